@@ -236,7 +236,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResu
             let negative = p.cur.eat("-");
             let number = p.cur.number();
             let text = format!("{}{number}", if negative { "-" } else { "" });
-            p.fine.attr_of_type(&text, *ty).map_err(|e| p.fine_error(at, e))?
+            p.type_attrs.attr_of_type(&text, *ty).map_err(|e| p.type_attr_error(at, e))?
         }
         AttrText::SymbolName if p.cur.peek() != b'@' => {
             return Err(p.error(at, "expected valid '@'-identifier for symbol name"));
@@ -249,7 +249,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResu
             let list = p.cur.since(at)[1..].strip_suffix(']').unwrap_or("").trim();
             let colon = if list.is_empty() { "" } else { ": " };
             let text = format!("array<{}{colon}{list}>", ctx.display_type(*ty));
-            p.fine.attr(&text).map_err(|e| p.error(at, e.message))?
+            p.type_attrs.attr(&text).map_err(|e| p.error(at, e.message))?
         }
         AttrText::SymbolName => {
             let symbol = p.attr()?;
@@ -286,7 +286,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResu
             p.cur.skip_balanced().map_err(|at| p.error(at, "this bracket is never closed"))?;
             let prefix = format!("#{dialect}.{mnemonic}");
             let text = format!("{prefix}{}", p.cur.since(at));
-            p.fine.attr(&text).map_err(|e| p.error(at + e.offset.saturating_sub(prefix.len()), e.message))?
+            p.type_attrs.attr(&text).map_err(|e| p.error(at + e.offset.saturating_sub(prefix.len()), e.message))?
         }
     };
     s.props.push((ctx.str(spec.name), value));

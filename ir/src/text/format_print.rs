@@ -197,7 +197,7 @@ pub(super) fn attr_text(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: u
         (AttrText::Inlined, _) => p.attrs.attr_inline(value, &mut p.out),
         (AttrText::Bare(_), _) => p.attrs.attr_without_type(value, &mut p.out),
         (AttrText::SymbolName, AttrData::String { .. }) => {
-            super::fine::symbol_name(ctx.as_str(value).unwrap_or("").as_bytes(), &mut p.out);
+            super::type_attr_parser::symbol_name(ctx.as_str(value).unwrap_or("").as_bytes(), &mut p.out);
         }
         (AttrText::Type, AttrData::Type(ty)) => p.ty(*ty),
         (AttrText::Ints(_), AttrData::DenseArray { .. }) => {

@@ -139,7 +139,10 @@ pub(crate) fn print_function(p: &mut Printer<'_>, info: &'static OpInfo, op: Op)
         p.out.push_str(word);
         p.out.push(' ');
     }
-    super::fine::symbol_name(get("sym_name").and_then(|a| ctx.as_str(a)).unwrap_or("").as_bytes(), &mut p.out);
+    super::type_attr_parser::symbol_name(
+        get("sym_name").and_then(|a| ctx.as_str(a)).unwrap_or("").as_bytes(),
+        &mut p.out,
+    );
     let function_type = get("function_type").and_then(|a| ctx.as_type(a));
     let (inputs, results) = function_type.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
     let body = m.regions(op).first().copied();

@@ -1,13 +1,12 @@
 //! Parsing and printing of IR. The language is MLIR's; `grammar.pest` is its reference.
 //!
 //! The skeleton of ops (names, operands, brackets), which is most of real IR, is parsed by a [cursor](cursor) without a
-//! grammar. Each distinct type, attribute, signature and location is parsed once by the pest rules ([`fine`]) and
+//! grammar. Each distinct type, attribute, signature and location is parsed once by the pest rules ([`type_attr_parser`]) and
 //! memoized by its text.
 
 mod attr_dict;
 mod cursor;
 pub(crate) mod directive;
-mod fine;
 mod format;
 mod format_parse;
 mod format_print;
@@ -29,14 +28,15 @@ mod print_users;
 mod printer;
 mod roundtrip;
 mod show_op;
+mod type_attr_parser;
 mod visit_aliases;
 
 pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg, Values};
-pub use fine::ParseError;
 pub use options::{ParseOptions, PrintOptions};
 pub use parse::{parse_module, parse_single_op, parse_source};
 pub use parser::ValueRef;
 pub use roundtrip::{first_difference, read_again};
+pub use type_attr_parser::ParseError;
 
 use crate::context::Context;
 use crate::intern::{Attr, Type};

@@ -155,7 +155,7 @@ impl<'a> OpParser<'_, 'a> {
         }
         self.balanced()?;
         let text = self.p.cur.since(at);
-        self.p.fine.attr_of_type(text, ty).map_err(|e| self.p.fine_error(at, e))
+        self.p.type_attrs.attr_of_type(text, ty).map_err(|e| self.p.type_attr_error(at, e))
     }
 
     /// Parses an integer or float literal of type `ty`, which is not in the text.
@@ -163,7 +163,7 @@ impl<'a> OpParser<'_, 'a> {
         let at = self.offset();
         let sign = if self.eat("-") { "-" } else { "" };
         let text = format!("{sign}{}", self.p.cur.number());
-        self.p.fine.attr_of_type(&text, ty).map_err(|e| self.p.fine_error(at, e))
+        self.p.type_attrs.attr_of_type(&text, ty).map_err(|e| self.p.type_attr_error(at, e))
     }
 
     /// Parses an integer literal.
@@ -191,7 +191,7 @@ impl<'a> OpParser<'_, 'a> {
 
     /// Parses an attribute from a text of its own; errors are reported at `offset`.
     pub fn attr_from(&mut self, offset: usize, text: &str) -> ParseResult<Attr> {
-        self.p.fine.attr(text).map_err(|e| self.p.error(offset, e.message))
+        self.p.type_attrs.attr(text).map_err(|e| self.p.error(offset, e.message))
     }
 
     /// Parses an affine map attribute (`affine_map<...>` or an alias of one).

@@ -1,9 +1,9 @@
-//! Parsing of files, blocks and regions. Custom forms are in `format`; types and attributes in `fine`.
+//! Parsing of files, blocks and regions. Custom forms are in `format`; types and attributes in `type_attr_parser`.
 
 use super::cursor::Cursor;
-use super::fine::{AliasTable, OF_ALIAS};
 use super::options::ParseOptions;
 use super::parser::{Division, Label, PResult, Parser, ValueRef};
+use super::type_attr_parser::{AliasTable, OF_ALIAS};
 use crate::attrs::AttrData;
 use crate::context::Context;
 use crate::diag::{Diagnostic, suggest};
@@ -54,12 +54,12 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
     };
     let mut parser = Parser::new(ctx, &aliases, source, &text, options);
     parser.file(single);
-    let Parser { mut m, diags, fine, division, .. } = parser;
+    let Parser { mut m, diags, type_attrs, division, .. } = parser;
     if division == Division::Failed || division == Division::Done && !diags.is_empty() {
         return parse(ctx, source, ParseOptions { threads: 1, ..options }, single);
     }
     if diags.is_empty() {
-        m.alias_hints = fine.hints();
+        m.alias_hints = type_attrs.hints();
         Ok(m)
     } else {
         Err(in_order(diags))
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
                     return Err(self.error(start, "the definition of an alias must start its line"));
                 }
                 let at = self.cur.pos;
-                self.cur.pos += self.fine.alias(name).map_err(|e| self.fine_error(at, e))?;
+                self.cur.pos += self.type_attrs.alias(name).map_err(|e| self.type_attr_error(at, e))?;
                 Ok(true)
             }
             b'{' if self.cur.rest().starts_with("{-#") => {
@@ -167,7 +167,8 @@ impl<'a> Parser<'a> {
                     return Err(self.error(start, "the resource section is not closed"));
                 };
                 self.cur.pos += len + 3;
-                let resources = self.fine.resources(self.cur.since(start)).map_err(|e| self.fine_error(start, e))?;
+                let resources =
+                    self.type_attrs.resources(self.cur.since(start)).map_err(|e| self.type_attr_error(start, e))?;
                 self.m.resources = resources;
                 Ok(true)
             }
@@ -406,16 +407,16 @@ impl<'a> Parser<'a> {
             // The grammar determines the error message and its offset.
             self.cur.pos = at;
             let rest = self.cur.rest();
-            return match self.fine.ty_prefix(rest) {
+            return match self.type_attrs.ty_prefix(rest) {
                 Ok((ty, used)) => {
                     self.cur.pos += used;
                     Ok(ty)
                 }
-                Err(e) => Err(self.fine_error(at, e)),
+                Err(e) => Err(self.type_attr_error(at, e)),
             };
         }
         let text = self.cur.since(at);
-        self.fine.ty(text).map_err(|e| self.fine_error(at, e))
+        self.type_attrs.ty(text).map_err(|e| self.type_attr_error(at, e))
     }
 
     /// Parses an attribute, with its type if it has one.
@@ -423,7 +424,7 @@ impl<'a> Parser<'a> {
         self.cur.skip_space();
         let at = self.cur.pos;
         let rest = self.cur.rest();
-        let (attr, used) = self.fine.attr_prefix(rest).map_err(|e| self.fine_error(at, e))?;
+        let (attr, used) = self.type_attrs.attr_prefix(rest).map_err(|e| self.type_attr_error(at, e))?;
         self.cur.pos += used;
         Ok(attr)
     }
@@ -437,7 +438,7 @@ impl<'a> Parser<'a> {
         }
         self.cur.skip_balanced().map_err(|at| self.error(at, "this bracket or string is never closed"))?;
         let text = self.cur.since(at);
-        self.fine.dict(text).map_err(|e| self.fine_error(at, e))
+        self.type_attrs.dict(text).map_err(|e| self.type_attr_error(at, e))
     }
 
     /// Parses `loc(...)`, if it is next.
@@ -453,7 +454,7 @@ impl<'a> Parser<'a> {
         }
         self.cur.skip_balanced().map_err(|at| self.error(at, "expected ')' in location"))?;
         let text = &self.cur.text()[at + 1..self.cur.pos - 1];
-        let attr = self.fine.loc(text).map_err(|e| self.fine_error(at + 1, e))?;
+        let attr = self.type_attrs.loc(text).map_err(|e| self.type_attr_error(at + 1, e))?;
         Ok(Some(Loc::attr(attr)))
     }
 }

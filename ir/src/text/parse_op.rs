@@ -1,8 +1,8 @@
 //! Parsing of ops: result names, the generic form, and the parts common to both forms. Custom forms are in `format`.
 
-use super::fine::ParseError;
 use super::parse::MAX_ERRORS;
 use super::parser::{Error, PResult, ParsedOp, Parser, ValueRef};
+use super::type_attr_parser::ParseError;
 use crate::context::Context;
 use crate::diag::{Diagnostic, suggest};
 use crate::intern::{Attr, OpName, Str, Type};
@@ -181,7 +181,7 @@ impl<'a> Parser<'a> {
         }
         self.cur.skip_type().map_err(|at| self.error(at, "malformed function type"))?;
         let text = self.cur.since(at);
-        let signature = self.signature_of(text).map_err(|e| self.fine_error(at, e))?;
+        let signature = self.signature_of(text).map_err(|e| self.type_attr_error(at, e))?;
         let (inputs, results) = &self.signatures[signature];
         parsed.result_types.extend_from_slice(results);
         if inputs.len() != refs.len() {
@@ -201,7 +201,7 @@ impl<'a> Parser<'a> {
         if let Some(&known) = self.signature_index.get(text) {
             return Ok(known);
         }
-        let (inputs, results) = self.fine.signature(text)?;
+        let (inputs, results) = self.type_attrs.signature(text)?;
         self.signatures.push((inputs.into(), results.into()));
         self.signature_index.insert(text, self.signatures.len() - 1);
         Ok(self.signatures.len() - 1)
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
         }
         let unescaped;
         let spelled = if text.contains('\\') {
-            unescaped = super::fine::unescape(text);
+            unescaped = super::type_attr_parser::unescape(text);
             match std::str::from_utf8(&unescaped) {
                 Ok(s) => s,
                 Err(_) => return Err(self.error(at, "operation names are UTF-8")),

@@ -44,7 +44,7 @@ impl<'a> Parser<'a> {
         let whole = self.cur.text();
         let starts = starts(whole, at, self.cur.pos, threads * PARTS);
         let Some(&second) = starts.first() else { return };
-        self.fine.read_aliases();
+        self.type_attrs.read_aliases();
         let ends = starts[1..].iter().copied().chain([whole.len()]);
         let parsers: Vec<Parser<'a>> =
             starts.iter().zip(ends).map(|(&s, end)| self.for_part(&whole[..end], s)).collect();

@@ -1,9 +1,9 @@
 //! Parser state and errors with source positions.
 
 use super::cursor::Cursor;
-use super::fine::{AliasTable, FineParser, ParseError};
 use super::names::Names;
 use super::options::ParseOptions;
+use super::type_attr_parser::{AliasTable, ParseError, TypeAttrParser};
 use crate::context::Context;
 use crate::diag::Diagnostic;
 use crate::intern::{Attr, OpName, Type};
@@ -22,7 +22,7 @@ pub(crate) struct Parser<'a> {
     pub(crate) ctx: &'a Arc<Context>,
     pub(crate) m: Module,
     pub(crate) cur: Cursor<'a>,
-    pub(crate) fine: FineParser<'a>,
+    pub(crate) type_attrs: TypeAttrParser<'a>,
     pub(crate) names: Names<'a>,
     pub(super) aliases: &'a AliasTable<'a>,
     pub(super) source: u32,
@@ -121,7 +121,7 @@ impl<'a> Parser<'a> {
             ctx,
             m: Module::new(ctx.clone()),
             cur: Cursor::new(text),
-            fine: FineParser::new(ctx, aliases),
+            type_attrs: TypeAttrParser::new(ctx, aliases),
             names: Names::default(),
             aliases,
             source,
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Makes the error of a type or attribute whose text starts at `base`.
-    pub(crate) fn fine_error(&self, base: usize, e: ParseError) -> Error {
+    pub(crate) fn type_attr_error(&self, base: usize, e: ParseError) -> Error {
         self.error(base + e.offset, e.message)
     }
 

@@ -64,7 +64,12 @@ impl Module {
             printer.out.push_str(aliases.tail());
             if op == self.root && !options.skip_regions {
                 let order: Vec<&str> = printer.attrs.resources.iter().map(|&key| self.ctx.text(key)).collect();
-                super::fine::print_resources(&self.resources, &order, options.elide_resources, &mut printer.out);
+                super::type_attr_parser::print_resources(
+                    &self.resources,
+                    &order,
+                    options.elide_resources,
+                    &mut printer.out,
+                );
             }
         }
         printer.flush()
@@ -152,7 +157,7 @@ impl<'a> Printer<'a> {
     fn generic_op(&mut self, op: Op) -> io::Result<()> {
         let m = self.m;
         self.out.push('"');
-        super::fine::escape(m.name_text(op).as_bytes(), &mut self.out);
+        super::type_attr_parser::escape(m.name_text(op).as_bytes(), &mut self.out);
         self.out.push_str("\"(");
         self.values(m.operands(op));
         self.out.push(')');

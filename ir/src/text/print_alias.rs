@@ -116,7 +116,7 @@ impl<'a> AliasBuilder<'a> {
             let mut name = format!("{prefix}{base}{}", if ends_in_digit { "_" } else { "" });
             let count = counts.entry(base).or_default();
             if *count > 0 {
-                super::fine::push_i64(*count as i64, &mut name);
+                super::type_attr_parser::push_i64(*count as i64, &mut name);
             }
             *count += 1;
             aliases.names.insert(seen.value, name.into());

@@ -1,7 +1,7 @@
 //! Printing of types and attributes, exactly as in mlir-opt.
 
-use super::fine::{int_from_bytes, push_hex, push_i64, push_int};
 use super::print_alias::{AliasBuilder, Aliases};
+use super::type_attr_parser::{int_from_bytes, push_hex, push_i64, push_int};
 use crate::attrs::{AttrData, Dense, Int, Piece};
 use crate::context::Context;
 use crate::float::{self, FloatKind};

@@ -4,13 +4,13 @@ use super::elements::{Elem, ElementsResult, Format, Reader, Shape, excess};
 use super::grammar::Rule;
 use super::source::{Source, string_end};
 use super::strings::name;
-use super::{FineParser, ParseError, Result, hex};
+use super::{ParseError, Result, TypeAttrParser, hex};
 use crate::attrs::{AttrData, Dense};
 use crate::intern::{Attr, Type};
 use bytes::Bytes;
 use pest::iterators::{Pair, Pairs};
 
-impl FineParser<'_> {
+impl TypeAttrParser<'_> {
     /// Parses one of the four forms.
     pub(super) fn elements(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>, known: Option<Type>) -> Result<Attr> {
         let at = src.start(&pair);

@@ -1,6 +1,6 @@
 //! Parsing and printing of types and attributes, compared with mlir-opt 22.
 
-use super::{AliasTable, FineParser, grammar};
+use super::{AliasTable, TypeAttrParser, grammar};
 use crate::context::Context;
 use crate::intern::{Attr, Type};
 use crate::module::Resource;
@@ -10,7 +10,7 @@ use crate::text::print_attr::AttrPrinter;
 /// Parses an attribute and prints it.
 fn round_trip(text: &str) -> String {
     let ctx = Context::new(&[]);
-    match FineParser::new(&ctx, &AliasTable::new()).attr(text) {
+    match TypeAttrParser::new(&ctx, &AliasTable::new()).attr(text) {
         Ok(attr) => ctx.display_attr(attr),
         Err(error) => format!("{}: {}", error.offset, error.message),
     }
@@ -169,7 +169,7 @@ fn hostile_input_is_refused() {
     aliases.define("#other", "[#self]", 0).expect("a new name");
     assert!(aliases.define("#self", "1", 0).is_err());
     let ctx = Context::new(&[]);
-    let mut parser = FineParser::new(&ctx, &aliases);
+    let mut parser = TypeAttrParser::new(&ctx, &aliases);
     assert!(parser.attr("#a10").is_ok());
     assert!(parser.attr("#a59").is_err_and(|error| error.message.contains("too large")));
     assert!(parser.attr("#self").is_err_and(|error| error.message.contains("defined by itself")));
@@ -180,7 +180,7 @@ fn texts_are_read_in_many_ways() {
     let ctx = Context::new(&[]);
     let mut aliases = AliasTable::new();
     aliases.define("!t", "tensor<2xi32>\n", 0).expect("a new name");
-    let mut p = FineParser::new(&ctx, &aliases);
+    let mut p = TypeAttrParser::new(&ctx, &aliases);
     assert_eq!(p.signature("(i32, f32) -> i64"), Ok((vec![Type::I32, Type::F32], vec![Type::I64])));
     assert_eq!(p.attr_of_type("-3", Type::I8), Ok(ctx.int_attr(Type::I8, -3)));
     assert_eq!(p.ty_prefix("i32, i64"), Ok((Type::I32, 3)));
@@ -202,7 +202,7 @@ fn aliases_of_one_text_are_attributes_of_their_own() {
     }
     aliases.define("#other", "#a7", 0).expect("a new name");
     let ctx = Context::new(&[]);
-    let mut p = FineParser::new(&ctx, &aliases);
+    let mut p = TypeAttrParser::new(&ctx, &aliases);
     let attrs: Vec<Attr> = names.iter().chain([&"#other".to_owned()]).map(|name| p.attr(name).expect("IR")).collect();
     let mut different = attrs.clone();
     different.sort();
@@ -218,7 +218,7 @@ fn aliases_are_named_like_mlirs() {
     let mut aliases = AliasTable::new();
     aliases.define("#file12", "#di.file<\"a\">", 0).expect("a new name");
     aliases.define("#unit", "#di.unit<f = #file12, g = affine_map<(d0) -> (d0)>>", 0).expect("a new name");
-    let mut p = FineParser::new(&ctx, &aliases);
+    let mut p = TypeAttrParser::new(&ctx, &aliases);
     let text =
         "[#unit, affine_map<() -> (1)>, memref<2xi8, affine_map<(d0) -> (-d0)>>, distinct[4]<#file12>, loc(\"x\")]";
     let attr = p.attr(text).expect("it is well-formed");
@@ -249,7 +249,7 @@ fn resources_round_trip() {
                 external_resources: {\n    x: {\n      y: true\n    }\n  }\n#-}\n";
     let ctx = Context::new(&[]);
     let aliases = AliasTable::new();
-    let resources = FineParser::new(&ctx, &aliases).resources(text).expect("it is well-formed");
+    let resources = TypeAttrParser::new(&ctx, &aliases).resources(text).expect("it is well-formed");
     let blob = Resource::Blob(8, bytes::Bytes::from_static(&[0xaa, 0xbb]));
     assert_eq!(resources["dialect_resources"]["builtin"]["a"], blob);
     let mut printed = String::new();

@@ -4,7 +4,7 @@
 //! numbers are taken apart by hand; the remaining values are mostly memoized. Unexpected text is left to the grammar as
 //! a whole, which is the only source of error messages.
 
-use super::FineParser;
+use super::TypeAttrParser;
 use crate::attrs::AttrData;
 use crate::float;
 use crate::intern::{Attr, Str, Type};
@@ -14,7 +14,7 @@ use crate::types::TypeData;
 /// Maximum nesting depth of the fast path; the grammar runs with enough stack for deeper values.
 const MAX_QUICK_DEPTH: usize = 16;
 
-impl FineParser<'_> {
+impl TypeAttrParser<'_> {
     /// Parses a text that is a dictionary; `None` if the grammar has to.
     pub(super) fn quick_dict(&mut self, text: &str) -> Option<Attr> {
         let mut cur = Cursor::new(text);

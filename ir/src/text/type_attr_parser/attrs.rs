@@ -4,14 +4,14 @@ use super::grammar::Rule;
 use super::int::{IntError, int_value};
 use super::source::Source;
 use super::strings::{name, unescape};
-use super::{FineParser, ParseError, Result};
+use super::{ParseError, Result, TypeAttrParser};
 use crate::attrs::AttrData;
 use crate::float::{self, FloatKind};
 use crate::intern::{Attr, Str, Type};
 use crate::types::{DYNAMIC, Signedness, TypeData};
 use pest::iterators::{Pair, Pairs};
 
-impl FineParser<'_> {
+impl TypeAttrParser<'_> {
     /// Converts a pair of one of the alternatives of `attr`. `ty` is its type if the context gives it; then the text
     /// must not spell it.
     pub(super) fn attr_pair(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>, ty: Option<Type>) -> Result<Attr> {

@@ -4,13 +4,13 @@ use super::attrs::unsigned;
 use super::grammar::Rule;
 use super::source::Source;
 use super::strings::unescape_name;
-use super::{FineParser, MAX_WEIGHT, ParseError, Result};
+use super::{MAX_WEIGHT, ParseError, Result, TypeAttrParser};
 use crate::attrs::AttrData;
 use crate::intern::Attr;
 use indexmap::IndexSet;
 use pest::iterators::Pair;
 
-impl FineParser<'_> {
+impl TypeAttrParser<'_> {
     /// Converts a pair of one of the alternatives of `loc`.
     pub(super) fn loc_pair(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
         self.count();

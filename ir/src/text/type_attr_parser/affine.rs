@@ -3,7 +3,7 @@
 use super::attrs::unsigned;
 use super::grammar::Rule;
 use super::source::Source;
-use super::{FineParser, ParseError, Result};
+use super::{ParseError, Result, TypeAttrParser};
 use crate::affine::{AffineBinOp, AffineExpr, AffineMap, IntegerSet};
 use crate::attrs::AttrData;
 use crate::intern::Attr;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 /// The names of dimensions and symbols.
 type Names<'s> = FxHashMap<&'s str, AffineExpr>;
 
-impl FineParser<'_> {
+impl TypeAttrParser<'_> {
     /// Converts `affine_map<(dims)[symbols] -> (results)>` or `affine_set<(dims)[symbols] : (constraints)>`.
     pub(super) fn affine(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
         let is_set = pair.as_rule() == Rule::affine_set;

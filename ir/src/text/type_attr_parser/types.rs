@@ -2,7 +2,7 @@
 
 use super::grammar::Rule;
 use super::source::Source;
-use super::{FineParser, ParseError, Result};
+use super::{ParseError, Result, TypeAttrParser};
 use crate::attrs::{AttrData, Int};
 use crate::float::FloatKind;
 use crate::intern::{Attr, Type};
@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 type Shape = SmallVec<[i64; 6]>;
 
-impl FineParser<'_> {
+impl TypeAttrParser<'_> {
     /// Converts a pair of one of the alternatives of `ty`.
     pub(super) fn type_pair(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {
         self.count();

@@ -115,7 +115,7 @@ enum Kind {
 }
 
 /// A parser of types, attributes, locations and resources, each from a text of its own.
-pub(crate) struct FineParser<'a> {
+pub(crate) struct TypeAttrParser<'a> {
     ctx: &'a Context,
     aliases: &'a AliasTable<'a>,
     memo: [FxHashMap<Box<str>, Memo>; 4],
@@ -129,10 +129,10 @@ pub(crate) struct FineParser<'a> {
     resolving: Vec<usize>,
 }
 
-impl<'a> FineParser<'a> {
+impl<'a> TypeAttrParser<'a> {
     /// Creates a parser of texts that may use `aliases`.
-    pub(crate) fn new(ctx: &'a Context, aliases: &'a AliasTable<'a>) -> FineParser<'a> {
-        FineParser {
+    pub(crate) fn new(ctx: &'a Context, aliases: &'a AliasTable<'a>) -> TypeAttrParser<'a> {
+        TypeAttrParser {
             ctx,
             aliases,
             memo: Default::default(),
@@ -327,12 +327,12 @@ impl Context {
     /// Parses a type; aliases are undefined.
     pub fn parse_type(&self, text: &str) -> Result<Type> {
         let aliases = AliasTable::new();
-        FineParser::new(self, &aliases).ty(text)
+        TypeAttrParser::new(self, &aliases).ty(text)
     }
 
     /// Parses an attribute; aliases are undefined.
     pub fn parse_attr(&self, text: &str) -> Result<Attr> {
         let aliases = AliasTable::new();
-        FineParser::new(self, &aliases).attr(text)
+        TypeAttrParser::new(self, &aliases).attr(text)
     }
 }

@@ -1,6 +1,6 @@
 //! The aliases of a file: `#map = affine_map<...>`, `!t = ...`.
 
-use super::{FineParser, Memo, ParseError, Result};
+use super::{Memo, ParseError, Result, TypeAttrParser};
 use crate::attrs::{AttrData, Piece};
 use crate::entity::Entity;
 use crate::intern::{Attr, Type};
@@ -69,7 +69,7 @@ impl<'a> AliasTable<'a> {
     }
 }
 
-impl FineParser<'_> {
+impl TypeAttrParser<'_> {
     /// Parses the definition of the alias `name` (with its sigil), once. Returns the length of its text. The offset of
     /// an error is relative to that text.
     pub(crate) fn alias(&mut self, name: &str) -> Result<usize> {

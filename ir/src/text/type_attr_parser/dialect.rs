@@ -1,7 +1,7 @@
 //! Parsing of dialect types and attributes, which are kept as text, and of aliases, which look alike.
 
 use super::source::string_end;
-use super::{FineParser, ParseError, Result};
+use super::{ParseError, Result, TypeAttrParser};
 use crate::attrs::Piece;
 use crate::context::Context;
 use crate::entity::Entity;
@@ -73,7 +73,7 @@ fn flags_in_order(ctx: &Context, name: &Name<'_>) -> Option<String> {
     })
 }
 
-impl FineParser<'_> {
+impl TypeAttrParser<'_> {
     /// Parses `!alias`, `!dialect.rest` or `!dialect<rest>`.
     pub(super) fn dialect_type(&mut self, name: &str, offset: usize) -> Result<Type> {
         let Some(parts) = split(name) else {

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 /// The extents of a shape.
 pub(super) type Shape = SmallVec<[usize; 6]>;
 
-/// Maximum memory of elements in bytes per byte of text; see [`FineParser`](super::FineParser) for the spare memory of
+/// Maximum memory of elements in bytes per byte of text; see [`TypeAttrParser`](super::TypeAttrParser) for the spare memory of
 /// very wide types.
 const BYTES_PER_BYTE: usize = 64;
 
