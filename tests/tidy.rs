@@ -1,4 +1,4 @@
-//! The rules of the repository, as tests. What fails says what to do.
+//! The rules of the repository, as tests. A failure names the remedy.
 
 mod support;
 
@@ -283,7 +283,7 @@ fn adding_a_kernel_touches_two_places() {
     assert!(count >= 30, "only {count} kernels were found");
 }
 
-/// The recipe for ONNX operators: the declaration and the reference kernel. What collects them names none.
+/// The recipe for ONNX operators: the declaration and the reference kernel. The registry names none.
 #[test]
 fn adding_an_onnx_operator_touches_two_places() {
     let ops = graph_ops();

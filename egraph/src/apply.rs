@@ -1,4 +1,4 @@
-//! Applying a rule to an e-graph: its right side becomes equal to what it matched.
+//! Applying a rule to an e-graph: its right side is added and unioned with the match.
 
 use crate::graph::Key;
 use crate::journal::{By, Premises};
@@ -9,7 +9,7 @@ use gradus_ir::rules::{CompiledRule, RightSideBuilder, build_right_side};
 use gradus_ir::{Attr, Context, OpState, Type};
 use smallvec::SmallVec;
 
-/// What came of applying a rule.
+/// Outcome of applying a rule to a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Applied {
     /// Something became equal that was not.
@@ -45,8 +45,8 @@ struct Right<'p, 'm> {
 }
 
 impl Right<'_, '_> {
-    /// What must be equal for a node to be an op of these operands: it was entered with others, or is the constant that they
-    /// make.
+    /// Records the equalities by which a node represents an op of these operands: it was added with other operands, or is the
+    /// constant that they fold to.
     fn premises_of(&mut self, node: Id, operands: &[Id]) {
         let graph = &self.program.graph;
         let node = &graph.nodes()[usize::from(node)];

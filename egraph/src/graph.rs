@@ -39,7 +39,7 @@ pub enum Key {
 /// An e-node.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it is.
+    /// Its op, constant or argument.
     pub key: Key,
     /// Its operands.
     pub children: Children,

@@ -12,22 +12,21 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-/// A way in which a rule matches.
+/// A match of a rule in the e-graph.
 #[derive(Clone, Debug)]
 pub struct Match {
     /// The nodes of the results of its roots.
     pub results: SmallVec<[Id; 2]>,
-    /// What its variables stand for.
+    /// The e-classes bound to its variables.
     pub bindings: Bindings<Id>,
-    /// What is equal, without which it would not match.
+    /// The equalities that the match relies on, for explanations.
     pub premises: Premises,
 }
 
-/// One search looks at so many nodes for each match that it may find, and some more.
+/// Limit of e-nodes visited per match of the match limit.
 const FUEL_PER_MATCH: usize = 50;
 
-/// The ways in which a rule matches in classes that hold nodes of its root's name; at most so many. Says whether there may
-/// be more.
+/// Returns the matches of a rule in e-classes with nodes of its root op, up to a limit, and whether the limit was hit.
 pub fn search(
     program: &Program<'_>,
     equations: &Equations,
@@ -61,8 +60,8 @@ pub fn search(
     (matches, more)
 }
 
-/// Whether a rule puts two ops of a kind together. Those that it does are not put together with others, but what they
-/// become is: so of `n` ops there are `n - 1` pairs at most, and not all subsets of them.
+/// Whether a rule merges two ops of one name. Merged ops are not merged with others again, only their result is: so `n` ops
+/// give at most `n - 1` pairs instead of all subsets.
 pub fn pairs(rule: &CompiledRule) -> bool {
     match &rule.roots[..] {
         [a, b] => a.name == b.name && a.results.len() == 1 && !rule.keeps(0) && !rule.keeps(1),

@@ -17,7 +17,7 @@ pub fn dim_arg() -> Option<Arg> {
     cfg!(feature = "onnx").then(dim)
 }
 
-/// What an input file holds.
+/// Format of an input file.
 #[derive(PartialEq, Eq)]
 enum Format {
     Text,

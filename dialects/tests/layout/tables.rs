@@ -39,7 +39,7 @@ fn check(random: &mut Random, counts: &mut BTreeMap<&'static str, u32>) {
     if random.below(4) == 0 {
         access.m.pop();
     }
-    // Buffers are mostly as large as what is read.
+    // Buffers usually have the size that the accesses span.
     for (a, size) in sizes.iter_mut().enumerate().filter(|_| random.below(12) > 0) {
         let far = access.m.iter().chain(&access.k).filter(|l| l.axis == a).map(|l| ((l.extent - 1) * l.step) as i64);
         *size = (access.start[a] + far.sum::<i64>() + 1).max(1);

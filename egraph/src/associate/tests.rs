@@ -28,7 +28,7 @@ fn parse(text: &str) -> (Module, Op) {
     (m, function)
 }
 
-/// What the ops of a function cost at best, and what was left out.
+/// Returns the optimal extraction of a function, its size, and the regions left out.
 fn best(text: &str, approx: bool, max_nodes: usize) -> (Extraction, usize, Vec<LeftOut>) {
     let (mut m, function) = parse(text);
     let mut program = Program::new(&mut m, function);

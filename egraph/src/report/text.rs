@@ -27,7 +27,7 @@ fn one(report: &Report) -> String {
     rules(report, &mut out);
     for (i, step) in report.steps.iter().enumerate() {
         if i == 0 {
-            out.push_str("\n  from the program to what was chosen:\n");
+            out.push_str("\n  rewrites from the program to the selected one:\n");
         }
         let _ = writeln!(out, "    {}. {}", i + 1, sentence(report, step));
     }
@@ -35,7 +35,7 @@ fn one(report: &Report) -> String {
         out.push_str("    ... and more that were not looked for\n");
     }
     if !report.choices.is_empty() {
-        out.push_str("\n  what could have been chosen, and what the function would cost with it:\n");
+        out.push_str("\n  alternatives, and the cost of the function with each:\n");
     }
     report.choices.iter().for_each(|choice| candidates(report, choice, &mut out));
     out

@@ -23,7 +23,7 @@ Replaces rotations by two shifts, fields by a shift and a truncation, and counts
 
 # Refuses
 
-Tensors whose sizes are not known: the width would have to be a constant of such a type.
+Tensors of dynamic shape: the width would have to be a constant of that type.
 
 # Cost
 

@@ -60,7 +60,7 @@ fn or_of_shifts(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// What the or of these two rotates to the left, and by how much, if it does.
+/// Returns the rotated value and the amount if the `or` of two shifts is a left rotation.
 fn rotation(m: &Module, left: Value, right: Value) -> Option<(Value, Value)> {
     let left = ShLIOp::cast(m, m.defining_op(left)?)?;
     let right = ShRUIOp::cast(m, m.defining_op(right)?)?;

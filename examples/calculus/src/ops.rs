@@ -10,7 +10,7 @@ use gradus::prelude::*;
 /// ```
 #[op("calculus.symbol", eval = formal, format = "$name attr-dict `:` type($result)")]
 pub struct SymbolOp {
-    /// What it is called. Symbols of one name are one.
+    /// The name of the symbol; equal names denote one symbol.
     name: Attribute<SYMBOL_NAME>,
     /// The function that is the variable.
     result: OpResult<FLOAT_LIKE>,

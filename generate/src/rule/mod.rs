@@ -19,7 +19,7 @@ const WITHOUT: u64 = 60;
 const PLAIN: u64 = 20;
 /// Number of attempts per applicable instance from which on a rule counts as seldom applicable.
 const SELDOM: u64 = 20;
-/// Number of such instances that is too small to draw conclusions.
+/// Number of instances below which the result is inconclusive.
 const ENOUGH: u64 = 20;
 /// Maximum number of inputs for which the first instance is checked exhaustively.
 const EXHAUSTIVE: u64 = 1 << 16;

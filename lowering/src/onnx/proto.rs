@@ -59,7 +59,7 @@ pub struct ModelProto {
     /// Free text.
     #[prost(string, tag = "6")]
     pub doc_string: String,
-    /// What to compute.
+    /// The computation.
     #[prost(message, optional, tag = "7")]
     pub graph: Option<GraphProto>,
     /// Free key-value pairs.
@@ -116,7 +116,7 @@ pub struct NodeProto {
     /// Names of the operands; an empty name is an optional operand left out.
     #[prost(string, repeated, tag = "1")]
     pub input: Vec<String>,
-    /// Names of the results; an empty name is a result nobody asked for.
+    /// Names of the results; an empty name is a result left out.
     #[prost(string, repeated, tag = "2")]
     pub output: Vec<String>,
     /// Name of the node, for diagnostics.
@@ -223,7 +223,7 @@ pub enum AttributeType {
 /// A function: a named, reusable list of nodes.
 #[derive(Clone, PartialEq, Message)]
 pub struct FunctionProto {
-    /// What nodes call it by, together with the domain and the overload.
+    /// The op type of nodes that call it, together with the domain and the overload.
     #[prost(string, tag = "1")]
     pub name: String,
     /// Names of the parameters.
@@ -401,7 +401,7 @@ pub struct ValueInfoProto {
     pub doc_string: String,
 }
 
-/// The extents of a tensor type, as far as they are known.
+/// The dimensions of a tensor type, each static or unknown.
 #[derive(Clone, PartialEq, Message)]
 pub struct TensorShapeProto {
     /// The dimensions, outermost first.
@@ -415,7 +415,7 @@ pub struct Dimension {
     /// The extent; `None` when nothing is known.
     #[prost(oneof = "DimensionValue", tags = "1, 2")]
     pub value: Option<DimensionValue>,
-    /// What the dimension means, say `DATA_BATCH`.
+    /// The role of the dimension, such as `DATA_BATCH`.
     #[prost(string, tag = "3")]
     pub denotation: String,
 }
@@ -437,7 +437,7 @@ pub struct TypeProto {
     /// The kind of type; `None` for one that is not listed here (opaque) or was not given.
     #[prost(oneof = "TypeValue", tags = "1, 4, 5, 8, 9")]
     pub value: Option<TypeValue>,
-    /// What the value means, say `IMAGE`.
+    /// The role of the value, such as `IMAGE`.
     #[prost(string, tag = "6")]
     pub denotation: String,
 }
@@ -473,7 +473,7 @@ pub struct TensorType {
     pub shape: Option<TensorShapeProto>,
 }
 
-/// What a sequence or an optional holds.
+/// The element type of a sequence or an optional.
 #[derive(Clone, PartialEq, Message)]
 pub struct ElementType {
     /// The type of the elements.

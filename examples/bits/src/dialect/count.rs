@@ -16,7 +16,7 @@ use gradus::prelude::*;
     format = "$value attr-dict `:` type($result)"
 )]
 pub struct PopCountOp {
-    /// What is counted.
+    /// The value whose bits are counted.
     value: Operand<SIGNLESS_INT_LIKE>,
     /// How many bits of it are one.
     result: OpResult<SIGNLESS_INT_LIKE>,

@@ -16,7 +16,7 @@ use gradus::prelude::*;
     format = "$value `from` $offset attr-dict `:` type($value) `to` type($result)"
 )]
 pub struct ExtractOp {
-    /// What holds the bits.
+    /// The value to extract from.
     value: Operand<SIGNLESS_INT_LIKE>,
     /// The lowest bit that is taken.
     offset: Attribute<I64>,

@@ -17,7 +17,7 @@ use gradus::prelude::*;
     format = "$value `,` $amount attr-dict `:` type($result)"
 )]
 pub struct RotLOp {
-    /// What is rotated.
+    /// The value to rotate.
     value: Operand<SIGNLESS_INT_LIKE>,
     /// By how many bits.
     amount: Operand<SIGNLESS_INT_LIKE>,
@@ -56,7 +56,7 @@ fn rotate(args: &OpArgs<'_>, data: &[Datum], by: fn(u64, u32, u32) -> u64) -> Re
     format = "$value `,` $amount attr-dict `:` type($result)"
 )]
 pub struct RotROp {
-    /// What is rotated.
+    /// The value to rotate.
     value: Operand<SIGNLESS_INT_LIKE>,
     /// By how many bits.
     amount: Operand<SIGNLESS_INT_LIKE>,

@@ -74,7 +74,7 @@ impl Case {
         made.expect("they are small")
     }
 
-    /// What column n has for summand k.
+    /// The factor in column n and row k.
     fn factor(&self, n: usize, k: usize) -> i32 {
         let [.., runs, run] = self.sizes;
         value(self.b[n * runs * run + k], self.signs[1]) - value(self.b_zeros[n], self.signs[1])
@@ -95,7 +95,7 @@ impl Case {
     }
 }
 
-/// Scales as they are found, ones of which many products are halfway between whole numbers, and ones that nobody should have.
+/// Realistic scales, scales with many products halfway between integers, and extreme scales.
 fn scale(numbers: &mut Numbers) -> f64 {
     let found = f64::from((numbers.next(1000) as f32).powi(3) * 1e-12);
     let halfway = [0.5, -0.5, 0.02, 1.0 / 128.0, 1.5, 1e-3];
