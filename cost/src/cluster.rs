@@ -3,7 +3,7 @@
 //! Source: the machine of the seed on many-cluster processors: 8 products per cycle and core at an efficiency of 0.5 to
 //! 0.75, 300 cycles per task, 24 bytes per cycle from memory, from which the parameters of an op are read once.
 
-use gradus_ir::work::{Contraction, Way, Work};
+use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost};
 use gradus_ir::{Module, Op};
 
 pub(super) const DOC: &str = "cycles of five clusters of sixteen cores";
@@ -20,10 +20,10 @@ const LOCAL: u64 = 32;
 const ELEMENT: u64 = 4;
 
 pub(super) fn cost(m: &Module, op: Op) -> u64 {
-    match Work::of(m, op) {
-        Work::View => 1,
-        Work::Move(n) | Work::Map(n) => TASK + n.saturating_mul(2 * ELEMENT).div_ceil(LOCAL * CORES),
-        Work::Contract(c) => TASK + contract(&c),
+    match OpCost::of(m, op) {
+        OpCost::View => 1,
+        OpCost::Move(n) | OpCost::Map(n) => TASK + n.saturating_mul(2 * ELEMENT).div_ceil(LOCAL * CORES),
+        OpCost::Contract(c) => TASK + contract(&c),
     }
 }
 
@@ -35,8 +35,8 @@ fn contract(c: &Contraction) -> u64 {
         _ => 50,
     };
     let parameters = (c.groups * c.rows).saturating_mul(c.depth).saturating_mul(ELEMENT).div_ceil(MEMORY);
-    match c.way {
-        Way::Dense => (c.products().saturating_mul(100) / (CORES * PRODUCTS * share)).max(parameters),
-        Way::Sparse(..) | Way::Patches(_) => crate::NEVER,
+    match c.kind {
+        ContractionKind::Dense => (c.products().saturating_mul(100) / (CORES * PRODUCTS * share)).max(parameters),
+        ContractionKind::Sparse(..) | ContractionKind::Conv3x3(_) => crate::NEVER,
     }
 }

@@ -4,7 +4,7 @@
 //! from the L2 cache are 46 bytes per cycle; convolutions at 60 % of the peak, depthwise ones at 10 %; code with
 //! immediates at 75 % per nonzero, compressed sparse rows at 35 %. The overhead per op is assumed.
 
-use gradus_ir::work::{Contraction, Sparse, Way, Work};
+use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost, Sparse};
 use gradus_ir::{Module, Op};
 
 pub(super) const DOC: &str = "cycles of a core with 512-bit vectors";
@@ -25,24 +25,24 @@ const CODE: u64 = 8;
 const PATTERN: u64 = 8;
 
 pub(super) fn cost(m: &Module, op: Op) -> u64 {
-    match Work::of(m, op) {
-        Work::View => 1,
-        Work::Move(n) | Work::Map(n) => OVERHEAD + n.saturating_mul(2 * ELEMENT) / BYTES,
-        Work::Contract(c) => OVERHEAD + contract(&c),
+    match OpCost::of(m, op) {
+        OpCost::View => 1,
+        OpCost::Move(n) | OpCost::Map(n) => OVERHEAD + n.saturating_mul(2 * ELEMENT) / BYTES,
+        OpCost::Contract(c) => OVERHEAD + contract(&c),
     }
 }
 
 fn contract(c: &Contraction) -> u64 {
     let products = c.products();
-    match c.way {
+    match c.kind {
         // Bound by memory bandwidth if each element is used only a few times.
-        Way::Dense => {
+        ContractionKind::Dense => {
             let read = c.groups.saturating_mul((c.rows + c.columns).saturating_mul(c.depth)).saturating_mul(ELEMENT);
             let share = if c.groups > 1 && c.depth == c.taps { 10 } else { 60 };
             (products.saturating_mul(100) / (PEAK * share)).max(read / BYTES)
         }
-        Way::Sparse(form, factors) => sparse(c, form, factors),
-        Way::Patches(_) => crate::NEVER,
+        ContractionKind::Sparse(form, factors) => sparse(c, form, factors),
+        ContractionKind::Conv3x3(_) => crate::NEVER,
     }
 }
 

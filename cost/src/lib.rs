@@ -1,6 +1,6 @@
 //! Cost models of targets, and the rule groups that they use.
 //!
-//! An op declares its cost descriptor ([`Work`]); a cost model, one file per machine, prices descriptors with the
+//! An op declares its cost descriptor ([`OpCost`]); a cost model, one file per machine, prices descriptors with the
 //! constants of the machine's description. Constants without a source are marked as assumed.
 
 mod cluster;
@@ -12,8 +12,8 @@ mod npu;
 pub use given::{given, keep_named};
 
 use gradus_ir::diag::suggest;
+use gradus_ir::op_cost::{ContractionKind, OpCost};
 use gradus_ir::rules::{CompiledRule, Price};
-use gradus_ir::work::{Way, Work};
 use gradus_ir::{Diagnostic, Module, Op};
 
 /// A cost model. Constants, values computed only from constants, and ops that stay in place are free.
@@ -151,13 +151,15 @@ fn scalar(m: &Module, op: Op) -> u64 {
 
 /// Number of necessary multiplications and additions; data movement is free.
 fn flops(m: &Module, op: Op) -> u64 {
-    match Work::of(m, op) {
-        Work::View | Work::Move(_) => 1,
-        Work::Map(elements) => elements,
-        Work::Contract(c) => match c.way {
-            Way::Dense => c.products(),
-            Way::Sparse(_, factors) => factors.saturating_mul(c.products() / (c.rows * c.depth).max(1)).min(NEVER),
-            Way::Patches(_) => NEVER,
+    match OpCost::of(m, op) {
+        OpCost::View | OpCost::Move(_) => 1,
+        OpCost::Map(elements) => elements,
+        OpCost::Contract(c) => match c.kind {
+            ContractionKind::Dense => c.products(),
+            ContractionKind::Sparse(_, factors) => {
+                factors.saturating_mul(c.products() / (c.rows * c.depth).max(1)).min(NEVER)
+            }
+            ContractionKind::Conv3x3(_) => NEVER,
         },
     }
 }

@@ -4,7 +4,7 @@
 //! and drain; 144 writes for the weights of a kernel of 32x32 channels and 12 for two patches of nine pixels; every
 //! other output of a step is a patch. One product per cycle on the scalar side is assumed.
 
-use gradus_ir::work::{Contraction, Patches, Way, Work};
+use gradus_ir::op_cost::{Contraction, ContractionKind, Conv3x3Mapping, OpCost};
 use gradus_ir::{Module, Op};
 
 pub(super) const DOC: &str = "cycles of an engine for 3x3 convolutions and its scalar processor";
@@ -26,31 +26,31 @@ const OVERHEAD: u64 = 100;
 const LANES: u64 = 16;
 
 pub(super) fn cost(m: &Module, op: Op) -> u64 {
-    match Work::of(m, op) {
-        Work::View => 1,
-        Work::Move(n) | Work::Map(n) => OVERHEAD + n.div_ceil(LANES).saturating_mul(2),
-        Work::Contract(c) => OVERHEAD + contract(&c),
+    match OpCost::of(m, op) {
+        OpCost::View => 1,
+        OpCost::Move(n) | OpCost::Map(n) => OVERHEAD + n.div_ceil(LANES).saturating_mul(2),
+        OpCost::Contract(c) => OVERHEAD + contract(&c),
     }
 }
 
 fn contract(c: &Contraction) -> u64 {
-    match c.way {
+    match c.kind {
         // Native convolution: a 3x3 filter over pixels of 32 channels.
-        Way::Dense if c.taps == TAPS => {
+        ContractionKind::Dense if c.taps == TAPS => {
             let blocks = c.groups * c.rows.div_ceil(CHANNELS) * (c.depth / TAPS).div_ceil(CHANNELS);
             blocks.saturating_mul(WEIGHTS.max(STEP * c.columns.div_ceil(2 * PATCHES)))
         }
-        Way::Dense => c.products(),
-        Way::Patches(Patches::Diagonal) => {
+        ContractionKind::Dense => c.products(),
+        ContractionKind::Conv3x3(Conv3x3Mapping::Diagonal) => {
             let filters = (c.groups * c.rows).saturating_mul(c.depth.div_ceil(TAPS));
             let steps = c.columns.div_ceil(CHANNELS * PATCHES);
             filters.saturating_mul(WEIGHTS.max(steps * STEP.max(PIXELS)))
         }
-        Way::Patches(Patches::Dense) => {
+        ContractionKind::Conv3x3(Conv3x3Mapping::Dense) => {
             let kernels = c.groups * c.rows.div_ceil(CHANNELS) * c.depth.div_ceil(TAPS * CHANNELS);
             let steps = c.columns.div_ceil(PATCHES);
             kernels.saturating_mul(WEIGHTS.max(steps * STEP.max(PIXELS)))
         }
-        Way::Sparse(..) => crate::NEVER,
+        ContractionKind::Sparse(..) => crate::NEVER,
     }
 }

@@ -5,7 +5,7 @@
 //! and 250 to write. It has no elementwise multiply: an op without implementation goes through memory to another
 //! processor and back.
 
-use gradus_ir::work::{Contraction, Way, Work};
+use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost};
 use gradus_ir::{Module, Op};
 
 pub(super) const DOC: &str = "cycles of a multiplier array with SRAM of its own";
@@ -22,26 +22,26 @@ const START: u64 = 16;
 const MEMORY: u64 = 750;
 
 pub(super) fn cost(m: &Module, op: Op) -> u64 {
-    match Work::of(m, op) {
-        Work::View => 1,
-        Work::Move(n) => START + n.div_ceil(MOVE),
+    match OpCost::of(m, op) {
+        OpCost::View => 1,
+        OpCost::Move(n) => START + n.div_ceil(MOVE),
         // Two operands and a result at 15 bytes per four cycles.
-        Work::Map(n) => MEMORY + n.saturating_mul(3 * 4).div_ceil(15),
-        Work::Contract(c) => START + contract(&c),
+        OpCost::Map(n) => MEMORY + n.saturating_mul(3 * 4).div_ceil(15),
+        OpCost::Contract(c) => START + contract(&c),
     }
 }
 
 fn contract(c: &Contraction) -> u64 {
     let depthwise = c.groups > 1 && c.depth == c.taps;
-    match c.way {
-        Way::Dense if depthwise => {
+    match c.kind {
+        ContractionKind::Dense if depthwise => {
             let kernels = (c.groups * c.rows).div_ceil(KERNELS);
             kernels.saturating_mul(c.taps).saturating_mul(c.columns.div_ceil(POSITIONS))
         }
-        Way::Dense => {
+        ContractionKind::Dense => {
             let blocks = c.groups * c.rows.div_ceil(KERNELS) * (c.depth / c.taps.max(1)).div_ceil(DEPTH) * c.taps;
             blocks.saturating_mul(c.columns.div_ceil(POSITIONS))
         }
-        Way::Sparse(..) | Way::Patches(_) => crate::NEVER,
+        ContractionKind::Sparse(..) | ContractionKind::Conv3x3(_) => crate::NEVER,
     }
 }

@@ -6,8 +6,8 @@
 use crate::constraint::{TENSOR, kind};
 use crate::graph::infer_product;
 use gradus_ir::eval::Datum;
+use gradus_ir::op_cost::{Contraction, ContractionKind, Conv3x3Mapping, OpCost};
 use gradus_ir::rules::{Rule, RuleGroup, rule};
-use gradus_ir::work::{Contraction, Patches, Way, Work};
 use gradus_ir::{AttrKind, AttrText, Dialect, OpArgs, OpDecl, Type, op};
 use gradus_reference_kernels as kernels;
 
@@ -46,9 +46,9 @@ pub struct MatMulOp {
     y: OpResult<TENSOR>,
 }
 
-fn work(args: &OpArgs<'_>) -> Work {
-    let mapping = if args.int("mapping") == Some(0) { Patches::Diagonal } else { Patches::Dense };
-    Work::Contract(Contraction { way: Way::Patches(mapping), ..crate::graph::product(args) })
+fn work(args: &OpArgs<'_>) -> OpCost {
+    let mapping = if args.int("mapping") == Some(0) { Conv3x3Mapping::Diagonal } else { Conv3x3Mapping::Dense };
+    OpCost::Contract(Contraction { kind: ContractionKind::Conv3x3(mapping), ..crate::graph::product(args) })
 }
 
 #[rustfmt::skip]

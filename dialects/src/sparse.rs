@@ -5,8 +5,8 @@
 use crate::constraint::{TENSOR, UNIT, kind};
 use crate::graph::infer_product;
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost, Sparse};
 use gradus_ir::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx};
-use gradus_ir::work::{Contraction, Sparse, Way, Work};
 use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
 use gradus_reference_kernels as kernels;
 
@@ -54,7 +54,7 @@ fn matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![Datum::Tensor(kernels::sparse_matmul(data[0].tensor()?, data[1].tensor()?, right)?)])
 }
 
-fn work(args: &OpArgs<'_>) -> Work {
+fn work(args: &OpArgs<'_>) -> OpCost {
     let m = args.module;
     let constant = m.constant(args.operands[usize::from(args.attr("right").is_some())]);
     let used = constant.and_then(|attr| zeros(m, Arg::Attr(attr))).map_or(u64::MAX, |(zeros, all)| all - zeros);
@@ -63,7 +63,7 @@ fn work(args: &OpArgs<'_>) -> Work {
         Some(1) => Sparse::Patterns,
         _ => Sparse::Csr,
     };
-    Work::Contract(Contraction { way: Way::Sparse(form, used), ..crate::graph::product(args) })
+    OpCost::Contract(Contraction { kind: ContractionKind::Sparse(form, used), ..crate::graph::product(args) })
 }
 
 /// Counts the zeros of a constant. Returns the number of zeros and the number of elements.

@@ -2,9 +2,9 @@
 
 use crate::graph::{Children, Fact, Graph, Key, Kind, Node};
 use egg::Id;
+use gradus_ir::declared_cost::elements;
 use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::op_cost::elements;
 use gradus_ir::rewrite::fold;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{

@@ -1,11 +1,11 @@
 //! Mutation of a module: creating, linking, moving and erasing ops and blocks, and replacing values.
 
 use crate::context::Context;
-use crate::entity::{Entity, Packed, Table};
+use crate::entity::{Entity, PackedOption, Table};
 use crate::intern::{Attr, Str, Type};
 use crate::loc::Loc;
 use crate::module::{
-    Block, BlockData, Def, ExtData, Link, Module, Op, OpData, Region, RegionData, Use, Value, ValueData,
+    Block, BlockData, Def, ExtData, Module, Op, OpData, Region, RegionData, Use, UseLink, Value, ValueData,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -186,14 +186,14 @@ impl Module {
         let op = self.ops.push(OpData {
             name,
             loc,
-            parent: Packed::NONE,
-            prev: Packed::NONE,
-            next: Packed::NONE,
+            parent: PackedOption::NONE,
+            prev: PackedOption::NONE,
+            next: PackedOption::NONE,
             operands: (0, 0),
             results: (0, 0),
             props,
             attrs,
-            ext: Packed::NONE,
+            ext: PackedOption::NONE,
         });
         self.ops[op].operands = self.alloc_operands(op, operands);
         self.ops[op].results = self.alloc_results(op, result_types);
@@ -202,8 +202,11 @@ impl Module {
             let ext = self.exts.push(ExtData { regions: SmallVec::new(), successors: successors.into() });
             self.ops[op].ext = ext.into();
             for _ in 0..regions {
-                let region =
-                    self.regions.push(RegionData { parent: op.into(), first: Packed::NONE, last: Packed::NONE });
+                let region = self.regions.push(RegionData {
+                    parent: op.into(),
+                    first: PackedOption::NONE,
+                    last: PackedOption::NONE,
+                });
                 self.exts[ext].regions.push(region);
             }
         }
@@ -211,7 +214,7 @@ impl Module {
     }
 
     fn alloc_results(&mut self, op: Op, types: &[Type]) -> (u32, u32) {
-        let value = |i: usize, ty| ValueData { ty, def: Def::Result(op, i as u32), first_use: Packed::NONE };
+        let value = |i: usize, ty| ValueData { ty, def: Def::Result(op, i as u32), first_use: PackedOption::NONE };
         if let [ty] = *types {
             return (self.values.push(value(0, ty)).0, 1);
         }
@@ -235,7 +238,10 @@ impl Module {
             None => {
                 let start = self.operand_values.len() as u32;
                 self.operand_values.extend_from_slice(operands);
-                self.links.resize(start as usize + n, Link { owner: op, prev: Packed::NONE, next: Packed::NONE });
+                self.links.resize(
+                    start as usize + n,
+                    UseLink { owner: op, prev: PackedOption::NONE, next: PackedOption::NONE },
+                );
                 start
             }
         };
@@ -261,7 +267,7 @@ impl Module {
     fn link_use(&mut self, at: Use, owner: Op) {
         let value = self.operand_values[at.index()];
         let head = std::mem::replace(&mut self.values[value].first_use, at.into());
-        self.links[at.index()] = Link { owner, prev: Packed::NONE, next: head };
+        self.links[at.index()] = UseLink { owner, prev: PackedOption::NONE, next: head };
         if let Some(next) = head.get() {
             self.links[next.index()].prev = at.into();
         }
@@ -269,7 +275,7 @@ impl Module {
 
     #[inline]
     fn unlink_use(&mut self, at: Use) {
-        let Link { prev, next, .. } = self.links[at.index()];
+        let UseLink { prev, next, .. } = self.links[at.index()];
         match prev.get() {
             Some(p) => self.links[p.index()].next = next,
             None => self.values[self.operand_values[at.index()]].first_use = next,
@@ -313,7 +319,7 @@ impl Module {
         if let Some(head) = head.get() {
             self.links[head.index()].prev = last.into();
         }
-        self.values[old].first_use = Packed::NONE;
+        self.values[old].first_use = PackedOption::NONE;
     }
 
     /// Changes the type of a value.
@@ -353,7 +359,8 @@ impl Module {
 
     /// Adds an empty region to an op.
     pub fn add_region(&mut self, op: Op) -> Region {
-        let region = self.regions.push(RegionData { parent: op.into(), first: Packed::NONE, last: Packed::NONE });
+        let region =
+            self.regions.push(RegionData { parent: op.into(), first: PackedOption::NONE, last: PackedOption::NONE });
         let ext = self.ops[op].ext.get().unwrap_or_else(|| self.exts.push(ExtData::default()));
         self.ops[op].ext = ext.into();
         self.exts[ext].regions.push(region);
@@ -408,11 +415,11 @@ impl Module {
     /// Creates a detached block.
     pub fn create_block(&mut self) -> Block {
         self.blocks.push(BlockData {
-            parent: Packed::NONE,
-            prev: Packed::NONE,
-            next: Packed::NONE,
-            first: Packed::NONE,
-            last: Packed::NONE,
+            parent: PackedOption::NONE,
+            prev: PackedOption::NONE,
+            next: PackedOption::NONE,
+            first: PackedOption::NONE,
+            last: PackedOption::NONE,
             args: SmallVec::new(),
             arg_locs: SmallVec::new(),
             uses: 0,
@@ -426,7 +433,7 @@ impl Module {
 
     /// Inserts a detached block before `before`, or at the end of the region.
     pub fn insert_block(&mut self, region: Region, block: Block, before: Option<Block>) {
-        debug_assert!(self.blocks[block].parent == Packed::NONE);
+        debug_assert!(self.blocks[block].parent == PackedOption::NONE);
         let prev = match before {
             Some(b) => self.blocks[b].prev,
             None => self.regions[region].last,
@@ -448,7 +455,7 @@ impl Module {
         let data = &mut self.blocks[block];
         let (prev, next) = (data.prev, data.next);
         let Some(region) = data.parent.get() else { return };
-        (data.parent, data.prev, data.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
+        (data.parent, data.prev, data.next) = (PackedOption::NONE, PackedOption::NONE, PackedOption::NONE);
         match prev.get() {
             Some(p) => self.blocks[p].next = next,
             None => self.regions[region].first = next,
@@ -489,7 +496,7 @@ impl Module {
     /// Appends an argument to a block.
     pub fn add_block_arg(&mut self, block: Block, ty: Type, loc: Loc) -> Value {
         let index = self.blocks[block].args.len() as u32;
-        let value = self.values.push(ValueData { ty, def: Def::Arg(block, index), first_use: Packed::NONE });
+        let value = self.values.push(ValueData { ty, def: Def::Arg(block, index), first_use: PackedOption::NONE });
         let data = &mut self.blocks[block];
         data.args.push(value);
         data.arg_locs.push(loc);
@@ -527,7 +534,7 @@ impl Module {
 
     /// Creates a detached block argument; see [`Module::swap_block_args`].
     pub(crate) fn detached_arg(&mut self, block: Block, ty: Type) -> Value {
-        self.values.push(ValueData { ty, def: Def::Arg(block, u32::MAX), first_use: Packed::NONE })
+        self.values.push(ValueData { ty, def: Def::Arg(block, u32::MAX), first_use: PackedOption::NONE })
     }
 
     /// Replaces a block's arguments by `args`, which receives the old ones.
@@ -554,7 +561,7 @@ impl Module {
     /// Inserts a detached op before `before`, or at the end of the block.
     #[inline]
     pub fn insert_op(&mut self, block: Block, op: Op, before: Option<Op>) {
-        debug_assert!(self.ops[op].parent == Packed::NONE, "the op is in a block already");
+        debug_assert!(self.ops[op].parent == PackedOption::NONE, "the op is in a block already");
         let prev = match before {
             Some(b) => self.ops[b].prev,
             None => self.blocks[block].last,
@@ -576,7 +583,7 @@ impl Module {
         let data = &mut self.ops[op];
         let (prev, next) = (data.prev, data.next);
         let Some(block) = data.parent.get() else { return };
-        (data.parent, data.prev, data.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
+        (data.parent, data.prev, data.next) = (PackedOption::NONE, PackedOption::NONE, PackedOption::NONE);
         match prev.get() {
             Some(p) => self.ops[p].next = next,
             None => self.blocks[block].first = next,
@@ -714,12 +721,16 @@ impl Module {
 
     /// Creates a detached region.
     pub(crate) fn detached_region(&mut self) -> Region {
-        self.regions.push(RegionData { parent: Packed::NONE, first: Packed::NONE, last: Packed::NONE })
+        self.regions.push(RegionData {
+            parent: PackedOption::NONE,
+            first: PackedOption::NONE,
+            last: PackedOption::NONE,
+        })
     }
 
     /// Creates a placeholder for a value used before its definition.
     pub(crate) fn placeholder(&mut self, ty: Type) -> Value {
-        self.values.push(ValueData { ty, def: Def::Result(self.root, u32::MAX), first_use: Packed::NONE })
+        self.values.push(ValueData { ty, def: Def::Result(self.root, u32::MAX), first_use: PackedOption::NONE })
     }
 
     /// Returns the value `n` keys after `first`, of the same op's results.

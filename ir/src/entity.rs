@@ -50,11 +50,11 @@ macro_rules! entity {
 
 /// An `Option` of a key in four bytes: `u32::MAX` is `None`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Packed<K>(u32, PhantomData<K>);
+pub struct PackedOption<K>(u32, PhantomData<K>);
 
-impl<K: Entity> Packed<K> {
+impl<K: Entity> PackedOption<K> {
     /// The absent key.
-    pub const NONE: Self = Packed(u32::MAX, PhantomData);
+    pub const NONE: Self = PackedOption(u32::MAX, PhantomData);
 
     /// Returns the key, if present.
     pub fn get(self) -> Option<K> {
@@ -62,24 +62,24 @@ impl<K: Entity> Packed<K> {
     }
 
     /// Applies `f` to the key, if present.
-    pub fn map<L: Entity>(self, f: impl FnOnce(K) -> L) -> Packed<L> {
+    pub fn map<L: Entity>(self, f: impl FnOnce(K) -> L) -> PackedOption<L> {
         self.get().map(f).into()
     }
 }
 
-impl<K: Entity> From<Option<K>> for Packed<K> {
+impl<K: Entity> From<Option<K>> for PackedOption<K> {
     fn from(key: Option<K>) -> Self {
-        key.map_or(Self::NONE, |k| Packed(k.index() as u32, PhantomData))
+        key.map_or(Self::NONE, |k| PackedOption(k.index() as u32, PhantomData))
     }
 }
 
-impl<K: Entity> From<K> for Packed<K> {
+impl<K: Entity> From<K> for PackedOption<K> {
     fn from(key: K) -> Self {
-        Packed(key.index() as u32, PhantomData)
+        PackedOption(key.index() as u32, PhantomData)
     }
 }
 
-impl<K: Entity + std::fmt::Debug> std::fmt::Debug for Packed<K> {
+impl<K: Entity + std::fmt::Debug> std::fmt::Debug for PackedOption<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.get().fmt(f)
     }
@@ -315,8 +315,8 @@ mod tests {
         assert_eq!((s[a], s[b], s[Key::new(90)], s[Key::new(9000)]), (-1, 7, -1, -1));
         s[Key::new(9000)] = 8;
         assert_eq!((s[b], s[Key::new(9000)]), (7, 8));
-        assert_eq!(Packed::from(b).get(), Some(b));
-        assert_eq!(Packed::<Key>::NONE.get(), None);
+        assert_eq!(PackedOption::from(b).get(), Some(b));
+        assert_eq!(PackedOption::<Key>::NONE.get(), None);
         assert_eq!(format!("{b}"), "k1");
     }
 }

@@ -39,10 +39,10 @@ pub mod control;
 pub mod conversion;
 mod copy;
 mod datum;
+pub mod declared_cost;
 #[doc(hidden)]
 pub mod define;
 pub mod diag;
-mod divide;
 pub mod dominance;
 mod edit;
 pub mod effects;
@@ -60,6 +60,7 @@ mod module;
 mod module_split;
 pub mod op_cost;
 mod op_info;
+mod partition;
 pub mod pass;
 mod pattern_rewriter;
 pub mod prelude;
@@ -80,7 +81,6 @@ mod trap;
 mod types;
 mod typing;
 pub mod verify;
-pub mod work;
 
 /// The names that the expansion of the attribute [`macro@op`] needs. An import of the attribute imports this module too.
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use crate::layout::StridedLayout;
 pub use crate::memref::{ByteView, MemRef};
 use crate::memref::{MAX_ELEMENTS, outside};
 use crate::module::Op;
-use crate::races::{ParallelLoop, Touch};
+use crate::races::{AccessKind, ParallelLoop};
 use crate::symbols::SymbolTables;
 use crate::tensor::{DType, Tensor};
 use crate::trap::Trap;
@@ -194,8 +194,8 @@ impl Memory {
 
     /// Records accesses for race detection.
     #[cold]
-    fn note(&mut self, buffer: u32, elements: std::ops::Range<usize>, touch: Touch) -> Result<(), Trap> {
-        let touch = if self.atomic { Touch::Atomic } else { touch };
+    fn note(&mut self, buffer: u32, elements: std::ops::Range<usize>, touch: AccessKind) -> Result<(), Trap> {
+        let touch = if self.atomic { AccessKind::Atomic } else { touch };
         let live = self.buffers.get(buffer as usize).and_then(Option::as_ref);
         let global = live.is_some_and(|b| matches!(b.storage, Storage::Global | Storage::Constant));
         for running in self.parallel.iter_mut().filter(|running| global || running.shares(buffer)) {
@@ -205,7 +205,7 @@ impl Memory {
     }
 
     /// Returns the range of buffer elements behind the element at an address of a view, and records the access.
-    fn place(&mut self, of: &MemRef, address: i64, touch: Touch) -> Result<std::ops::Range<usize>, Trap> {
+    fn place(&mut self, of: &MemRef, address: i64, touch: AccessKind) -> Result<std::ops::Range<usize>, Trap> {
         let range = of.place(address)?;
         if !self.parallel.is_empty() && self.buffer(of.buffer)?.get(range.clone()).is_some() {
             self.note(of.buffer, range.clone(), touch)?;
@@ -220,7 +220,7 @@ impl Memory {
 
     /// Loads the element at an address of the view.
     pub fn load_at(&mut self, from: &MemRef, address: i64) -> Result<Datum, Trap> {
-        let place = self.place(from, address, Touch::Read)?;
+        let place = self.place(from, address, AccessKind::Read)?;
         self.element(from, place)
     }
 
@@ -239,7 +239,7 @@ impl Memory {
 
     /// Stores to the element at an address of the view.
     pub fn store_at(&mut self, value: Datum, to: &MemRef, address: i64) -> Result<(), Trap> {
-        let place = self.place(to, address, Touch::Write)?;
+        let place = self.place(to, address, AccessKind::Write)?;
         let elements = self.buffer_mut(to.buffer)?.get_mut(place).ok_or_else(outside)?;
         match to.bytes {
             Some(view) => elements.clone_from_slice(&cut(view.dtype, &value)?),

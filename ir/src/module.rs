@@ -4,7 +4,7 @@
 //! value. The operands of an op are contiguous in one array; its results have consecutive keys.
 
 use crate::context::Context;
-use crate::entity::{Entity, Packed, Table};
+use crate::entity::{Entity, PackedOption, Table};
 use crate::intern::{Attr, OpName, Str, Type};
 use crate::loc::Loc;
 use crate::traits::Traits;
@@ -28,14 +28,14 @@ pub type ValueList = SmallVec<[Value; 4]>;
 pub(crate) struct OpData {
     pub(crate) name: OpName,
     pub(crate) loc: Loc,
-    pub(crate) parent: Packed<Block>,
-    pub(crate) prev: Packed<Op>,
-    pub(crate) next: Packed<Op>,
+    pub(crate) parent: PackedOption<Block>,
+    pub(crate) prev: PackedOption<Op>,
+    pub(crate) next: PackedOption<Op>,
     pub(crate) operands: (u32, u32),
     pub(crate) results: (u32, u32),
     pub(crate) props: Attr,
     pub(crate) attrs: Attr,
-    pub(crate) ext: Packed<Ext>,
+    pub(crate) ext: PackedOption<Ext>,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -46,11 +46,11 @@ pub(crate) struct ExtData {
 
 #[derive(Clone, Debug)]
 pub(crate) struct BlockData {
-    pub(crate) parent: Packed<Region>,
-    pub(crate) prev: Packed<Block>,
-    pub(crate) next: Packed<Block>,
-    pub(crate) first: Packed<Op>,
-    pub(crate) last: Packed<Op>,
+    pub(crate) parent: PackedOption<Region>,
+    pub(crate) prev: PackedOption<Block>,
+    pub(crate) next: PackedOption<Block>,
+    pub(crate) first: PackedOption<Op>,
+    pub(crate) last: PackedOption<Op>,
     pub(crate) args: SmallVec<[Value; 2]>,
     pub(crate) arg_locs: SmallVec<[Loc; 1]>,
     /// Number of successor references to the block.
@@ -59,16 +59,16 @@ pub(crate) struct BlockData {
 
 #[derive(Clone, Debug)]
 pub(crate) struct RegionData {
-    pub(crate) parent: Packed<Op>,
-    pub(crate) first: Packed<Block>,
-    pub(crate) last: Packed<Block>,
+    pub(crate) parent: PackedOption<Op>,
+    pub(crate) first: PackedOption<Block>,
+    pub(crate) last: PackedOption<Block>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct ValueData {
     pub(crate) ty: Type,
     pub(crate) def: Def,
-    pub(crate) first_use: Packed<Use>,
+    pub(crate) first_use: PackedOption<Use>,
 }
 
 /// The definition of a value, with its index.
@@ -81,10 +81,10 @@ pub enum Def {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
+pub(crate) struct UseLink {
     pub(crate) owner: Op,
-    pub(crate) prev: Packed<Use>,
-    pub(crate) next: Packed<Use>,
+    pub(crate) prev: PackedOption<Use>,
+    pub(crate) next: PackedOption<Use>,
 }
 
 /// An entry of a text's resource section (`{-# ... #-}`).
@@ -120,7 +120,7 @@ pub struct Module {
     pub(crate) exts: Table<Ext, ExtData>,
     /// The operands of all ops, and in parallel their links in the use lists.
     pub(crate) operand_values: Vec<Value>,
-    pub(crate) links: Vec<Link>,
+    pub(crate) links: Vec<UseLink>,
     /// Free ranges of operands, by length.
     pub(crate) free_operands: Vec<Vec<u32>>,
     /// The resource section.
@@ -275,13 +275,13 @@ impl Module {
     /// Whether the value has no uses.
     #[inline]
     pub fn is_unused(&self, value: Value) -> bool {
-        self.values[value].first_use == Packed::NONE
+        self.values[value].first_use == PackedOption::NONE
     }
 
     /// Whether the value has exactly one use.
     pub fn has_one_use(&self, value: Value) -> bool {
         let first = self.values[value].first_use.get();
-        first.is_some_and(|u| self.links[u.index()].next == Packed::NONE)
+        first.is_some_and(|u| self.links[u.index()].next == PackedOption::NONE)
     }
 
     /// Returns the parent block of the op.
@@ -404,7 +404,7 @@ impl Module {
     /// Whether the region has exactly one block.
     pub fn has_one_block(&self, region: Region) -> bool {
         let data = &self.regions[region];
-        data.first != Packed::NONE && data.first == data.last
+        data.first != PackedOption::NONE && data.first == data.last
     }
 
     /// Returns the `value` attribute of the constant-like op that defines `value`; `None` for other values.

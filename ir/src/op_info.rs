@@ -9,6 +9,7 @@ use crate::effects::Effects;
 use crate::intern::{Attr, Type};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value, ValueList};
+use crate::op_cost::OpCost;
 use crate::rewrite::Pattern;
 use crate::rules::{Rule, RuleFunction, RuleGroup};
 use crate::scalar::Scalar;
@@ -16,7 +17,6 @@ use crate::symbols::SymbolTables;
 use crate::text::Directive;
 use crate::traits::Traits;
 use crate::trap::Trap;
-use crate::work::Work;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -454,8 +454,8 @@ pub struct OpInfo {
     /// Of an op that [`Effects::MayUb`], or whose regions run as its operands say: whether this one is defined for all
     /// operands even so.
     pub speculatable: Option<fn(&Module, Op) -> bool>,
-    /// What it does, for cost models; see [`Work::of`].
-    pub work: Option<fn(&OpArgs<'_>) -> Work>,
+    /// What it does, for cost models; see [`OpCost::of`].
+    pub work: Option<fn(&OpArgs<'_>) -> OpCost>,
     /// The only ops whose regions may hold this one; empty for no restriction.
     pub parents: &'static [&'static str],
     /// The custom form; `None` for ops printed in generic form only.

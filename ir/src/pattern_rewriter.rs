@@ -62,7 +62,7 @@ pub trait PatternRewriter {
 
     /// Returns the module for mutation without notifying the driver: for this trait's methods only.
     #[doc(hidden)]
-    fn unlogged(&mut self) -> &mut Module;
+    fn module_mut_unlogged(&mut self) -> &mut Module;
 
     /// Notifies the driver of a change.
     #[doc(hidden)]
@@ -87,7 +87,7 @@ pub trait PatternRewriter {
 
     /// Creates an op. Errors say why its result types cannot be inferred.
     fn create(&mut self, at: InsertPoint, state: OpState) -> Result<Op, String> {
-        let op = Builder::at(self.unlogged(), at).try_create(state)?;
+        let op = Builder::at(self.module_mut_unlogged(), at).try_create(state)?;
         self.note(Change::Created(op));
         Ok(op)
     }
@@ -99,7 +99,7 @@ pub trait PatternRewriter {
 
     /// Creates ops with a builder, for declared ops' `build`. The closure must only insert ops through the builder.
     fn build<T>(&mut self, at: InsertPoint, make: impl FnOnce(&mut Builder<'_>) -> T) -> T {
-        let mut builder = Builder::at(self.unlogged(), at);
+        let mut builder = Builder::at(self.module_mut_unlogged(), at);
         builder.made = Some(Vec::new());
         let out = make(&mut builder);
         for op in builder.made.take().unwrap_or_default() {
@@ -135,7 +135,7 @@ pub trait PatternRewriter {
         let m = self.module();
         let uses: Vec<(Op, usize)> = m.uses(old).filter(|&(op, i)| which(m, op, i)).collect();
         for &(op, index) in &uses {
-            self.unlogged().set_operand(op, index, new);
+            self.module_mut_unlogged().set_operand(op, index, new);
             self.note(Change::Operand { op, index: index as u32, old });
         }
         !uses.is_empty()
@@ -159,15 +159,15 @@ pub trait PatternRewriter {
         let m = self.module();
         let from = m.parent_block(first).expect("the op is in a block");
         let change = Change::Moved { first, last, from, next: m.next_op(last) };
-        self.unlogged().move_ops(first, last, to, next);
+        self.module_mut_unlogged().move_ops(first, last, to, next);
         self.note(change);
     }
 
     /// Clones `op` with its regions. Operands in `map` are replaced; `map` receives the cloned values.
     fn clone_op(&mut self, op: Op, map: &mut ValueMap, at: InsertPoint) -> Op {
         let (block, next) = at.place(self.module());
-        let copy = self.unlogged().clone_op(op, map);
-        self.unlogged().insert_op(block, copy, next);
+        let copy = self.module_mut_unlogged().clone_op(op, map);
+        self.module_mut_unlogged().insert_op(block, copy, next);
         self.note(Change::Cloned { from: op, copy });
         copy
     }
@@ -177,7 +177,7 @@ pub trait PatternRewriter {
         let m = self.module();
         let last = m.region_blocks(to).next_back();
         let originals: Vec<Op> = m.region_blocks(from).flat_map(|block| m.block_ops(block)).collect();
-        self.unlogged().clone_region_into(from, to, map);
+        self.module_mut_unlogged().clone_region_into(from, to, map);
         let m = self.module();
         let first = last.map_or_else(|| m.entry(to), |block| m.next_block(block));
         let made: Vec<Block> = std::iter::successors(first, |&block| m.next_block(block)).collect();
@@ -188,7 +188,7 @@ pub trait PatternRewriter {
 
     /// Creates a block with arguments of these types and locations, before `before` of `region` or at its end.
     fn create_block(&mut self, region: Region, before: Option<Block>, args: &[(Type, Loc)]) -> Block {
-        let m = self.unlogged();
+        let m = self.module_mut_unlogged();
         let block = m.create_block();
         m.insert_block(region, block, before);
         for &(ty, loc) in args {
@@ -200,7 +200,7 @@ pub trait PatternRewriter {
 
     /// Appends an argument to a block. The caller updates the branches to it.
     fn add_block_arg(&mut self, block: Block, ty: Type, loc: Loc) -> Value {
-        let arg = self.unlogged().add_block_arg(block, ty, loc);
+        let arg = self.module_mut_unlogged().add_block_arg(block, ty, loc);
         self.note(Change::ArgAdded(block));
         arg
     }
@@ -248,7 +248,7 @@ pub trait PatternRewriter {
         let m = self.module();
         let from = m.parent_region(block).expect("the block is in a region");
         let change = Change::BlockMoved { block, from, next: m.next_block(block) };
-        let m = self.unlogged();
+        let m = self.module_mut_unlogged();
         m.unlink_block(block);
         m.insert_block(to, block, before);
         self.note(change);

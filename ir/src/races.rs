@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 /// A kind of access to a memory location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Touch {
+pub(crate) enum AccessKind {
     /// A read.
     Read,
     /// A write, or the end of the buffer's lifetime.
@@ -24,13 +24,13 @@ pub(crate) struct ParallelLoop {
     iteration: u64,
     /// The number of the first buffer allocated inside the loop: private to the iteration that allocated it.
     outside: u32,
-    places: FxHashMap<(u32, usize), Place>,
+    places: FxHashMap<(u32, usize), FirstAccesses>,
 }
 
 /// The first iteration that made each kind of access to a location; 0 for none. The first suffices: a later access by
 /// another iteration either conflicts with it, which is a race, or needs no record.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct FirstAccesses {
     read: u64,
     written: u64,
     updated: u64,
@@ -53,15 +53,15 @@ impl ParallelLoop {
     }
 
     /// Records an access to an element of a buffer. A race is undefined behavior.
-    pub(crate) fn note(&mut self, buffer: u32, element: usize, touch: Touch) -> Result<(), Trap> {
+    pub(crate) fn note(&mut self, buffer: u32, element: usize, touch: AccessKind) -> Result<(), Trap> {
         let now = self.iteration;
         let place = self.places.entry((buffer, element)).or_default();
         let other = |first: u64| first != 0 && first != now;
         let (read, written, updated) = (other(place.read), other(place.written), other(place.updated));
         let (first, races, does) = match touch {
-            Touch::Read => (&mut place.read, written || updated, "reads"),
-            Touch::Write => (&mut place.written, read || written || updated, "writes"),
-            Touch::Atomic => (&mut place.updated, read || written, "updates"),
+            AccessKind::Read => (&mut place.read, written || updated, "reads"),
+            AccessKind::Write => (&mut place.written, read || written || updated, "writes"),
+            AccessKind::Atomic => (&mut place.updated, read || written, "updates"),
         };
         if races {
             let did = if written || updated { "writes" } else { "reads" };
@@ -76,8 +76,9 @@ impl ParallelLoop {
 
     /// Records the end of a buffer's lifetime.
     pub(crate) fn note_end(&self, buffer: u32) -> Result<(), Trap> {
-        let others =
-            |place: &Place| [place.read, place.written, place.updated].iter().any(|&n| n != 0 && n != self.iteration);
+        let others = |place: &FirstAccesses| {
+            [place.read, place.written, place.updated].iter().any(|&n| n != 0 && n != self.iteration)
+        };
         match self.places.iter().find(|((of, _), place)| *of == buffer && others(place)) {
             Some(_) => Err(Trap::Ub("an iteration of a parallel loop frees memory that another one uses".into())),
             None => Ok(()),

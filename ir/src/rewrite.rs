@@ -200,7 +200,7 @@ impl PatternRewriter for Rewriter<'_> {
         self.module
     }
 
-    fn unlogged(&mut self) -> &mut Module {
+    fn module_mut_unlogged(&mut self) -> &mut Module {
         self.module
     }
 

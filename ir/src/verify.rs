@@ -19,12 +19,12 @@ mod regions;
 
 use crate::context::Context;
 use crate::diag::Diagnostic;
-use crate::divide::MIN_OPS;
 use crate::dominance::Dominance;
 use crate::intern::{Attr, Str};
 use crate::loc::Loc;
 use crate::module::{Block, Def, Module, Op, Region, Value};
 use crate::op_info::{Arity, AttrText, OpInfo};
+use crate::partition::MIN_OPS;
 use crate::symbols::SymbolTables;
 use crate::symbols::symbol_name;
 use crate::traits::Traits;

@@ -16,7 +16,7 @@ use crate::graph::Inputs;
 use crate::layout::{MAX_ENTRIES, ZERO_PAGE, prefix_sums};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
-use gradus_ir::work::{Contraction, Work};
+use gradus_ir::op_cost::{Contraction, OpCost};
 use gradus_ir::{
     AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
     TypeConstraint, op,
@@ -150,10 +150,10 @@ fn is_compatible(a: i64, b: i64) -> bool {
     a == b || a == DYNAMIC || b == DYNAMIC
 }
 
-fn work(args: &OpArgs<'_>) -> Work {
+fn work(args: &OpArgs<'_>) -> OpCost {
     let [m, k] = extents(args).unwrap_or([1, 1]).map(|n| u64::try_from(n).unwrap_or(1));
     let n = rhs_extents(args).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
-    Work::Contract(Contraction::dense(1, m, k, n))
+    OpCost::Contract(Contraction::dense(1, m, k, n))
 }
 
 /// Returns the constant offsets of an operand, if there are at most [`MAX_ENTRIES`].

@@ -4,9 +4,9 @@ use super::product::{epilogue, infer_sums, product_op, zero_points};
 use super::{OFFSETS, RUN, check_inside, in_f32, is_compatible, is_inside, offsets, shape, span_of_runs};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
+use gradus_ir::declared_cost::elements;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::op_cost::elements;
-use gradus_ir::work::Work;
+use gradus_ir::op_cost::OpCost;
 use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
 use gradus_reference_kernels::{self as kernels, Reduction};
 
@@ -89,10 +89,10 @@ fn infer_depthwise(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     infer_sums(args, [m, n])
 }
 
-fn work(args: &OpArgs<'_>) -> Work {
+fn work(args: &OpArgs<'_>) -> OpCost {
     let positions = shape(args, "bases").get(1).and_then(|&n| u64::try_from(n).ok()).unwrap_or(1);
     let results = args.result_types.first().map_or(1, |&ty| elements(args, ty));
-    Work::Map(results.saturating_mul(positions))
+    OpCost::Map(results.saturating_mul(positions))
 }
 
 /// Gathers the runs of all rows, `[rows, positions, run]`; padding becomes `hole`.

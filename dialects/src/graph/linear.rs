@@ -4,9 +4,9 @@ use super::args::{Inputs, binary, conv, float, list, one, variadic};
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
+use gradus_ir::declared_cost::elements;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::op_cost::elements;
-use gradus_ir::work::{Contraction, Work};
+use gradus_ir::op_cost::{Contraction, OpCost};
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Traits, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
@@ -107,12 +107,14 @@ fn extents(args: &OpArgs<'_>, name: &str) -> Vec<u64> {
 }
 
 /// Returns the cost of a convolution.
-pub(super) fn conv_work(args: &OpArgs<'_>) -> Work {
+pub(super) fn conv_work(args: &OpArgs<'_>) -> OpCost {
     let (w, groups) = (extents(args, "w"), args.int("group").unwrap_or(1).max(1).cast_unsigned());
-    let (Some((&filters, rest)), Some(&ty)) = (w.split_first(), args.result_types.first()) else { return Work::Map(1) };
+    let (Some((&filters, rest)), Some(&ty)) = (w.split_first(), args.result_types.first()) else {
+        return OpCost::Map(1);
+    };
     let columns = elements(args, ty) / filters.max(1);
     let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
-    Work::Contract(Contraction { taps, ..Contraction::dense(groups, filters / groups, depth, columns) })
+    OpCost::Contract(Contraction { taps, ..Contraction::dense(groups, filters / groups, depth, columns) })
 }
 
 /// Infers the type of a product of two matrices of known rank.
@@ -122,8 +124,8 @@ pub(crate) fn infer_product(args: &OpArgs<'_>) -> infer::Types {
 }
 
 /// Returns the cost of a batched matrix product.
-pub(super) fn matmul_work(args: &OpArgs<'_>) -> Work {
-    Work::Contract(product(args))
+pub(super) fn matmul_work(args: &OpArgs<'_>) -> OpCost {
+    OpCost::Contract(product(args))
 }
 
 /// Returns the contraction of `a` and `b`.
@@ -137,11 +139,11 @@ pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
 }
 
 /// Returns the cost of a GEMM.
-fn gemm_work(args: &OpArgs<'_>) -> Work {
+fn gemm_work(args: &OpArgs<'_>) -> OpCost {
     let (a, b) = (extents(args, "a"), extents(args, "b"));
-    let (&[r, s], &[t, u]) = (a.as_slice(), b.as_slice()) else { return Work::Map(1) };
+    let (&[r, s], &[t, u]) = (a.as_slice(), b.as_slice()) else { return OpCost::Map(1) };
     let (rows, depth) = if args.flag("transA") { (s, r) } else { (r, s) };
-    Work::Contract(Contraction::dense(1, rows, depth, if args.flag("transB") { t } else { u }))
+    OpCost::Contract(Contraction::dense(1, rows, depth, if args.flag("transB") { t } else { u }))
 }
 
 /// Placeholder for a dynamic spatial extent, large enough for any window.

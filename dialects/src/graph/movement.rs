@@ -4,7 +4,7 @@ use super::args::{Inputs, int, list, one, unary, variadic};
 use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::work::Work;
+use gradus_ir::op_cost::OpCost;
 use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis, split_sizes};
@@ -16,7 +16,7 @@ use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis
 /// ```
 #[op(
     "graph.transpose",
-    work = Work::moved,
+    work = OpCost::moved,
     format = GENERIC,
     infer = infer_transpose,
     fold = fold_transpose,
@@ -76,7 +76,7 @@ fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```
 #[op(
     "graph.concat",
-    work = Work::moved,
+    work = OpCost::moved,
     format = GENERIC,
     infer = infer_concat,
     fold = fold_concat,
@@ -149,10 +149,10 @@ pub struct SplitOp {
 }
 
 /// Returns the cost of a split: contiguous parts are views, others are copied.
-fn parts_work(args: &OpArgs<'_>) -> Work {
+fn parts_work(args: &OpArgs<'_>) -> OpCost {
     let whole = args.ctx().static_shape(args.operand_type(0));
     let is_run = |&part: &Type| whole.zip(args.ctx().static_shape(part)).is_some_and(|(whole, part)| run(whole, part));
-    if args.result_types.iter().all(is_run) { Work::View } else { Work::moved(args) }
+    if args.result_types.iter().all(is_run) { OpCost::View } else { OpCost::moved(args) }
 }
 
 /// Whether a part is contiguous in the operand: all axes before the split axis have extent 1.
@@ -230,7 +230,7 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.slice",
-    work = |args| if args.opt_operand("steps").is_none() { parts_work(args) } else { Work::moved(args) },
+    work = |args| if args.opt_operand("steps").is_none() { parts_work(args) } else { OpCost::moved(args) },
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $starts `,` $ends (`axes` $axes^)? (`steps` $steps^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_slice,

@@ -6,8 +6,8 @@ use super::copy_plan::Relayout;
 use super::tiled::TiledLayout;
 use crate::constraint::{RANKED_TENSOR, STRING};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
+use gradus_ir::op_cost::OpCost;
 use gradus_ir::tensor::Tensor;
-use gradus_ir::work::Work;
 use gradus_ir::{Attr, AttrKind, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, Type, op};
 
 /// Maximum number of elements that evaluation packs.
@@ -26,7 +26,7 @@ const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis",
 /// ```
 #[op(
     "layout.pack",
-    work = Work::moved,
+    work = OpCost::moved,
     infer = infer_pack,
     verify = verify_padding,
     fold = fold_in_order,
@@ -52,7 +52,7 @@ pub struct PackOp {
 /// ```
 #[op(
     "layout.unpack",
-    work = Work::moved,
+    work = OpCost::moved,
     verify = verify_unpack,
     fold = fold_in_order,
     eval = unpack,

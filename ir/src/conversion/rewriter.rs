@@ -262,7 +262,7 @@ impl PatternRewriter for ConversionRewriter<'_> {
         self.module
     }
 
-    fn unlogged(&mut self) -> &mut Module {
+    fn module_mut_unlogged(&mut self) -> &mut Module {
         self.module
     }
 

@@ -8,7 +8,7 @@
 mod row_maps;
 mod rows;
 
-use crate::entity::{Entity, Packed};
+use crate::entity::{Entity, PackedOption};
 use crate::intern::Attr;
 use crate::module::{Block, Module, Op, Use};
 use row_maps::RowMaps;
@@ -80,7 +80,7 @@ impl ModulePart {
         let links: Vec<_> = functions.iter().map(link).collect();
         for function in &functions {
             let row = &mut self.module.ops[*function];
-            (row.parent, row.prev, row.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
+            (row.parent, row.prev, row.next) = (PackedOption::NONE, PackedOption::NONE, PackedOption::NONE);
         }
         self.copy_back_rows(m);
         self.free_erased(m);
@@ -140,7 +140,7 @@ pub(crate) fn append_module(m: &mut Module, block: Block, mut other: Module) {
     let ops: Vec<Op> = other.block_ops(body).collect();
     for &op in &ops {
         let row = &mut other.ops[op];
-        (row.parent, row.prev, row.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
+        (row.parent, row.prev, row.next) = (PackedOption::NONE, PackedOption::NONE, PackedOption::NONE);
     }
     let mut part = ModulePart { module: other, maps: RowMaps::all_new() };
     part.append_new(m);
@@ -156,7 +156,7 @@ pub(crate) fn leave_placeholders(m: &mut Module, functions: &[Op]) {
     let name = m.ctx.op_name("gradus.placeholder");
     for &function in functions {
         let row = &mut m.ops[function];
-        (row.name, row.ext, row.props, row.attrs) = (name, Packed::NONE, Attr::EMPTY_DICT, Attr::EMPTY_DICT);
+        (row.name, row.ext, row.props, row.attrs) = (name, PackedOption::NONE, Attr::EMPTY_DICT, Attr::EMPTY_DICT);
     }
 }
 

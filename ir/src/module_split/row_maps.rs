@@ -1,8 +1,8 @@
 //! The correspondence of table rows between a module and a part that was split off, and the remapping of keys.
 
-use crate::entity::{Entity, Packed, Table};
+use crate::entity::{Entity, PackedOption, Table};
 use crate::module::{
-    Block, BlockData, Def, Ext, ExtData, Link, Module, Op, OpData, Region, RegionData, Use, Value, ValueData,
+    Block, BlockData, Def, Ext, ExtData, Module, Op, OpData, Region, RegionData, Use, UseLink, Value, ValueData,
 };
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ impl RowMap {
 
     /// Maps a key of the source to the part, for rows known to belong to it because their owners do.
     #[inline]
-    pub(super) fn to_part_known<K: Entity>(&self, key: Packed<K>) -> Packed<K> {
+    pub(super) fn to_part_known<K: Entity>(&self, key: PackedOption<K>) -> PackedOption<K> {
         key.map(|key: K| K::new(key.index() - self.source.start + self.start))
     }
 
@@ -51,7 +51,7 @@ impl RowMap {
     }
 
     #[inline]
-    pub(super) fn to_source_packed<K: Entity>(&self, key: Packed<K>) -> Packed<K> {
+    pub(super) fn to_source_packed<K: Entity>(&self, key: PackedOption<K>) -> PackedOption<K> {
         key.map(|key| self.to_source(key))
     }
 
@@ -94,8 +94,8 @@ impl RowMaps {
             let row = &mut ops[op];
             // Only the functions themselves have a parent block outside of the part; they are linked later.
             row.parent = row.parent.get().and_then(|block| self.blocks.to_part(block)).into();
-            (row.prev, row.next) = match row.parent == Packed::NONE {
-                true => (Packed::NONE, Packed::NONE),
+            (row.prev, row.next) = match row.parent == PackedOption::NONE {
+                true => (PackedOption::NONE, PackedOption::NONE),
                 false => (self.ops.to_part_known(row.prev), self.ops.to_part_known(row.next)),
             };
             row.ext = self.exts.to_part_known(row.ext);
@@ -109,12 +109,12 @@ impl RowMaps {
         &self,
         values: &mut Table<Value, ValueData>,
         operand_values: &mut [Value],
-        links: &mut [Link],
+        links: &mut [UseLink],
     ) -> Option<()> {
         for value in self.values.copied::<Value>() {
             let row = &mut values[value];
             row.first_use = match row.first_use.get() {
-                None => Packed::NONE,
+                None => PackedOption::NONE,
                 Some(at) => self.operands.to_part(at)?.into(),
             };
             row.def = match row.def {
@@ -125,7 +125,7 @@ impl RowMaps {
         for at in self.operands.copied::<Use>() {
             let value = &mut operand_values[at.index()];
             *value = self.values.to_part(*value)?;
-            let Link { owner, prev, next } = &mut links[at.index()];
+            let UseLink { owner, prev, next } = &mut links[at.index()];
             *owner = self.ops.to_part(*owner)?;
             for place in [prev, next] {
                 if let Some(at) = place.get() {
@@ -183,14 +183,14 @@ impl RowMaps {
         }
     }
 
-    pub(super) fn copy_back_operands(&self, part: &Module, operand_values: &mut [Value], links: &mut [Link]) {
+    pub(super) fn copy_back_operands(&self, part: &Module, operand_values: &mut [Value], links: &mut [UseLink]) {
         for op in self.ops.live(&part.ops) {
             let (start, len) = part.ops[op].operands;
             for i in start..start + len {
-                let Link { owner, prev, next } = part.links[i as usize];
+                let UseLink { owner, prev, next } = part.links[i as usize];
                 let at = self.operands.to_source(Use(i)).index();
                 operand_values[at] = self.values.to_source(part.operand_values[i as usize]);
-                links[at] = Link {
+                links[at] = UseLink {
                     owner: self.ops.to_source(owner),
                     prev: self.operands.to_source_packed(prev),
                     next: self.operands.to_source_packed(next),

@@ -6,9 +6,9 @@ use super::event::Event;
 use super::pipeline::{Pipeline, Scheduled};
 use super::run::{Failed, Failure, RunOptions, Runner};
 use super::timing::Timer;
-use crate::divide::{count_ops, divide, is_function};
 use crate::module::{Module, Op};
 use crate::module_split::{ModulePart, leave_placeholders};
+use crate::partition::{count_ops, is_function, partition};
 use std::panic::resume_unwind;
 use std::thread;
 use std::time::Instant;
@@ -194,7 +194,7 @@ fn sizes(m: &Module, functions: &[Op]) -> Vec<usize> {
 
 /// The functions per thread; `None` if one thread suffices.
 fn parts<'f>(functions: &'f [Op], sizes: &[usize], threads: usize) -> Option<Vec<&'f [Op]>> {
-    let ranges = divide(sizes, threads.min(functions.len()));
+    let ranges = partition(sizes, threads.min(functions.len()));
     (ranges.len() > 1).then(|| ranges.into_iter().map(|r| &functions[r]).collect())
 }
 

@@ -18,13 +18,13 @@ pub const DROP: Pattern = Pattern { name: "drop-region-values", run: drop_unused
 pub const ALL: &[Pattern] = &[FORWARD, MERGE, DROP];
 
 /// An operand: the op and the index.
-type Place = (Op, usize);
+type OpOperand = (Op, usize);
 
 /// A result of the op or an argument of one of its regions, and the operands forwarded to it.
 struct Input {
     value: Value,
     target: Point,
-    sources: SmallVec<[Place; 4]>,
+    sources: SmallVec<[OpOperand; 4]>,
 }
 
 /// Returns all results and arguments that receive forwarded operands, each once.
@@ -51,7 +51,7 @@ fn add_edge(m: &Module, op: Op, edge: Edge, from: Op, list: &mut Vec<Input>, ind
     }
 }
 
-fn operand(m: &Module, (op, i): Place) -> Value {
+fn operand(m: &Module, (op, i): OpOperand) -> Value {
     m.operands(op)[i]
 }
 
@@ -62,8 +62,8 @@ fn is_outside(m: &Module, value: Value, op: Op) -> bool {
 
 /// The lattice value of an input: unknown, one value, or several.
 #[derive(Clone, Copy, PartialEq)]
-enum Known {
-    Nothing,
+enum Lattice {
+    Unknown,
     One(Value),
     Several,
 }
@@ -74,18 +74,18 @@ fn forward(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let index: FxHashMap<Value, usize> = list.iter().enumerate().map(|(i, input)| (input.value, i)).collect();
     // The inputs to which each input is forwarded.
     let mut users: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new(); list.len()];
-    let mut known = vec![Known::Nothing; list.len()];
+    let mut known = vec![Lattice::Unknown; list.len()];
     for (i, input) in list.iter().enumerate() {
         for &source in &input.sources {
             let value = operand(m, source);
             match index.get(&value) {
                 Some(&from) => users[from].push(i),
-                None => known[i] = join(known[i], Known::One(value)),
+                None => known[i] = join(known[i], Lattice::One(value)),
             }
         }
     }
     // Each lattice value changes at most twice, so this terminates.
-    let mut todo: Vec<usize> = (0..list.len()).filter(|&i| known[i] != Known::Nothing).collect();
+    let mut todo: Vec<usize> = (0..list.len()).filter(|&i| known[i] != Lattice::Unknown).collect();
     while let Some(from) = todo.pop() {
         for &to in &users[from] {
             let new = join(known[to], known[from]);
@@ -96,7 +96,7 @@ fn forward(rw: &mut Rewriter<'_>, op: Op) -> bool {
         }
     }
     let always = list.iter().zip(known).filter_map(|(input, known)| match known {
-        Known::One(value) if !m.is_unused(input.value) && is_outside(m, value, op) => Some((input.value, value)),
+        Lattice::One(value) if !m.is_unused(input.value) && is_outside(m, value, op) => Some((input.value, value)),
         _ => None,
     });
     let always: Vec<(Value, Value)> = always.collect();
@@ -106,11 +106,11 @@ fn forward(rw: &mut Rewriter<'_>, op: Op) -> bool {
     !always.is_empty()
 }
 
-fn join(a: Known, b: Known) -> Known {
+fn join(a: Lattice, b: Lattice) -> Lattice {
     match (a, b) {
-        (Known::Nothing, x) | (x, Known::Nothing) => x,
+        (Lattice::Unknown, x) | (x, Lattice::Unknown) => x,
         (a, b) if a == b => a,
-        _ => Known::Several,
+        _ => Lattice::Several,
     }
 }
 
@@ -145,7 +145,7 @@ fn drop_unused(rw: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let values: FxHashSet<Value> = dead.iter().map(|input| input.value).collect();
-    let places: FxHashSet<Place> = dead.iter().flat_map(|input| input.sources.iter().copied()).collect();
+    let places: FxHashSet<OpOperand> = dead.iter().flat_map(|input| input.sources.iter().copied()).collect();
     drop_all(rw, op, &values, &places);
     true
 }
@@ -158,7 +158,7 @@ struct Classes {
 impl Classes {
     fn new(list: &[Input]) -> Classes {
         let mut classes = Classes { parents: (0..list.len()).collect() };
-        let mut owner: FxHashMap<Place, usize> = FxHashMap::default();
+        let mut owner: FxHashMap<OpOperand, usize> = FxHashMap::default();
         for (i, input) in list.iter().enumerate() {
             for &source in &input.sources {
                 let other = *owner.entry(source).or_insert(i);
@@ -183,7 +183,7 @@ impl Classes {
 
 /// Computes liveness of each class. A use that only feeds another class counts if that class is live.
 fn live_classes(m: &Module, list: &[Input], classes: &Classes) -> Vec<bool> {
-    let feeds: FxHashMap<Place, usize> =
+    let feeds: FxHashMap<OpOperand, usize> =
         list.iter().enumerate().flat_map(|(i, input)| input.sources.iter().map(move |&s| (s, i))).collect();
     // The classes that each class feeds.
     let mut needed_by: Vec<SmallVec<[usize; 2]>> = vec![SmallVec::new(); list.len()];
@@ -206,7 +206,7 @@ fn live_classes(m: &Module, list: &[Input], classes: &Classes) -> Vec<bool> {
 }
 
 /// Drops the inputs `values` of `op` and the operands at `places`, their only uses.
-fn drop_all(rw: &mut Rewriter<'_>, op: Op, values: &FxHashSet<Value>, places: &FxHashSet<Place>) {
+fn drop_all(rw: &mut Rewriter<'_>, op: Op, values: &FxHashSet<Value>, places: &FxHashSet<OpOperand>) {
     let m = rw.module();
     let regions: SmallVec<[Region; 2]> = m.regions(op).into();
     let blocks: Vec<Block> = regions.iter().flat_map(|&r| m.region_blocks(r)).collect();

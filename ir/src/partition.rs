@@ -9,7 +9,7 @@ pub(crate) const MIN_OPS: usize = 2048;
 
 /// Partitions consecutive items, given their sizes in ops, into at most `parts` ranges of about equal size. Returns one
 /// range if the total is small.
-pub(crate) fn divide(sizes: &[usize], parts: usize) -> Vec<Range<usize>> {
+pub(crate) fn partition(sizes: &[usize], parts: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().sum();
     let parts = parts.min(total / MIN_OPS).max(1);
     let (mut ranges, mut start, mut sum) = (Vec::new(), 0, 0);
@@ -61,14 +61,14 @@ mod tests {
 
     #[test]
     fn parts_are_about_equal() {
-        let ends = |sizes: &[usize], parts| -> Vec<usize> { divide(sizes, parts).iter().map(|r| r.end).collect() };
+        let ends = |sizes: &[usize], parts| -> Vec<usize> { partition(sizes, parts).iter().map(|r| r.end).collect() };
         assert_eq!(ends(&[1000; 8], 2), [4, 8]);
         assert_eq!(ends(&[6000, 1000, 1000, 4000], 2), [1, 4]);
         assert_eq!(ends(&[1000, 1000, 1000, 9000], 2), [3, 4]);
         assert_eq!(ends(&[100; 30], 4), [30]);
         assert_eq!(ends(&[20_000], 4), [1]);
         assert_eq!(ends(&[], 4), [0; 0]);
-        let many = divide(&[700; 100], 7);
+        let many = partition(&[700; 100], 7);
         assert_eq!((many.len(), many.iter().map(ExactSizeIterator::len).max()), (7, Some(15)));
     }
 }
