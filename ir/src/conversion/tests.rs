@@ -1,6 +1,7 @@
 //! A dialect for tests, and tests of the driver: legalization and reports.
 
 mod materialize;
+mod order;
 mod rewrites;
 mod types;
 

@@ -32,6 +32,9 @@ fn change_everything(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands
     let mut signature = SignatureConversion::default();
     signature.push(&[Type::F32, Type::I1]);
     r.convert_block(b, &signature);
+    let added = r.add_block_arg(b, Type::I64, crate::Loc::UNKNOWN);
+    let user = r.create(InsertPoint::End(b), state("l.user"))?;
+    r.modify(user, |m| m.set_operands(user, &[added]));
     let end = r.module().last_op(a).ok_or("the first block is empty")?;
     r.erase(end);
     let middle = r.module().block_ops(a).nth(2).ok_or("the first block is short")?;
