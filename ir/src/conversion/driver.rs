@@ -5,7 +5,7 @@ use super::journal::Entry;
 use super::matching::MatchFailure;
 use super::plan::Plan;
 use super::reconcile::reconcile_casts;
-use super::report::{Attempt, ConversionErrors, ConversionReport, Illegal, Why};
+use super::report::{Attempt, AttemptFailure, ConversionErrors, ConversionReport, Illegal};
 use super::rewriter::ConversionRewriter;
 use super::target::Legality;
 use super::{ConversionConfig, ConversionMode, VisitOrder};
@@ -43,7 +43,7 @@ pub(super) struct Driver<'a> {
 }
 
 /// The reason why an op was not legalized.
-struct Failed {
+struct LegalizationFailure {
     legality: Legality,
     attempts: Vec<Attempt>,
 }
@@ -138,19 +138,19 @@ impl<'a> Driver<'a> {
         self.errors.push(error);
     }
 
-    fn illegal(&mut self, op: Op, failed: Failed) -> Illegal {
+    fn illegal(&mut self, op: Op, failed: LegalizationFailure) -> Illegal {
         let m = &*self.rewriter.module;
         let plan = self.plan.of(&m.ctx, m.name(op));
         let plan = self.plan.get(plan);
-        let hopeless = plan
-            .hopeless
-            .iter()
-            .map(|&(i, made)| Attempt { pattern: self.plan.patterns[i as usize].name, why: Why::Hopeless(made) });
+        let skipped = plan.skipped.iter().map(|&(i, made)| Attempt {
+            pattern: self.plan.patterns[i as usize].name,
+            why: AttemptFailure::Skipped(made),
+        });
         Illegal {
             op: m.name(op),
             loc: m.loc(op),
             objection: self.plan.target.objection(plan.rule, &failed.legality),
-            attempts: failed.attempts.into_iter().chain(hopeless).collect(),
+            attempts: failed.attempts.into_iter().chain(skipped).collect(),
         }
     }
 
@@ -161,7 +161,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Legalizes an op and all ops that its patterns generate. The changes of failed patterns are rolled back.
-    fn legalize(&mut self, op: Op) -> Result<(), Failed> {
+    fn legalize(&mut self, op: Op) -> Result<(), LegalizationFailure> {
         let legality = self.legality(op);
         if let Legality::Legal { recursively } = legality {
             if recursively {
@@ -188,11 +188,11 @@ impl<'a> Driver<'a> {
                 Err(why) => attempts.push(Attempt { pattern: self.plan.patterns[pattern as usize].name, why }),
             }
         }
-        Err(Failed { legality, attempts })
+        Err(LegalizationFailure { legality, attempts })
     }
 
     /// Applies a pattern to an op and legalizes the ops that it generates. On failure, all changes are rolled back.
-    fn apply(&mut self, index: u32, op: Op) -> Result<(), Why> {
+    fn apply(&mut self, index: u32, op: Op) -> Result<(), AttemptFailure> {
         let start = self.rewriter.journal.entries.len();
         let result = self.try_apply(index, op, start);
         if result.is_err() {
@@ -201,26 +201,26 @@ impl<'a> Driver<'a> {
         result
     }
 
-    fn try_apply(&mut self, index: u32, op: Op, start: usize) -> Result<(), Why> {
-        let refused = |why: MatchFailure| Why::Refused(why);
+    fn try_apply(&mut self, index: u32, op: Op, start: usize) -> Result<(), AttemptFailure> {
+        let no_match = |why: MatchFailure| AttemptFailure::NoMatch(why);
         let pattern = &self.plan.patterns[index as usize];
         if !pattern.bounded && self.applying.contains(&index) {
-            return Err(refused("it led here, and applying it again would go in a circle".into()));
+            return Err(no_match("it is already being applied, and its recursion is not bounded".into()));
         }
         if self.applying.len() == MAX_DEPTH {
-            return Err(refused(format!("more than {MAX_DEPTH} patterns led here").into()));
+            return Err(no_match(format!("more than {MAX_DEPTH} nested pattern applications").into()));
         }
         let Some(budget) = self.budget.checked_sub(1) else {
-            return Err(refused(format!("{MAX_ATTEMPTS} patterns were tried for one op").into()));
+            return Err(no_match(format!("limit of {MAX_ATTEMPTS} pattern applications per op").into()));
         };
         self.budget = budget;
-        let operands = self.rewriter.operands(op, pattern.types).map_err(refused)?;
+        let operands = self.rewriter.operands(op, pattern.types).map_err(no_match)?;
         self.rewriter.types = pattern.types;
-        (pattern.run)(&mut self.rewriter, op, &operands).map_err(refused)?;
+        (pattern.run)(&mut self.rewriter, op, &operands).map_err(no_match)?;
         let end = self.rewriter.journal.entries.len();
         let touches = |e: &Entry| matches!(e, Entry::Modified(snapshot) if snapshot.op == op);
         if !self.rewriter.is_erased(op) && !self.rewriter.journal.entries[start..].iter().any(touches) {
-            return Err(refused("it neither replaced nor modified the op".into()));
+            return Err(no_match("it neither replaced nor modified the op".into()));
         }
         self.applying.push(index);
         let result = (start..end).try_for_each(|i| self.legalize_entry(i));
@@ -229,7 +229,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Legalizes the op that journal entry `i` created or modified.
-    fn legalize_entry(&mut self, i: usize) -> Result<(), Why> {
+    fn legalize_entry(&mut self, i: usize) -> Result<(), AttemptFailure> {
         match &self.rewriter.journal.entries[i] {
             Entry::Modified(snapshot) => self.legalize_generated(snapshot.op),
             &Entry::Change(Change::Created(op)) => self.legalize_generated(op),
@@ -241,11 +241,11 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn legalize_generated(&mut self, op: Op) -> Result<(), Why> {
+    fn legalize_generated(&mut self, op: Op) -> Result<(), AttemptFailure> {
         if self.rewriter.is_erased(op) || self.rewriter.is_cast(op) {
             return Ok(());
         }
-        self.legalize(op).map_err(|failed| Why::Generated(Box::new(self.illegal(op, failed))))
+        self.legalize(op).map_err(|failed| AttemptFailure::Generated(Box::new(self.illegal(op, failed))))
     }
 
     /// Folds an op, if the resulting ops are legal.

@@ -64,7 +64,7 @@ pub use casts::CAST;
 pub use matching::{Match, MatchFailure, Operands};
 pub use pattern::ConversionPattern;
 pub use reconcile::reconcile_casts;
-pub use report::{Attempt, ConversionErrors, ConversionReport, Illegal, Why};
+pub use report::{Attempt, AttemptFailure, ConversionErrors, ConversionReport, Illegal};
 pub use rewriter::ConversionRewriter;
 pub use structural::{convert_call_types, convert_function_types, convert_op_types, convert_return_types};
 pub use target::{ConversionTarget, Legality, Rule};

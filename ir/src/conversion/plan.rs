@@ -17,7 +17,7 @@ pub(super) struct NamePlan {
     /// Indices of the patterns, in the order in which they are tried.
     pub(super) patterns: Vec<u32>,
     /// Patterns that are skipped because they generate an op that cannot become legal, with the name of that op.
-    pub(super) hopeless: Vec<(u32, &'static str)>,
+    pub(super) skipped: Vec<(u32, &'static str)>,
 }
 
 /// The target and the patterns, indexed by op name.
@@ -92,7 +92,7 @@ impl<'a> Plan<'a> {
 
     fn make(&self, ctx: &Context, name: OpName) -> NamePlan {
         let (text, traits) = (ctx.op_name_text(name), ctx.op_info(name).map(|info| info.traits));
-        let (mut tried, mut hopeless) = (Vec::new(), Vec::new());
+        let (mut tried, mut skipped) = (Vec::new(), Vec::new());
         for (i, pattern) in self.patterns.iter().enumerate() {
             let fits = match pattern.root {
                 Root::Op(root) => root == text,
@@ -102,12 +102,12 @@ impl<'a> Plan<'a> {
             match self.depth(ctx, pattern) {
                 _ if !fits => {}
                 Ok(depth) => tried.push((depth, std::cmp::Reverse(pattern.benefit), i as u32)),
-                Err(made) => hopeless.push((i as u32, made)),
+                Err(made) => skipped.push((i as u32, made)),
             }
         }
         tried.sort_unstable();
         let rule = self.target.rule_for(ctx, name);
         let patterns = tried.into_iter().map(|(_, _, i)| i).collect();
-        NamePlan { rule, recursive: self.target.may_allow(rule).1, patterns, hopeless }
+        NamePlan { rule, recursive: self.target.may_allow(rule).1, patterns, skipped }
     }
 }

@@ -29,18 +29,18 @@ pub struct Attempt {
     /// The pattern's name.
     pub pattern: &'static str,
     /// The reason for the failure.
-    pub why: Why,
+    pub why: AttemptFailure,
 }
 
 /// The reason why a pattern failed to legalize an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Why {
+pub enum AttemptFailure {
     /// The pattern returned a match failure.
-    Refused(MatchFailure),
+    NoMatch(MatchFailure),
     /// The pattern created or modified an op that was not legalized.
     Generated(Box<Illegal>),
     /// The pattern was skipped: it generates this op, which no pattern legalizes.
-    Hopeless(&'static str),
+    Skipped(&'static str),
 }
 
 /// Statistics of a successful conversion.
@@ -120,11 +120,11 @@ impl Illegal {
         }
         for Attempt { pattern, why } in &self.attempts {
             match why {
-                Why::Refused(reason) => lines.push(format!("{indent}pattern '{pattern}' refused: {reason}")),
-                Why::Hopeless(made) => {
+                AttemptFailure::NoMatch(reason) => lines.push(format!("{indent}pattern '{pattern}' refused: {reason}")),
+                AttemptFailure::Skipped(made) => {
                     lines.push(format!("{indent}pattern '{pattern}' was not tried: nothing makes its '{made}' legal"));
                 }
-                Why::Generated(inner) => {
+                AttemptFailure::Generated(inner) => {
                     let made = ctx.op_name_text(inner.op);
                     lines.push(format!("{indent}pattern '{pattern}' led to '{made}', which could not be legalized:"));
                     inner.explain(ctx, depth + 1, lines);

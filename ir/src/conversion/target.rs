@@ -50,7 +50,7 @@ impl Rule<'_> {
         match &self.scope {
             Scope::Op(name) => format!("op '{name}'"),
             Scope::Dialect(name) => format!("dialect '{name}'"),
-            Scope::Unknown => "ops that it does not name".to_owned(),
+            Scope::Unknown => "unknown ops".to_owned(),
         }
     }
 }
@@ -185,13 +185,13 @@ impl<'a> ConversionTarget<'a> {
         let target = self.name;
         let rule = rule.map(|i| &self.rules[i as usize]);
         let Some(rule) = rule.filter(|_| *legality != Legality::Unknown) else {
-            return format!("target '{target}' says nothing of it");
+            return format!("target '{target}' has no rule for it");
         };
         let subject = rule.subject();
         let reason = if rule.reason.is_empty() { String::new() } else { format!(": {}", rule.reason) };
         match legality {
             Legality::Illegal(Some(why)) => {
-                format!("target '{target}' allows {subject} under a condition only{reason}; here, {why}")
+                format!("target '{target}' allows {subject} conditionally{reason}; here, {why}")
             }
             _ => format!("target '{target}' forbids {subject}{reason}"),
         }

@@ -3,7 +3,7 @@
 use super::bindings::Bindings;
 use super::builder::{RightSideBuilder, build_right_side};
 use super::matcher::{Anchor, Match, MatchGraph, Matcher, Premises};
-use super::price::{Price, pays};
+use super::price::{Price, is_profitable};
 use super::{CompiledRule, OpTerm};
 use crate::context::Context;
 use crate::edit::OpState;
@@ -43,12 +43,12 @@ pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &CompiledRule, op: Op, pr
         return false;
     }
     let at = first_of(m, &replaced);
-    let mut builder = Build { rewriter, at, made: SmallVec::new() };
-    let values = builder.right(rule, found.bindings, &found.roots);
+    let mut builder = RewriteBuilder { rewriter, at, made: SmallVec::new() };
+    let values = builder.build_replacements(rule, found.bindings, &found.roots);
     let made = builder.made;
     let m = rewriter.module();
-    let pays = |values: &ValueList| price.is_none_or(|price| pays(m, price, &made, &replaced, values));
-    let Some(values) = values.filter(pays) else {
+    let is_accepted = |values: &ValueList| price.is_none_or(|price| is_profitable(m, price, &made, &replaced, values));
+    let Some(values) = values.filter(is_accepted) else {
         made.into_iter().rev().for_each(|op| rewriter.discard(op));
         return false;
     };
@@ -170,27 +170,32 @@ fn is_before(m: &Module, a: Op, b: Op) -> bool {
     }
 }
 
-struct Build<'b, 'm> {
+struct RewriteBuilder<'b, 'm> {
     rewriter: &'b mut Rewriter<'m>,
     /// The insertion point: before this op.
     at: Op,
     made: SmallVec<[Op; 4]>,
 }
 
-impl Build<'_, '_> {
+impl RewriteBuilder<'_, '_> {
     /// Builds the values that replace the results of all roots. `None` if they cannot be built, or are not available
     /// there.
-    fn right(&mut self, rule: &CompiledRule, bindings: Bindings<Value>, roots: &[Op]) -> Option<ValueList> {
+    fn build_replacements(
+        &mut self,
+        rule: &CompiledRule,
+        bindings: Bindings<Value>,
+        roots: &[Op],
+    ) -> Option<ValueList> {
         let m = self.rewriter.module();
         let results: ValueList = roots.iter().flat_map(|&root| m.results(root)).collect();
         let values = build_right_side(self, rule, bindings, &results)?;
-        let allowed = values[..] != results[..] && (roots.len() == 1 || self.fits(roots, &values));
+        let allowed = values[..] != results[..] && (roots.len() == 1 || self.are_available(roots, &values));
         allowed.then(|| ValueList::from_slice(&values))
     }
 
     /// Whether the replacements of several roots are defined before the first replaced root, and not by a replaced
     /// root.
-    fn fits(&self, roots: &[Op], values: &[Value]) -> bool {
+    fn are_available(&self, roots: &[Op], values: &[Value]) -> bool {
         let m = self.rewriter.module();
         let block = m.parent_block(self.at);
         let above = |v: Value| {
@@ -215,7 +220,7 @@ impl Build<'_, '_> {
     }
 
     /// Folds an op whose operands are all constant.
-    fn folded(&mut self, op: Op) -> Option<Value> {
+    fn fold_constant(&mut self, op: Op) -> Option<Value> {
         let m = self.rewriter.module();
         let constant = m.num_results(op) == 1 && m.operands(op).iter().all(|&v| m.constant(v).is_some());
         if constant
@@ -229,7 +234,7 @@ impl Build<'_, '_> {
     }
 }
 
-impl RightSideBuilder for Build<'_, '_> {
+impl RightSideBuilder for RewriteBuilder<'_, '_> {
     type Value = Value;
 
     fn context(&self) -> &Context {
@@ -267,7 +272,7 @@ impl RightSideBuilder for Build<'_, '_> {
         if verify_op(m, op).is_err() {
             return None;
         }
-        match self.folded(op) {
+        match self.fold_constant(op) {
             Some(value) => Some(smallvec::smallvec![value]),
             None => Some(self.rewriter.module().results(op).collect()),
         }

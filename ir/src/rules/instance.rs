@@ -66,7 +66,7 @@ impl Context {
 /// Builds an instance of the left side of a rule before op `at` of the chooser's program; the rule's conditions need
 /// not hold. Returns its roots. On failure, returns `None` and erases the new ops that are unused.
 pub fn build_left_side(rule: &CompiledRule, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
-    let mut build = Build { at, chooser, bindings: Bindings::of(rule), made: Vec::new() };
+    let mut build = InstanceBuilder { at, chooser, bindings: Bindings::of(rule), made: Vec::new() };
     let roots: Option<SmallVec<[Op; 2]>> = rule.roots.iter().map(|root| build.op(root, None)).collect();
     if roots.is_none() {
         let made = std::mem::take(&mut build.made);
@@ -81,14 +81,14 @@ pub fn build_left_side(rule: &CompiledRule, at: Op, chooser: &mut dyn Chooser) -
     roots
 }
 
-struct Build<'a> {
+struct InstanceBuilder<'a> {
     at: Op,
     chooser: &'a mut dyn Chooser,
     bindings: Bindings<Value>,
     made: Vec<Op>,
 }
 
-impl Build<'_> {
+impl InstanceBuilder<'_> {
     fn module(&self) -> &Module {
         self.chooser.module()
     }

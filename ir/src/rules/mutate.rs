@@ -48,14 +48,14 @@ impl fmt::Display for Mistake {
 impl CompiledRule {
     /// Returns all applicable rules that differ from this one by one fault.
     pub fn mutants(&self, ctx: &Context) -> Vec<Mutant> {
-        let (mut mutants, known) = (Vec::new(), Known::of(self));
+        let (mut mutants, known) = (Vec::new(), BoundVars::of(self));
         for number in 0.. {
             let mut rule = self.clone();
-            let mut maker = Maker { ctx, known: &known, skip: number, made: None };
-            rule.roots.iter_mut().for_each(|root| maker.op(Side::Left, root));
-            rule.right.iter_mut().for_each(|term| maker.term(Side::Right, term));
-            rule.computed.iter_mut().for_each(|(_, call)| maker.call(call));
-            let Some((mistake, what)) = maker.made else { break };
+            let mut mutator = Mutator { ctx, known: &known, skip: number, made: None };
+            rule.roots.iter_mut().for_each(|root| mutator.op(Side::Left, root));
+            rule.right.iter_mut().for_each(|term| mutator.term(Side::Right, term));
+            rule.computed.iter_mut().for_each(|(_, call)| mutator.call(call));
+            let Some((mistake, what)) = mutator.made else { break };
             // Mutants that are no valid rule are dropped.
             mutants.extend(rule.finish().ok().filter(|rule| rule != self).map(|rule| Mutant { mistake, what, rule }));
         }
@@ -82,16 +82,17 @@ impl fmt::Display for Side {
 }
 
 /// The variables bound by the left side of a rule.
-struct Known {
+struct BoundVars {
     kinds: Vec<Option<ArgKind>>,
     values: Vec<Var>,
     constants: Vec<Var>,
     others: Vec<Var>,
 }
 
-impl Known {
-    fn of(rule: &CompiledRule) -> Known {
-        let mut known = Known { kinds: rule.kinds(), values: Vec::new(), constants: Vec::new(), others: Vec::new() };
+impl BoundVars {
+    fn of(rule: &CompiledRule) -> BoundVars {
+        let mut known =
+            BoundVars { kinds: rule.kinds(), values: Vec::new(), constants: Vec::new(), others: Vec::new() };
         for root in &rule.roots {
             root.for_each_op(&mut |op| {
                 known.others.extend(op.others());
@@ -119,16 +120,16 @@ fn other(list: &[Var], var: Var) -> Option<Var> {
 }
 
 /// Applies the mutation with index `skip` in a fixed traversal order.
-struct Maker<'a> {
+struct Mutator<'a> {
     ctx: &'a Context,
-    known: &'a Known,
+    known: &'a BoundVars,
     skip: usize,
     made: Option<(Mistake, String)>,
 }
 
-impl Maker<'_> {
+impl Mutator<'_> {
     /// Whether the current mutation is the one to apply; counts it.
-    fn turn(&mut self) -> bool {
+    fn take_turn(&mut self) -> bool {
         if self.made.is_some() {
             return false;
         }
@@ -140,7 +141,7 @@ impl Maker<'_> {
     fn op(&mut self, side: Side, op: &mut OpTerm) {
         let name = self.ctx.op_name_text(op.name);
         for i in 1..op.operands.len() {
-            if !op.commutative && op.operands[i - 1] != op.operands[i] && self.turn() {
+            if !op.commutative && op.operands[i - 1] != op.operands[i] && self.take_turn() {
                 op.operands.swap(i - 1, i);
                 let what = format!("{side}: operands {} and {i} of '{name}' swapped", i - 1);
                 self.made = Some((Mistake::Swapped, what));
@@ -159,7 +160,7 @@ impl Maker<'_> {
         let key = self.ctx.text(*key);
         if let AttrTerm::Is(is) = attr
             && let (Some(value), Some(ty)) = (self.ctx.as_int(*is), self.ctx.attr_type(*is))
-            && self.turn()
+            && self.take_turn()
         {
             *is = self.ctx.int_attr(ty, value.wrapping_add(1));
             self.made = Some((Mistake::OneMore, format!("{side}: '{key}' of '{name}' one more")));
@@ -167,13 +168,13 @@ impl Maker<'_> {
         if let AttrTerm::Others(var) = attr
             && side == Side::Right
             && let Some(other) = other(&self.known.others, *var)
-            && self.turn()
+            && self.take_turn()
         {
             *var = other;
             self.made = Some((Mistake::Confused, format!("{side}: '{key}' of '{name}' of another op")));
         }
         // On the left side, an attribute bound to a variable matches anything, so only a fixed one is worth dropping.
-        if (side == Side::Right || matches!(attr, AttrTerm::Is(_))) && self.turn() {
+        if (side == Side::Right || matches!(attr, AttrTerm::Is(_))) && self.take_turn() {
             self.made = Some((Mistake::Forgotten, format!("{side}: '{key}' of '{name}' forgotten")));
             op.attrs.remove(i);
         }
@@ -182,7 +183,7 @@ impl Maker<'_> {
     fn term(&mut self, side: Side, term: &mut Term) {
         match term {
             Term::Op { op, .. } => self.op(side, op),
-            Term::Number { value, .. } if self.turn() => {
+            Term::Number { value, .. } if self.take_turn() => {
                 let what = format!("{side}: {} instead of {value}", *value + 1.0);
                 self.made = Some((Mistake::OneMore, what));
                 *value += 1.0;
@@ -195,7 +196,7 @@ impl Maker<'_> {
 
     fn confuse(&mut self, kind: &str, var: &mut Var, known: &[Var]) {
         if let Some(other) = other(known, *var)
-            && self.turn()
+            && self.take_turn()
         {
             self.made = Some((Mistake::Confused, format!("right: {kind} {other} instead of {var}")));
             *var = other;
@@ -206,13 +207,13 @@ impl Maker<'_> {
         let name = call.native.name;
         for i in 1..call.args.len() {
             let [a, b] = [call.args[i - 1], call.args[i]];
-            if a != b && self.known.kinds[a] == self.known.kinds[b] && self.turn() {
+            if a != b && self.known.kinds[a] == self.known.kinds[b] && self.take_turn() {
                 call.args.swap(i - 1, i);
                 self.made = Some((Mistake::Swapped, format!("arguments {} and {i} of '{name}' swapped", i - 1)));
             }
         }
         if let Some(other) = self.like(call.native)
-            && self.turn()
+            && self.take_turn()
         {
             self.made = Some((Mistake::Miscomputed, format!("'{}' instead of '{name}'", other.name)));
             call.native = other;

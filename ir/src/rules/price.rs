@@ -8,19 +8,19 @@ use rustc_hash::FxHashSet;
 pub type Price = fn(&Module, Op) -> u64;
 
 /// Whether `values`, computed by the new ops `made`, cost less than the ops that die when they replace the roots.
-pub(super) fn pays(m: &Module, price: Price, made: &[Op], replaced: &[Op], values: &[Value]) -> bool {
-    let one = |op| if is_known(m, op) { 0 } else { price(m, op) };
+pub(super) fn is_profitable(m: &Module, price: Price, made: &[Op], replaced: &[Op], values: &[Value]) -> bool {
+    let one = |op| if is_constant_foldable(m, op) { 0 } else { price(m, op) };
     let cost = |ops: FxHashSet<Op>| ops.into_iter().map(one).fold(0, u64::saturating_add);
-    cost(needed(m, made, values)) < cost(unneeded(m, replaced, values))
+    cost(live_new_ops(m, made, values)) < cost(dead_ops(m, replaced, values))
 }
 
 /// Whether all operands are constant, so that the op is evaluated at compile time.
-fn is_known(m: &Module, op: Op) -> bool {
+fn is_constant_foldable(m: &Module, op: Op) -> bool {
     m.operands(op).iter().all(|&v| m.constant(v).is_some())
 }
 
 /// Returns the new ops on which the values depend; the others were folded.
-fn needed(m: &Module, made: &[Op], values: &[Value]) -> FxHashSet<Op> {
+fn live_new_ops(m: &Module, made: &[Op], values: &[Value]) -> FxHashSet<Op> {
     let mut found = FxHashSet::default();
     let mut rest: Vec<Value> = values.to_vec();
     while let Some(value) = rest.pop() {
@@ -34,7 +34,7 @@ fn needed(m: &Module, made: &[Op], values: &[Value]) -> FxHashSet<Op> {
 }
 
 /// Returns the replaced ops and the ops that become dead with them.
-fn unneeded(m: &Module, replaced: &[Op], values: &[Value]) -> FxHashSet<Op> {
+fn dead_ops(m: &Module, replaced: &[Op], values: &[Value]) -> FxHashSet<Op> {
     let kept: FxHashSet<Op> = values.iter().filter_map(|&v| m.defining_op(v)).collect();
     let mut gone: FxHashSet<Op> = replaced.iter().copied().collect();
     let mut rest: Vec<Op> = replaced.to_vec();

@@ -11,18 +11,18 @@ use crate::traits::Traits;
 const MAX_TERMS: usize = 100;
 
 /// An occurrence of a variable.
-enum Slot<'a> {
+enum Occurrence<'a> {
     /// A required variable.
-    Needed(&'a mut Var),
+    Required(&'a mut Var),
     /// An optional variable.
-    Loose(&'a mut Option<Var>),
+    Optional(&'a mut Option<Var>),
 }
 
 /// A visitor of variable occurrences: the occurrence, its kind if known there, and whether it binds the variable.
-type Visit<'v> = dyn FnMut(Slot<'_>, Option<ArgKind>, bool) + 'v;
+type Visit<'v> = dyn FnMut(Occurrence<'_>, Option<ArgKind>, bool) + 'v;
 
 /// Returns the default sizes of an op's operand groups. Optional and variadic groups are filled from first to last.
-fn sizes_of(info: &OpInfo, operands: usize) -> Vec<i32> {
+fn default_segment_sizes(info: &OpInfo, operands: usize) -> Vec<i32> {
     let mut left = operands.saturating_sub(info.operands.iter().filter(|group| group.arity == Arity::One).count());
     let mut size = |group: &ValueSpec| {
         let most = match group.arity {
@@ -49,7 +49,7 @@ impl OpTerm {
         let sized = ctx.op_info(name).filter(|info| info.traits.has(Traits::OPERAND_SEGMENTS));
         let key = ctx.str("operandSegmentSizes");
         if let Some(info) = sized.filter(|_| !attrs.iter().any(|(known, _)| *known == key)) {
-            attrs.push((key, AttrTerm::Is(ctx.i32_array_attr(&sizes_of(info, operands.len())))));
+            attrs.push((key, AttrTerm::Is(ctx.i32_array_attr(&default_segment_sizes(info, operands.len())))));
         }
         attrs.sort_by_key(|(key, _)| ctx.text(*key));
         let swaps = ctx.op_info(name).is_some_and(|info| info.traits.has(Traits::COMMUTATIVE));
@@ -84,12 +84,12 @@ impl OpTerm {
     fn visit(&mut self, left: bool, f: &mut Visit<'_>) {
         for (_, attr) in &mut self.attrs {
             if let AttrTerm::Var(var) | AttrTerm::Others(var) = attr {
-                f(Slot::Needed(var), Some(ArgKind::Attr), left);
+                f(Occurrence::Required(var), Some(ArgKind::Attr), left);
             }
         }
         self.operands.iter_mut().for_each(|term| term.visit(left, f));
-        self.types.iter_mut().for_each(|ty| f(Slot::Loose(ty), Some(ArgKind::Type), left));
-        self.results.iter_mut().for_each(|var| f(Slot::Loose(var), Some(ArgKind::Value), true));
+        self.types.iter_mut().for_each(|ty| f(Occurrence::Optional(ty), Some(ArgKind::Type), left));
+        self.results.iter_mut().for_each(|var| f(Occurrence::Optional(var), Some(ArgKind::Value), true));
     }
 
     /// Calls `f` with the op and all ops that define its operands.
@@ -114,23 +114,23 @@ impl Term {
     fn visit(&mut self, left: bool, f: &mut Visit<'_>) {
         match self {
             Term::Value { var, ty } => {
-                f(Slot::Needed(var), Some(ArgKind::Value), left);
-                f(Slot::Loose(ty), Some(ArgKind::Type), left);
+                f(Occurrence::Required(var), Some(ArgKind::Value), left);
+                f(Occurrence::Optional(ty), Some(ArgKind::Type), left);
             }
             Term::Constant { var, ty } => {
-                f(Slot::Needed(var), Some(ArgKind::Attr), left);
-                f(Slot::Loose(ty), Some(ArgKind::Type), left);
+                f(Occurrence::Required(var), Some(ArgKind::Attr), left);
+                f(Occurrence::Optional(ty), Some(ArgKind::Type), left);
             }
-            Term::Number { ty, .. } => f(Slot::Loose(ty), Some(ArgKind::Type), left),
+            Term::Number { ty, .. } => f(Occurrence::Optional(ty), Some(ArgKind::Type), left),
             Term::Op { op, .. } => op.visit(left, f),
         }
     }
 
-    fn each_leaf(&mut self, f: &mut dyn FnMut(Var, &mut Option<Var>)) {
+    fn for_each_leaf(&mut self, f: &mut dyn FnMut(Var, &mut Option<Var>)) {
         match self {
             Term::Value { var, ty } | Term::Constant { var, ty } => f(*var, ty),
             Term::Number { .. } => {}
-            Term::Op { op, .. } => op.operands.iter_mut().for_each(|term| term.each_leaf(f)),
+            Term::Op { op, .. } => op.operands.iter_mut().for_each(|term| term.for_each_leaf(f)),
         }
     }
 
@@ -157,7 +157,7 @@ impl CompiledRule {
         if terms > MAX_TERMS {
             return Err(format!("has {terms} ops and values, of which a rule has at most {MAX_TERMS}"));
         }
-        self.say_types_once();
+        self.keep_first_types();
         self.drop_unused();
         self.number();
         self.check()?;
@@ -167,8 +167,8 @@ impl CompiledRule {
     /// Returns the kind of each variable.
     pub fn kinds(&self) -> Vec<Option<ArgKind>> {
         let mut kinds = vec![None; self.variables];
-        self.clone().visit(&mut |slot, kind, _| {
-            if let (Some(var), Some(kind)) = (slot.var(), kind) {
+        self.clone().visit(&mut |occurrence, kind, _| {
+            if let (Some(var), Some(kind)) = (occurrence.var(), kind) {
                 kinds[var] = Some(kind);
             }
         });
@@ -198,23 +198,23 @@ impl CompiledRule {
 
     fn visit(&mut self, f: &mut Visit<'_>) {
         self.roots.iter_mut().for_each(|root| root.visit(true, f));
-        self.fixed.iter_mut().for_each(|(var, _)| f(Slot::Needed(var), Some(ArgKind::Type), true));
+        self.fixed.iter_mut().for_each(|(var, _)| f(Occurrence::Required(var), Some(ArgKind::Type), true));
         for call in &mut self.conditions {
-            call.args.iter_mut().for_each(|var| f(Slot::Needed(var), None, false));
+            call.args.iter_mut().for_each(|var| f(Occurrence::Required(var), None, false));
         }
         for (var, call) in &mut self.computed {
-            call.args.iter_mut().for_each(|var| f(Slot::Needed(var), None, false));
-            f(Slot::Needed(var), Some(ArgKind::Attr), true);
+            call.args.iter_mut().for_each(|var| f(Occurrence::Required(var), None, false));
+            f(Occurrence::Required(var), Some(ArgKind::Attr), true);
         }
         self.right.iter_mut().for_each(|term| term.visit(false, f));
     }
 
     /// Keeps the type of each variable at its first occurrence only.
-    fn say_types_once(&mut self) {
+    fn keep_first_types(&mut self) {
         let mut known: Vec<Option<Var>> = vec![None; self.variables];
-        self.each_leaf(&mut |var, ty| known[var] = known[var].or(*ty));
+        self.for_each_leaf(&mut |var, ty| known[var] = known[var].or(*ty));
         let mut seen = vec![false; self.variables];
-        self.each_leaf(&mut |var, ty| {
+        self.for_each_leaf(&mut |var, ty| {
             let first = !std::mem::replace(&mut seen[var], true);
             if first {
                 *ty = known[var];
@@ -225,18 +225,18 @@ impl CompiledRule {
     }
 
     /// Calls `f` with each value and constant variable and its type.
-    fn each_leaf(&mut self, f: &mut dyn FnMut(Var, &mut Option<Var>)) {
-        self.roots.iter_mut().flat_map(|root| &mut root.operands).for_each(|term| term.each_leaf(f));
-        self.right.iter_mut().for_each(|term| term.each_leaf(f));
+    fn for_each_leaf(&mut self, f: &mut dyn FnMut(Var, &mut Option<Var>)) {
+        self.roots.iter_mut().flat_map(|root| &mut root.operands).for_each(|term| term.for_each_leaf(f));
+        self.right.iter_mut().for_each(|term| term.for_each_leaf(f));
     }
 
     /// Drops type and result variables that occur only once.
     fn drop_unused(&mut self) {
         let mut counts = vec![0u32; self.variables];
-        self.visit(&mut |slot, _, _| slot.var().into_iter().for_each(|var| counts[var] += 1));
+        self.visit(&mut |occurrence, _, _| occurrence.var().into_iter().for_each(|var| counts[var] += 1));
         self.fixed.retain(|(var, _)| counts[*var] > 1);
-        self.visit(&mut |slot, _, _| {
-            if let Slot::Loose(var) = slot
+        self.visit(&mut |occurrence, _, _| {
+            if let Occurrence::Optional(var) = occurrence
                 && var.is_some_and(|var| counts[var] == 1)
             {
                 *var = None;
@@ -252,9 +252,9 @@ impl CompiledRule {
                 next - 1
             });
         };
-        self.visit(&mut |slot, _, _| match slot {
-            Slot::Needed(var) => renumber(var),
-            Slot::Loose(var) => var.iter_mut().for_each(&mut renumber),
+        self.visit(&mut |occurrence, _, _| match occurrence {
+            Occurrence::Required(var) => renumber(var),
+            Occurrence::Optional(var) => var.iter_mut().for_each(&mut renumber),
         });
         self.variables = next;
         self.fixed.sort_unstable_by_key(|(var, _)| *var);
@@ -267,8 +267,8 @@ impl CompiledRule {
         }
         let (kinds, mut bound) = (self.kinds(), vec![false; self.variables]);
         let mut unbound = false;
-        self.clone().visit(&mut |slot, _, defines| {
-            if let Some(var) = slot.var() {
+        self.clone().visit(&mut |occurrence, _, defines| {
+            if let Some(var) = occurrence.var() {
                 unbound |= !defines && !bound[var];
                 bound[var] |= defines;
             }
@@ -293,8 +293,8 @@ impl CompiledRule {
                 );
             }
             let mut note = root.clone();
-            note.visit(true, &mut |slot, kind, _| {
-                if let (Some(var), Some(ArgKind::Value)) = (slot.var(), kind) {
+            note.visit(true, &mut |occurrence, kind, _| {
+                if let (Some(var), Some(ArgKind::Value)) = (occurrence.var(), kind) {
                     known[var] = true;
                 }
             });
@@ -303,17 +303,19 @@ impl CompiledRule {
         let replaced: Vec<Var> = gone.flat_map(|i| self.roots[i].results.iter().flatten().copied()).collect();
         let mut used = false;
         for term in &self.right {
-            term.clone().visit(false, &mut |slot, _, _| used |= slot.var().is_some_and(|var| replaced.contains(&var)));
+            term.clone().visit(false, &mut |occurrence, _, _| {
+                used |= occurrence.var().is_some_and(|var| replaced.contains(&var))
+            });
         }
         if used { Err("what replaces a root must not use it".into()) } else { Ok(()) }
     }
 }
 
-impl Slot<'_> {
+impl Occurrence<'_> {
     fn var(&self) -> Option<Var> {
         match self {
-            Slot::Needed(var) => Some(**var),
-            Slot::Loose(var) => **var,
+            Occurrence::Required(var) => Some(**var),
+            Occurrence::Optional(var) => **var,
         }
     }
 }

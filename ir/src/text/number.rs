@@ -67,7 +67,12 @@ impl Numbering {
     pub(crate) fn of_ops(m: &Module, ops: &[Op], options: PrintOptions) -> Numbering {
         let mut n = Numbering::empty(options);
         let regions = ops.iter().flat_map(|&op| m.regions(op));
-        n.regions(m, regions.map(|&r| (r, Counters::default(), 0)).collect(), Counters::default(), Taken::default());
+        n.regions(
+            m,
+            regions.map(|&r| (r, Counters::default(), 0)).collect(),
+            Counters::default(),
+            UsedNames::default(),
+        );
         n
     }
 
@@ -76,7 +81,7 @@ impl Numbering {
         let mut n = Numbering::empty(options);
         let root = scope_of(m, op);
         let mut counters = Counters::default();
-        let mut taken = Taken::default();
+        let mut taken = UsedNames::default();
         if options.generic || m.num_results(root) > 0 {
             n.op(m, root, &mut counters, &mut taken);
         }
@@ -90,7 +95,7 @@ impl Numbering {
         m: &Module,
         mut stack: Vec<(Region, Counters, usize)>,
         mut counters: Counters,
-        mut taken: Taken,
+        mut taken: UsedNames,
     ) {
         while let Some((region, start, scope)) = stack.pop() {
             if !self.options.generic && !self.options.unique_ids {
@@ -107,7 +112,7 @@ impl Numbering {
         }
     }
 
-    fn region(&mut self, m: &Module, region: Region, counters: &mut Counters, taken: &mut Taken) {
+    fn region(&mut self, m: &Module, region: Region, counters: &mut Counters, taken: &mut UsedNames) {
         let many = !m.has_one_block(region);
         for (number, block) in m.region_blocks(region).enumerate() {
             if many {
@@ -134,7 +139,7 @@ impl Numbering {
         (block, entry, i): (Block, bool, usize),
         arg: Value,
         counters: &mut Counters,
-        taken: &mut Taken,
+        taken: &mut UsedNames,
     ) {
         if self.options.name_locs
             && let Some(name) = name_in_loc(m, m.arg_loc(block, i).to_attr(&m.ctx))
@@ -150,7 +155,7 @@ impl Numbering {
         };
     }
 
-    fn op(&mut self, m: &Module, op: Op, counters: &mut Counters, taken: &mut Taken) {
+    fn op(&mut self, m: &Module, op: Op, counters: &mut Counters, taken: &mut UsedNames) {
         let Some(first) = m.results(op).next() else {
             if self.options.value_users {
                 self.ops[op] = counters.value;
@@ -187,7 +192,7 @@ impl Numbering {
         if number != u32::MAX && number & MEMBER == MEMBER { number & !MEMBER } else { 0 }
     }
 
-    fn set_name(&mut self, value: Value, name: &str, counters: &mut Counters, taken: &mut Taken) {
+    fn set_name(&mut self, value: Value, name: &str, counters: &mut Counters, taken: &mut UsedNames) {
         self.values[value] = NAMED | taken.unique(&mut self.named, name, &mut counters.conflict);
     }
 
@@ -330,12 +335,12 @@ impl NameList {
 /// The names in use in enclosing and finished sibling scopes, which keeps names that are visible together unique. Names
 /// are indices in a [`NameList`].
 #[derive(Default)]
-struct Taken {
+struct UsedNames {
     names: HashTable<u32>,
     log: Vec<u32>,
 }
 
-impl Taken {
+impl UsedNames {
     /// Opens a scope and returns its mark.
     fn open(&self) -> usize {
         self.log.len()

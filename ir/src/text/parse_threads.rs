@@ -22,7 +22,7 @@ const MIN_BYTES: usize = 128 << 10;
 const PARTS: usize = 3;
 
 /// The result of parsing one part.
-struct Part {
+struct ParsedPart {
     m: Module,
     /// Byte offset at which the parser stopped.
     end: usize,
@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
             starts.iter().zip(ends).map(|(&s, end)| self.for_part(&whole[..end], s)).collect();
         let queue = Mutex::new(parsers.into_iter().enumerate());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || -> Vec<(usize, Part)> {
+        let work = || -> Vec<(usize, ParsedPart)> {
             std::iter::from_fn(next).map(|(number, parser)| (number, parser.part(top))).collect()
         };
         let mut parts = thread::scope(|scope| {
@@ -81,15 +81,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the ops of one part.
-    fn part(mut self, top: bool) -> Part {
+    fn part(mut self, top: bool) -> ParsedPart {
         let body = self.m.body();
         self.block_ops(body, top);
         let is_closed = self.diags.is_empty() && self.labels.is_empty() && self.names.is_empty();
-        Part { m: self.m, end: self.cur.pos, is_closed }
+        ParsedPart { m: self.m, end: self.cur.pos, is_closed }
     }
 
     /// Appends the ops of the parts, which begin at `starts`, to `block`. Returns `false` if a part is invalid.
-    fn absorb(&mut self, block: Block, starts: &[usize], parts: Vec<Part>) -> bool {
+    fn absorb(&mut self, block: Block, starts: &[usize], parts: Vec<ParsedPart>) -> bool {
         let mut next = starts[1..].iter();
         for part in parts {
             if !part.is_closed || next.next().is_some_and(|&next| part.end != next) {

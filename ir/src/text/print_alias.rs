@@ -28,14 +28,14 @@ pub(crate) struct AliasBuilder<'a> {
     ctx: &'a Context,
     hints: &'a AliasHints,
     index: FxHashMap<Aliased, usize>,
-    seen: Vec<Seen<'a>>,
+    seen: Vec<VisitedAlias<'a>>,
     /// Types and attributes visited that neither need an alias nor contain one that does: nearly all.
     plain_types: SideTable<Type, bool>,
     plain_attrs: SideTable<Attr, bool>,
 }
 
 /// A visited type or attribute.
-struct Seen<'a> {
+struct VisitedAlias<'a> {
     value: Aliased,
     base: Option<&'a str>,
     /// Nesting depth of aliases: 0 if it neither needs an alias nor contains one that does, else greater than its
@@ -101,7 +101,7 @@ impl<'a> AliasBuilder<'a> {
     /// Names the aliases and prints their definitions. Constants with more than `elide` elements are elided.
     pub(crate) fn finish(self, elide: Option<usize>) -> Aliases {
         let ctx = self.ctx;
-        let mut named: Vec<(Seen<'a>, &str)> =
+        let mut named: Vec<(VisitedAlias<'a>, &str)> =
             self.seen.into_iter().filter_map(|seen| seen.base.map(|base| (seen, base))).collect();
         // Types come before attributes; the sort is stable and otherwise keeps visit order.
         let is_attr = |value: Aliased| matches!(value, Aliased::Attr(_));
@@ -145,7 +145,7 @@ impl<'a> AliasBuilder<'a> {
         self.index.insert(value, i);
         let base = self.base(value);
         let depth = usize::from(base.is_some());
-        self.seen.push(Seen { value, base, depth, deferrable, children: Vec::new() });
+        self.seen.push(VisitedAlias { value, base, depth, deferrable, children: Vec::new() });
         let mut children = Vec::new();
         let deepest = stacker::maybe_grow(RED_ZONE, STACK, || {
             let mut nested = Nested { builder: self, deferrable, deepest: 0, children: &mut children };

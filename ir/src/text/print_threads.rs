@@ -75,7 +75,7 @@ impl Printer<'_> {
         let (m, aliases, options, indent, separate) = (self.m, self.aliases, self.options, self.indent, self.separate);
         let numbers = self.numbers.clone();
         let next = AtomicUsize::new(0);
-        let print = |done: &mut dyn FnMut(usize, Part) -> io::Result<()>| -> io::Result<()> {
+        let print = |done: &mut dyn FnMut(usize, TextPart) -> io::Result<()>| -> io::Result<()> {
             let mut nowhere = io::sink();
             let mut printer = Printer::new(m, aliases, numbers.clone(), options, &mut nowhere);
             (printer.indent, printer.flush_at) = (indent, usize::MAX);
@@ -87,12 +87,16 @@ impl Printer<'_> {
                 }
                 part.iter().try_for_each(|&op| printer.line(op))?;
                 let text = std::mem::take(&mut printer.out);
-                done(i, Part { text, resources: std::mem::take(&mut printer.attrs.resources) })?;
+                done(i, TextPart { text, resources: std::mem::take(&mut printer.attrs.resources) })?;
             }
         };
         self.flush()?;
-        let mut written =
-            Written { sink: &mut *self.sink, resources: &mut self.attrs.resources, next: 0, waiting: BTreeMap::new() };
+        let mut buffer = ReorderBuffer {
+            sink: &mut *self.sink,
+            resources: &mut self.attrs.resources,
+            next: 0,
+            waiting: BTreeMap::new(),
+        };
         thread::scope(|scope| {
             let (send, receive) = channel();
             for _ in 1..options.threads.min(parts.len()) {
@@ -102,31 +106,31 @@ impl Printer<'_> {
             }
             drop(send);
             print(&mut |i, part| {
-                written.add(i, part)?;
-                receive.try_iter().try_for_each(|(i, part)| written.add(i, part))
+                buffer.add(i, part)?;
+                receive.try_iter().try_for_each(|(i, part)| buffer.add(i, part))
             })?;
-            receive.iter().try_for_each(|(i, part)| written.add(i, part))
+            receive.iter().try_for_each(|(i, part)| buffer.add(i, part))
         })
     }
 }
 
 /// The text of consecutive ops and the resources that it references.
-struct Part {
+struct TextPart {
     text: String,
     resources: IndexSet<Str>,
 }
 
 /// A reorder buffer that writes parts in program order.
-struct Written<'a> {
+struct ReorderBuffer<'a> {
     sink: &'a mut dyn io::Write,
     resources: &'a mut IndexSet<Str>,
     /// Index of the next part to write.
     next: usize,
-    waiting: BTreeMap<usize, Part>,
+    waiting: BTreeMap<usize, TextPart>,
 }
 
-impl Written<'_> {
-    fn add(&mut self, i: usize, part: Part) -> io::Result<()> {
+impl ReorderBuffer<'_> {
+    fn add(&mut self, i: usize, part: TextPart) -> io::Result<()> {
         self.waiting.insert(i, part);
         while let Some(part) = self.waiting.remove(&self.next) {
             self.sink.write_all(part.text.as_bytes())?;

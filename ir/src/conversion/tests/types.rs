@@ -203,12 +203,12 @@ fn a_legality_that_asks_for_types_says_which() {
 t.mlir:5:9: error: failed to legalize operation 't.func' that was explicitly marked illegal
         t.func @g(%a: i1) -> i32 {
         ^
-t.mlir:5:9: note: target 'wide' allows op 't.func' under a condition only; here, result #0 has type 'i32', which has to be converted
+t.mlir:5:9: note: target 'wide' allows op 't.func' conditionally; here, result #0 has type 'i32', which has to be converted
 t.mlir:5:9: note: no pattern is for 't.func'
 t.mlir:7:11: error: failed to legalize operation 't.return' that was explicitly marked illegal
           "t.return"(%0) : (i32) -> ()
           ^
-t.mlir:7:11: note: target 'wide' allows dialect 't' under a condition only: registers are wide; here, operand #0 has type 'i32', which has to be converted
+t.mlir:7:11: note: target 'wide' allows dialect 't' conditionally: registers are wide; here, operand #0 has type 'i32', which has to be converted
 t.mlir:7:11: note: no pattern is for 't.return'
 "#);
 }

@@ -1,6 +1,6 @@
 //! Parsing of `dense<...>`, `array<...>`, `sparse<...>` and `dense_resource<...>`, from text directly to bytes.
 
-use super::elements::{Elem, ElementsResult, Format, Reader, Shape, excess};
+use super::elements::{Elem, ElementParser, ElementsResult, Format, Shape, excess};
 use super::grammar::Rule;
 use super::source::{Source, string_end};
 use super::strings::name;
@@ -62,7 +62,7 @@ impl TypeAttrParser<'_> {
     fn dense(&mut self, body: &str, ty: Type, shape: &[usize]) -> ElementsResult<Attr> {
         let elem_ty = self.ctx.element_type(ty);
         let format = Format::of(self.ctx, elem_ty);
-        let mut reader = Reader::new(body, format, self.spare);
+        let mut reader = ElementParser::new(body, format, self.spare);
         reader.skip_blank();
         let total = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
         if reader.peek() == Some(b'"') && format.elem != Elem::Text {
@@ -110,7 +110,7 @@ impl TypeAttrParser<'_> {
     }
 
     /// Parses `"0x..."`, the bytes of all elements, or of one for a splat. Booleans are packed eight to a byte.
-    fn hex(&mut self, reader: &Reader<'_>, ty: Type, total: Option<usize>) -> ElementsResult<Attr> {
+    fn hex(&mut self, reader: &ElementParser<'_>, ty: Type, total: Option<usize>) -> ElementsResult<Attr> {
         let malformed = || (Some(reader.at), "expected string containing hex digits starting with `0x`".to_string());
         let literal = reader.text[reader.at..].trim_ascii_end().as_bytes();
         // Other characters, such as escapes or quotes, are no digits and are rejected by the decoder.
@@ -166,7 +166,7 @@ impl TypeAttrParser<'_> {
             None => Vec::new(),
             Some(list) => {
                 let start = start + word.len() + 1;
-                let mut reader = Reader::new(list, format, self.spare);
+                let mut reader = ElementParser::new(list, format, self.spare);
                 reader.is_array = true;
                 let place =
                     |(offset, message): (Option<usize>, String)| ParseError::new(start + offset.unwrap_or(0), message);
@@ -195,7 +195,8 @@ impl TypeAttrParser<'_> {
         };
         let (head, tail) = (&body[..comma], &body[comma + 1..]);
         let spare = self.spare;
-        let inferred = |text: &str, format| Reader::new(text, format, spare).read().map(|elements| elements.shape);
+        let inferred =
+            |text: &str, format| ElementParser::new(text, format, spare).read().map(|elements| elements.shape);
         if head.trim_start().starts_with('"') {
             return Err((Some(0), "expected element literal of primitive type".into()));
         }

@@ -97,7 +97,7 @@ pub(super) type ElementsResult<T> = Result<T, (Option<usize>, String)>;
 
 /// The open brackets at the current position.
 #[derive(Default)]
-struct Nest {
+struct OpenBrackets {
     /// Number of elements or lists so far in each open bracket.
     counts: Shape,
     /// Number of elements of every bracket per depth, known once the first one is closed.
@@ -108,7 +108,7 @@ struct Nest {
 
 const RANKS: &str = "tensor literal is invalid; ranks are not consistent between elements";
 
-impl Nest {
+impl OpenBrackets {
     fn open(&mut self) -> Result<(), &'static str> {
         if self.counts.len() >= super::MAX_DEPTH {
             return Err("nesting deeper than 256 levels");
@@ -133,7 +133,7 @@ impl Nest {
 }
 
 /// An iterative parser of element lists.
-pub(super) struct Reader<'s> {
+pub(super) struct ElementParser<'s> {
     pub(super) text: &'s str,
     pub(super) at: usize,
     pub(super) format: Format,
@@ -148,11 +148,11 @@ pub(super) fn excess(data: &[u8], text: &str) -> usize {
     data.len().saturating_sub(text.len().saturating_mul(BYTES_PER_BYTE))
 }
 
-impl<'s> Reader<'s> {
+impl<'s> ElementParser<'s> {
     /// Creates a parser whose elements may take `spare` bytes beyond `BYTES_PER_BYTE` per byte of text.
-    pub(super) fn new(text: &'s str, format: Format, spare: usize) -> Reader<'s> {
+    pub(super) fn new(text: &'s str, format: Format, spare: usize) -> ElementParser<'s> {
         let limit = spare.saturating_add(text.len().saturating_mul(BYTES_PER_BYTE));
-        Reader { text, at: 0, format, is_array: false, limit }
+        ElementParser { text, at: 0, format, is_array: false, limit }
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -181,7 +181,7 @@ impl<'s> Reader<'s> {
     pub(super) fn read(mut self) -> ElementsResult<Elements> {
         let mut out = Elements::default();
         out.data.reserve(self.text.len() / 2);
-        let mut nest = Nest::default();
+        let mut brackets = OpenBrackets::default();
         self.skip_blank();
         if self.peek().is_none() {
             return Ok(out);
@@ -190,20 +190,20 @@ impl<'s> Reader<'s> {
             // An element or a list begins here.
             if self.peek() == Some(b'[') {
                 self.at += 1;
-                nest.open().or_else(|message| self.fail(message))?;
+                brackets.open().or_else(|message| self.fail(message))?;
                 self.skip_blank();
                 if self.peek() != Some(b']') {
                     continue;
                 }
-                nest.innermost().and_then(|()| nest.close(0)).or_else(|message| self.fail(message))?;
+                brackets.innermost().and_then(|()| brackets.close(0)).or_else(|message| self.fail(message))?;
                 self.at += 1;
             } else {
-                nest.innermost().or_else(|message| self.fail(message))?;
+                brackets.innermost().or_else(|message| self.fail(message))?;
                 self.element(&mut out)?;
                 self.check_size(&out)?;
             }
-            if self.end_of_lists(&mut nest)? {
-                out.shape = nest.extents.into_iter().map(|extent| extent.unwrap_or(0)).collect();
+            if self.end_of_lists(&mut brackets)? {
+                out.shape = brackets.extents.into_iter().map(|extent| extent.unwrap_or(0)).collect();
                 return Ok(out);
             }
         }
@@ -211,17 +211,17 @@ impl<'s> Reader<'s> {
 
     /// Closes the lists that end after an element or list. Returns whether all are closed; otherwise another element
     /// follows.
-    fn end_of_lists(&mut self, nest: &mut Nest) -> ElementsResult<bool> {
+    fn end_of_lists(&mut self, brackets: &mut OpenBrackets) -> ElementsResult<bool> {
         loop {
             self.skip_blank();
-            let Some(count) = nest.counts.last_mut() else {
+            let Some(count) = brackets.counts.last_mut() else {
                 return if self.at == self.text.len() { Ok(true) } else { self.fail("expected '>'") };
             };
             *count += 1;
             match self.peek() {
                 Some(b']') => {
                     let count = *count;
-                    nest.close(count).or_else(|message| self.fail(message))?;
+                    brackets.close(count).or_else(|message| self.fail(message))?;
                     self.at += 1;
                 }
                 Some(b',') => {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 /// Parses the section, which is three levels of `key: value`.
 pub(super) fn parse(text: &str) -> Result<Resources> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = ResourceParser { text, at: 0 };
     let mut sections = Resources::new();
     reader.expect("{-#")?;
     while !reader.take("#-}") {
@@ -37,12 +37,12 @@ pub(super) fn parse(text: &str) -> Result<Resources> {
     }
 }
 
-struct Reader<'s> {
+struct ResourceParser<'s> {
     text: &'s str,
     at: usize,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> ResourceParser<'s> {
     fn skip_blank(&mut self) {
         loop {
             let rest = &self.text[self.at..];
@@ -159,11 +159,11 @@ pub(crate) fn print_resources(resources: &Resources, mentioned: &[&str], elide: 
     let ranks: FxHashMap<&str, usize> = mentioned.iter().enumerate().map(|(i, &key)| (key, i)).collect();
     let shown = |(_, value): &(&String, &Resource)| elide.is_none_or(|limit| text_len(value) <= limit);
     out.push_str("\n{-#\n");
-    let mut section_head = Head::new("  ");
+    let mut section_head = KeyList::new("  ");
     for (section, groups) in resources {
-        let mut group_head = Head::new("    ");
+        let mut group_head = KeyList::new("    ");
         for (group, entries) in groups {
-            let mut entry_head = Head::new("      ");
+            let mut entry_head = KeyList::new("      ");
             let mut entries: Vec<(&String, &Resource)> = entries.iter().filter(shown).collect();
             if section == "dialect_resources" && group == "builtin" {
                 entries.sort_by_key(|(key, _)| ranks.get(key.as_str()).copied().unwrap_or(usize::MAX));
@@ -186,14 +186,14 @@ pub(crate) fn print_resources(resources: &Resources, mentioned: &[&str], elide: 
 }
 
 /// The comma-separated, indented keys of one dictionary.
-struct Head {
+struct KeyList {
     indent: &'static str,
     first: bool,
 }
 
-impl Head {
-    fn new(indent: &'static str) -> Head {
-        Head { indent, first: true }
+impl KeyList {
+    fn new(indent: &'static str) -> KeyList {
+        KeyList { indent, first: true }
     }
 
     fn begin(&mut self, key: &str, out: &mut String) {
