@@ -4,20 +4,20 @@ use crate::affine::{AffineMap, IntegerSet};
 use crate::intern::{Attr, Str, Type};
 use bytes::Bytes;
 
-/// A part of the text of a dialect's attribute or type: literal text, or something it mentions by alias.
+/// A part of the text of a dialect attribute or type: literal text, or an entity referenced by alias.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Piece {
     /// Text, as written.
     Text(Box<str>),
-    /// An attribute that the text names by `#alias`.
+    /// An attribute referenced by `#alias`.
     Attr(Attr),
-    /// A type that the text names by `!alias`.
+    /// A type referenced by `!alias`.
     Type(Type),
-    /// No text: the number of an attribute among those of one text to which aliases give different names, from 1 on.
+    /// No text: a 1-based number that separates attributes with equal text but different alias names.
     Twin(u32),
 }
 
-/// An integer of any width, as two's complement. The form is canonical: `Small` whenever the value fits.
+/// An integer of any width in two's complement. Canonical: `Small` whenever the value fits.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Int {
     /// Sign-extended from the type's width (zero-extended for unsigned types narrower than 64 bits).
@@ -26,7 +26,7 @@ pub enum Int {
     Wide(Box<[u64]>),
 }
 
-/// What an [`Attr`] is.
+/// The structure of an [`Attr`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum AttrData {
     /// `unit`
@@ -47,9 +47,9 @@ pub enum AttrData {
     },
     /// `"text"`, `"text" : type`
     String {
-        /// The bytes, which MLIR does not require to be UTF-8.
+        /// The bytes; as in MLIR, not necessarily UTF-8.
         value: Box<[u8]>,
-        /// `Type::NONE` unless written.
+        /// The type; `Type::NONE` unless written.
         ty: Type,
     },
     /// `[a, b]`
@@ -75,7 +75,7 @@ pub enum AttrData {
     DenseStrings {
         /// The shaped type.
         ty: Type,
-        /// One string when they are all equal, else one per element.
+        /// One string if all are equal, else one per element.
         values: Box<[Box<[u8]>]>,
     },
     /// `array<i32: 1, 2>`
@@ -110,9 +110,9 @@ pub enum AttrData {
     },
     /// `distinct[0]<attr>`: equal only to itself.
     Distinct {
-        /// A number of the context; the text numbers anew.
+        /// A number unique in the context; printing renumbers.
         id: u32,
-        /// What it marks.
+        /// The wrapped attribute.
         inner: Attr,
     },
     /// An attribute of a dialect, kept as its text: `#arith.fastmath<none>`, `#foo<"x">`.
@@ -137,34 +137,34 @@ pub enum AttrData {
     LocName {
         /// The name.
         name: Str,
-        /// `loc(unknown)` unless written.
+        /// The child location; `loc(unknown)` unless written.
         child: Attr,
     },
     /// `loc(callsite(callee at caller))`
     LocCallSite {
-        /// What is called.
+        /// The location of the callee.
         callee: Attr,
-        /// Where it is called from.
+        /// The location of the call.
         caller: Attr,
     },
     /// `loc(fused<meta>[a, b])`
     LocFused {
         /// The parts, without duplicates.
         locs: Box<[Attr]>,
-        /// The attribute in angle brackets.
+        /// The metadata in angle brackets.
         meta: Option<Attr>,
     },
 }
 
-/// Dense elements: the bytes of one element when all are equal, else of every element.
+/// Dense elements: the bytes of one element for a splat, else of every element.
 ///
-/// An element takes its type's bits rounded up to whole bytes, little-endian (a boolean a byte, a complex number two
-/// elements); the bytes are shared, never copied, on the way from a file to a kernel.
+/// An element takes its type's bits rounded up to whole bytes, little-endian (a boolean one byte, a complex number two
+/// elements). The bytes are shared from file to kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Dense {
     /// A vector or tensor type of static shape.
     pub ty: Type,
-    /// Whether `data` is one element that stands for all.
+    /// Whether `data` is a splat: one element that stands for all.
     pub splat: bool,
     /// The elements.
     pub data: Bytes,

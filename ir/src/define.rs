@@ -1,6 +1,6 @@
-//! What `#[op]` generates: a typed handle, its accessors and builder, and the [`OpInfo`](crate::OpInfo) table.
+//! The code that `#[op]` generates: a typed handle, its accessors and builder, and the [`OpInfo`](crate::OpInfo) table.
 
-/// Takes the regular form that `#[op]` emits. Not for use by hand.
+/// Expands the normalized form that `#[op]` emits. Internal.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! define_op {
@@ -19,7 +19,7 @@ macro_rules! define_op {
 
         impl $crate::OpDecl for $Name {
             const INFO: &'static $crate::OpInfo = {
-                // A static has one address wherever it is mentioned, so that handles can be told apart by it.
+                // A static has a unique address, by which handles are compared.
                 static INFO: $crate::OpInfo = $crate::OpInfo {
                     name: $name,
                     doc: $doc,
@@ -61,8 +61,8 @@ macro_rules! define_op {
             $($crate::define_op!(@region $garity $gname $gi $gdoc);)*
             $($crate::define_op!(@successor $sarity $sname $si $sdoc);)*
 
-            /// Builds the op at the builder's insertion point. Pass no result types to have them inferred; regions are
-            /// made empty. Panics when the types cannot be inferred: a caller's bug.
+            /// Creates the op at the builder's insertion point. Empty result types are inferred; regions are created
+            /// empty. Panics if inference fails: a caller's bug.
             $vis fn build(
                 b: &mut $crate::Builder<'_>,
                 loc: $crate::Loc,
@@ -141,10 +141,10 @@ macro_rules! define_op {
     (@region_count Variadic $i:literal) => { 0 };
 }
 
-/// A builder's argument as a list: one, at most one, or any number of keys.
+/// A builder argument that is a list: one, at most one, or any number of keys.
 #[doc(hidden)]
 pub trait Group<K> {
-    /// The keys.
+    /// Returns the keys.
     fn group(&self) -> smallvec::SmallVec<[K; 4]>;
 }
 

@@ -1,7 +1,7 @@
-//! What values are when a program is executed.
+//! Evaluation of ops on run-time values.
 //!
-//! An op's meaning is the `eval` of its declaration: a function from [`Datum`]s to [`Datum`]s. Poison is a value; the
-//! functions never see it, since an op with a poison operand gives poison unless its declaration says otherwise.
+//! An op's semantics is the `eval` of its declaration, a function of [`Datum`]s. Poison is a value that these functions
+//! never see: an op with a poison operand results in poison unless its declaration says otherwise.
 
 use crate::attrs::{AttrData, Int};
 use crate::context::Context;
@@ -16,7 +16,7 @@ pub use crate::trap::Trap;
 use crate::types::{DYNAMIC, TypeData};
 
 impl Context {
-    /// The value of a constant's attribute; `None` for attributes that evaluation does not know.
+    /// Returns the value of a constant's attribute; `None` if the evaluator does not support it.
     pub fn attr_datum(&self, attr: Attr) -> Option<Datum> {
         match self.attr_data(attr) {
             AttrData::Integer { value: Int::Small(v), .. } => Some(Datum::Int(*v)),
@@ -27,12 +27,12 @@ impl Context {
         }
     }
 
-    /// How the text spells poison: a constant with this value is poison.
+    /// Returns the attribute of poison constants.
     pub fn poison_attr(&self) -> Attr {
         self.default_attr("#ub.poison")
     }
 
-    /// The attribute of a value of type `ty`; `None` for a value that is not of that type.
+    /// Returns the attribute for a value of type `ty`; `None` if the value is not of that type.
     pub fn datum_attr(&self, ty: Type, datum: &Datum) -> Option<Attr> {
         match datum {
             Datum::Poison => Some(self.poison_attr()),
@@ -48,15 +48,15 @@ impl Context {
         }
     }
 
-    /// Whether a value, if it is a tensor, has the extents that a type says.
+    /// Whether a value matches the shape of a type; scalars always do.
     fn has_shape(&self, ty: Type, value: &Datum) -> bool {
         let (Datum::Tensor(tensor), Some(shape)) = (value, self.shape(ty)) else { return true };
         let fits = |(&want, &have): (&i64, &usize)| want < 0 || want as u64 == have as u64;
         shape.len() == tensor.shape().len() && shape.iter().zip(tensor.shape()).all(fits)
     }
 
-    /// The integer, wrapped to the type, or the vector or tensor of only that, with the extents of `like` where they are open,
-    /// or else `open`, and of rank 0 where even that is; of floats, zero. `None` for types of other things, or of many.
+    /// Returns the integer wrapped to the type, or its splat: dynamic extents are those of `like`, else `open`;
+    /// unranked tensors have rank 0. For floats, zero. `None` for other or too large types.
     fn splat_datum(&self, ty: Type, value: i64, like: Option<&[usize]>, open: usize) -> Option<Datum> {
         if let Some(width) = self.int_width(ty).filter(|width| (1..=64).contains(width)) {
             let shift = 64 - width;
@@ -81,8 +81,8 @@ impl Context {
     }
 }
 
-/// Runs an op's meaning with poison handled: an op with a poison operand gives poison in every result. Where it would be
-/// undefined if the poison were some number, it is undefined.
+/// Evaluates an op with poison semantics: a poison operand makes every result poison, or the op is undefined behavior
+/// if it would be for some value of that operand.
 pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let Some(eval) = args.info.eval else {
         return Err(Trap::unsupported(format!("'{}' has no executable meaning", args.info.name)));
@@ -99,7 +99,7 @@ pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap
     eval_defined(args, eval, operands)
 }
 
-/// What it is of operands that are not poison. Results have the extents that their types say.
+/// Evaluates an op on operands without poison. Checks the results against the shapes of their types.
 fn eval_defined(args: &OpArgs<'_>, eval: EvalFn, operands: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let results = eval(args, operands)?;
     let mismatch = results.iter().zip(args.result_types).find(|(result, ty)| !args.ctx().has_shape(**ty, result));
@@ -109,23 +109,23 @@ fn eval_defined(args: &OpArgs<'_>, eval: EvalFn, operands: &[Datum]) -> Result<V
             let (shape, ty) = (result.tensor()?.shape(), args.ctx().display_type(ty));
             Err(Trap::Ub(format!("the result has extents {shape:?}, but is a {ty}")))
         }
-        // It may run earlier than where the program says, where its operands need not go together.
+        // The op may be hoisted to where its operands' shapes do not match.
         Some(_) => Ok(vec![Datum::Poison; args.result_types.len()]),
     }
 }
 
-/// Whether all tensors have the same extents: elements that have no counterpart give nothing that is defined.
+/// Whether all tensors have the same shape: results for unmatched elements are undefined.
 fn same_shapes(operands: &[Datum]) -> bool {
     let mut shapes = operands.iter().filter_map(|d| if let Datum::Tensor(t) = d { Some(t.shape()) } else { None });
     let first = shapes.next();
     shapes.all(|shape| Some(shape) == first)
 }
 
-/// Vectors of more elements are not made to try what poison could be.
+/// Maximum number of elements of values that replace a poison operand.
 const MAX_PROBED: usize = 1 << 12;
 
-/// Tries numbers for the poison operands from number `from` on: what is no divisor, what is no index, and what has no
-/// negation. An error if the op is undefined for one.
+/// Evaluates the op with numbers for the poison operands from index `from` on: an invalid divisor, an invalid index,
+/// and the minimum, which cannot be negated. Returns an error if the op is undefined behavior for one of them.
 fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -> Result<(), Trap> {
     let next = (from..operands.len()).find(|&i| operands[i] == Datum::Poison);
     let Some(i) = next else {
@@ -141,9 +141,9 @@ fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -
     }
     let least =
         ctx.int_width(ctx.element_type(ty)).filter(|width| (1..=64).contains(width)).map(|width| -1 << (width - 1));
-    // The others say how large a tensor of open size would be.
+    // The other operands give the dynamic extents.
     let like = operands.iter().find_map(|d| if let Datum::Tensor(t) = d { Some(t.shape().to_vec()) } else { None });
-    // One of these is not what another type says.
+    // Without them two extents are tried, one of which differs from any static extent.
     let opens =
         if like.is_none() && ctx.shape(ty).is_some_and(|shape| shape.contains(&DYNAMIC)) { 1..=2 } else { 1..=1 };
     for number in [Some(0), Some(-1), least].into_iter().flatten() {
@@ -167,13 +167,13 @@ impl ContainsPoison for [Datum] {
     }
 }
 
-/// The `eval` of ops that are declared by a [`ScalarFn`](crate::ScalarFn).
+/// The `eval` of ops declared by a [`ScalarFn`](crate::ScalarFn).
 pub fn evaluate_scalar(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let scalar = args.info.scalar.ok_or_else(|| Trap::unsupported("an op that computes no number"))?;
     Ok(vec![scalar(args)?.map(data)?])
 }
 
-/// The `exec` of ops that are declared by an [`ElementAccessFn`](crate::ElementAccessFn).
+/// The `exec` of ops declared by an [`ElementAccessFn`](crate::ElementAccessFn).
 pub fn execute_access(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let access = args.info.access.ok_or_else(|| Trap::unsupported("an op that accesses no element"))?;
     match (access(args)?, data) {

@@ -1,23 +1,23 @@
-//! Gradus's IR: what a program is, as data and as text.
+//! Gradus's IR: the in-memory form, the textual form, and the infrastructure for passes.
 //!
 //! # The program
 //!
-//! A [`Module`] owns ops. An [`Op`] has a name, operands, results, attributes, successors and regions. A [`Region`] is a
-//! list of [`Block`]s, the first of which is its entry; a block has arguments and a list of ops, the last of which is its
-//! terminator unless the op around says otherwise. A [`Value`] is a result or a block argument and has one [`Type`].
+//! A [`Module`] owns ops. An [`Op`] has a name, operands, results, attributes, successors and regions. A [`Region`] is
+//! a list of [`Block`]s, the first of which is its entry; a block has arguments and a list of ops, the last of which is
+//! its terminator unless the parent op needs none. A [`Value`] is a result or a block argument and has one [`Type`].
 //!
-//! *Evaluation*: ops of a block run in order; the terminator decides what comes next. *Dominance*: a value may be used
-//! where its definition has run on every path, in nested regions too, except behind an op that is isolated from above. In
-//! graph regions (a module's body) order means nothing. *Effects*: an op is what its declaration says ([`Effects`]); an
-//! unregistered op may do anything. *Symbols*: an op with a `sym_name` is known by it inside the nearest symbol table
-//! around it, and `@a::@b` leads into the table `a`.
+//! *Evaluation*: ops of a block run in order; the terminator transfers control. *Dominance*: a definition dominates its
+//! uses, in nested regions too, except in ops isolated from above. In graph regions (a module's body) order has no
+//! meaning. *Effects*: an op has the side effects of its declaration ([`Effects`]); an unregistered op may have any.
+//! *Symbols*: an op with a `sym_name` is a symbol of the nearest enclosing symbol table, and `@a::@b` refers to `b` in
+//! the table `a`.
 //!
 //! # The nouns
 //!
-//! [`Context`] interns types, attributes and names, so that equal ones are one `u32`. [`OpInfo`] is an op's declaration,
-//! written with [`macro@op`] and collected in a [`Dialect`]. [`Builder`] makes ops, [`Rewriter`] changes them under the eye of
-//! the pattern driver, a [`Pass`] does either, and a [`Diagnostic`] says what is wrong and where. This crate knows no
-//! dialect, prints nothing and reads no file.
+//! [`Context`] interns types, attributes and names, so that equal ones are one `u32`. [`OpInfo`] is an op's
+//! declaration, written with [`macro@op`] and collected in a [`Dialect`]. [`Builder`] creates ops, [`Rewriter`] changes
+//! them on behalf of patterns, a [`Pass`] does either, and a [`Diagnostic`] reports an error with its location. This
+//! crate depends on no dialect, prints nothing and reads no file.
 //!
 //! ```
 //! use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_module};

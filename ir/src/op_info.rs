@@ -1,5 +1,5 @@
-//! The tables that an op's declaration turns into, and that parser, printer, builder, verifier, passes, documentation
-//! and generators read.
+//! The declaration tables of ops and dialects, read by the parser, printer, builder, verifier, passes, documentation
+//! and generators.
 
 use crate::access::ElementAccess;
 use crate::context::Context;
@@ -20,37 +20,37 @@ use crate::trap::Trap;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// A set of named types, such as "signless integer or vector of it".
+/// A type constraint: a named set of types, such as "signless integer or vector of it".
 pub struct TypeConstraint {
-    /// For messages: "operand #0 must be *summary*".
+    /// The summary in messages: "operand #0 must be *summary*".
     pub summary: &'static str,
-    /// Whether a type is in the set.
+    /// Whether a type satisfies the constraint.
     pub check: fn(&Context, Type) -> bool,
-    /// The one type in the set, if there is only one: custom forms need not spell it.
+    /// The only type in the set, if there is just one: custom forms omit it.
     pub only: Option<Type>,
 }
 
-/// A set of attributes, such as "64-bit integer" or the cases of an enumeration.
+/// An attribute constraint: a named set of attributes, such as "64-bit integer" or the cases of an enumeration.
 pub struct AttrKind {
-    /// For messages: "attribute 'x' failed to satisfy constraint: *summary*".
+    /// The summary in messages: "attribute 'x' failed to satisfy constraint: *summary*".
     pub summary: &'static str,
-    /// Whether an attribute is in the set.
+    /// Whether an attribute satisfies the constraint.
     pub check: fn(&Context, Attr) -> bool,
-    /// How custom forms spell it; see [`AttrText`].
+    /// The syntax in custom forms; see [`AttrText`].
     pub text: AttrText,
 }
 
-/// How a custom form spells an attribute of a kind.
+/// The syntax of an attribute in custom forms.
 pub enum AttrText {
-    /// As any attribute, with its type.
+    /// Any attribute, with its type.
     Full,
-    /// In full by a directive, never by an alias.
+    /// In full by a directive, without aliases.
     Inlined,
-    /// An integer or float without its type, which is always this one.
+    /// An integer or float literal without its type, which is fixed.
     Bare(Type),
-    /// A symbol's name, `@f`, for a string attribute.
+    /// A symbol name, `@f`, for a string attribute.
     SymbolName,
-    /// Nothing: a unit attribute that the words around it spell.
+    /// No text: a unit attribute implied by the surrounding keyword.
     Flag,
     /// A type, for a type attribute.
     Type,
@@ -114,12 +114,12 @@ impl Flags {
     }
 }
 
-/// How many values, regions or successors a declared group has.
+/// The number of values, regions or successors in a declared group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arity {
     /// Exactly one.
     One,
-    /// None or one.
+    /// Zero or one.
     Optional,
     /// Any number.
     Variadic,
@@ -127,104 +127,105 @@ pub enum Arity {
 
 /// A declared group of operands or results.
 pub struct ValueSpec {
-    /// Its name in formats, documentation and accessors.
+    /// The name in formats, documentation and accessors.
     pub name: &'static str,
-    /// What it is.
+    /// The documentation.
     pub doc: &'static str,
-    /// How many values.
+    /// The number of values.
     pub arity: Arity,
-    /// Which types.
+    /// The type constraint.
     pub ty: &'static TypeConstraint,
 }
 
 /// A relation between the types of declared groups.
 pub enum TypeRelation {
-    /// All values of these groups have one type.
+    /// All values of these groups have the same type.
     Same(&'static [&'static str]),
-    /// All operands have one type.
+    /// All operands have the same type.
     SameOperands,
-    /// The type of `to` follows from that of `from`.
+    /// The type of `to` is a function of the type of `from`.
     Derived {
-        /// The group whose type follows.
+        /// The group with the derived type.
         to: &'static str,
-        /// The group that it follows from.
+        /// The group it is derived from.
         from: &'static str,
-        /// How; `None` when `from` has a type that the declaration does not allow.
+        /// The function; `None` if the type of `from` violates its constraint.
         of: fn(&Context, Type) -> Option<Type>,
-        /// For messages: "failed to verify that *summary*".
+        /// The summary in messages: "failed to verify that *summary*".
         summary: &'static str,
     },
 }
 
 /// A declared inherent attribute.
 pub struct AttrSpec {
-    /// Its name in the text.
+    /// The name in the text.
     pub name: &'static str,
-    /// What it is.
+    /// The documentation.
     pub doc: &'static str,
-    /// Whether it may be absent.
+    /// Whether the attribute may be absent.
     pub optional: bool,
-    /// Which attributes.
+    /// The attribute constraint.
     pub kind: &'static AttrKind,
-    /// The text of the value that stands for an absent one.
+    /// The text of the default value.
     pub default: Option<&'static str>,
 }
 
 /// A declared group of regions or successors.
 pub struct GroupSpec {
-    /// Its name in formats and accessors.
+    /// The name in formats and accessors.
     pub name: &'static str,
-    /// What it is.
+    /// The documentation.
     pub doc: &'static str,
-    /// How many.
+    /// The number of regions or successors.
     pub arity: Arity,
 }
 
-/// The view that declarations get of an op that exists or is about to: its operands, inherent attributes and types.
+/// The view of an op, existing or under construction, that a declaration's functions get: operands, inherent attributes
+/// and types.
 #[derive(Clone, Copy)]
 pub struct OpArgs<'a> {
-    /// Where the operands live.
+    /// The module that holds the operands.
     pub module: &'a Module,
     /// The declaration.
     pub info: &'static OpInfo,
-    /// The op, when it exists.
+    /// The op, if it exists.
     pub op: Option<Op>,
     /// All operands.
     pub operands: &'a [Value],
     /// The dictionary of inherent attributes.
     pub props: Attr,
-    /// Result types; empty while they are being inferred.
+    /// The result types; empty during inference.
     pub result_types: &'a [Type],
 }
 
 impl<'a> OpArgs<'a> {
-    /// The context.
+    /// Returns the context.
     pub fn ctx(&self) -> &'a Context {
         &self.module.ctx
     }
 
-    /// The type of operand `i`.
+    /// Returns the type of operand `i`.
     pub fn operand_type(&self, i: usize) -> Type {
         self.module.value_type(self.operands[i])
     }
 
-    /// The operands of the declared group `name`; empty for an absent optional.
+    /// Returns the operands of the declared group `name`; empty for an absent optional.
     pub fn operand(&self, name: &str) -> &'a [Value] {
         self.operands.get(self.operand_range(name)).unwrap_or(&[])
     }
 
-    /// Which of all operands are those of the declared group `name`.
+    /// Returns the range of the declared group `name` among all operands.
     pub fn operand_range(&self, name: &str) -> Range<usize> {
         let Some(i) = self.info.operands.iter().position(|s| s.name == name) else { return 0..0 };
         segment(self.ctx(), self.info, self.props, self.operands.len(), i)
     }
 
-    /// The first operand of the declared group `name`, if any.
+    /// Returns the first operand of the declared group `name`, if any.
     pub fn opt_operand(&self, name: &str) -> Option<Value> {
         self.operand(name).first().copied()
     }
 
-    /// The inherent attribute `name`, or its default.
+    /// Returns the inherent attribute `name`, or its default.
     pub fn attr(&self, name: &str) -> Option<Attr> {
         let ctx = self.ctx();
         ctx.dict_entries(self.props).iter().find(|e| ctx.text(e.0) == name).map(|e| e.1).or_else(|| {
@@ -233,35 +234,35 @@ impl<'a> OpArgs<'a> {
         })
     }
 
-    /// The integer attribute `name`.
+    /// Returns the integer attribute `name`.
     pub fn int(&self, name: &str) -> Option<i64> {
         self.ctx().as_int(self.attr(name)?)
     }
 
-    /// The float attribute `name`.
+    /// Returns the float attribute `name`.
     pub fn float(&self, name: &str) -> Option<f64> {
         self.ctx().as_float(self.attr(name)?)
     }
 
-    /// The integer list attribute `name`.
+    /// Returns the integer list attribute `name`.
     pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
         self.ctx().as_ints(self.attr(name)?)
     }
 
-    /// The boolean attribute `name`; an absent one is false, a unit attribute true.
+    /// Whether the boolean or unit attribute `name` is set; an absent one is not.
     pub fn flag(&self, name: &str) -> bool {
         self.attr(name).is_some_and(|a| a != Attr::FALSE && self.ctx().as_int(a) != Some(0))
     }
 }
 
 impl Module {
-    /// The op's declaration, if a registered dialect has one.
+    /// Returns the op's declaration, if it is registered.
     #[inline]
     pub fn info(&self, op: Op) -> Option<&'static OpInfo> {
         self.ctx.op_info(self.ops[op].name)
     }
 
-    /// The operands of declared group `i`.
+    /// Returns the operands of declared group `i`.
     pub fn operand_group(&self, op: Op, i: usize) -> ValueList {
         let operands = self.operands(op);
         let Some(info) = self.info(op) else { return ValueList::new() };
@@ -269,7 +270,7 @@ impl Module {
         operands.get(range).unwrap_or(&[]).into()
     }
 
-    /// The results of declared group `i`.
+    /// Returns the results of declared group `i`.
     pub fn result_group(&self, op: Op, i: usize) -> ValueList {
         let Some(info) = self.info(op) else { return ValueList::new() };
         let sized = info.traits.has(Traits::RESULT_SEGMENTS);
@@ -278,13 +279,13 @@ impl Module {
         self.results(op).skip(range.start).take(range.len()).collect()
     }
 
-    /// The inherent attribute of that name, or its declared default.
+    /// Returns the inherent attribute with this name, or its declared default.
     pub fn inherent_attr(&self, op: Op, name: &str) -> Option<Attr> {
         self.args(op)?.attr(name)
     }
 
-    /// What a declaration's functions get to see of a registered op. `result_types` is left empty; see
-    /// [`Module::with_args`] for all.
+    /// Returns the view of a registered op for its declaration's functions, without `result_types`; see
+    /// [`Module::with_args`] for the full view.
     pub fn args(&self, op: Op) -> Option<OpArgs<'_>> {
         let info = self.info(op)?;
         Some(OpArgs {
@@ -297,27 +298,28 @@ impl Module {
         })
     }
 
-    /// Calls `f` with the whole view of a registered op.
+    /// Calls `f` with the full view of a registered op.
     pub fn with_args<R>(&self, op: Op, f: impl FnOnce(&OpArgs<'_>) -> R) -> Option<R> {
         let result_types: SmallVec<[Type; 2]> = self.results(op).map(|v| self.value_type(v)).collect();
         Some(f(&OpArgs { result_types: &result_types, ..self.args(op)? }))
     }
 }
 
-/// The range of the values of declared group `i` among `total` operands.
+/// Returns the range of declared group `i` among `total` operands.
 pub(crate) fn segment(ctx: &Context, info: &OpInfo, props: Attr, total: usize, i: usize) -> Range<usize> {
     let sized = info.traits.has(Traits::OPERAND_SEGMENTS);
     let sizes = if sized { segment_sizes(ctx, props, "operandSegmentSizes") } else { None };
     group_range(info.operands, sizes.as_deref(), total, i)
 }
 
-/// The segment sizes that `props` states under `name`.
+/// Returns the segment sizes in attribute `name` of `props`.
 pub(crate) fn segment_sizes(ctx: &Context, props: Attr, name: &str) -> Option<Vec<i64>> {
     ctx.dict_get(props, ctx.str(name)).and_then(|a| ctx.as_ints(a))
 }
 
-/// The range of group `i` of `specs` among `total` values. Without stated sizes, the groups that are not of arity one share
-/// evenly what the others leave; there is one such group, or results are declared to come in groups of one size.
+/// Returns the range of group `i` of `specs` among `total` values. Without explicit sizes, the optional and variadic
+/// groups have equal shares of the values that the single ones leave; there is only one such group, or all have one
+/// size.
 pub(crate) fn group_range(specs: &[ValueSpec], sizes: Option<&[i64]>, total: usize, i: usize) -> Range<usize> {
     let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
     let loose = total.saturating_sub(fixed) / (specs.len() - fixed).max(1);
@@ -330,20 +332,20 @@ pub(crate) fn group_range(specs: &[ValueSpec], sizes: Option<&[i64]>, total: usi
     start..start + size(i)
 }
 
-/// What folding found.
+/// The outcome of folding.
 pub enum Folded {
-    /// For each result, what it is equal to.
+    /// A replacement for each result.
     Results(Vec<FoldResult>),
-    /// The op was changed in place, for the better.
+    /// The op was simplified in place.
     InPlace,
 }
 
-/// What a folded result is equal to.
+/// The replacement of a folded result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FoldResult {
     /// A constant.
     Attr(Attr),
-    /// A value that exists already.
+    /// An existing value.
     Value(Value),
 }
 
@@ -359,79 +361,79 @@ impl From<Value> for Folded {
     }
 }
 
-/// Computes the results from the operands; see [`Datum`] for what values are. Errors are reported as undefined behaviour
-/// of the program or as limits of the evaluator, never as panics.
+/// Evaluates an op on operands; see [`Datum`] for the values. Errors are undefined behavior of the program or limits of
+/// the evaluator; it never panics.
 pub type EvalFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Vec<Datum>, Trap>;
 
-/// Computes the results from the operands and memory. Poison operands reach it.
+/// Executes an op on operands and memory. Poison operands are passed on to it.
 pub type ExecFn = fn(&OpArgs<'_>, &[Datum], &mut Memory) -> Result<Vec<Datum>, Trap>;
 
-/// What an op computes, from its attributes and types.
+/// Returns the scalar function of an op with these attributes and types.
 pub type ScalarFn = fn(&OpArgs<'_>) -> Result<Scalar, Trap>;
 
-/// How an op accesses an element, from its attributes.
+/// Returns the element access of an op with these attributes.
 pub type ElementAccessFn = fn(&OpArgs<'_>) -> Result<ElementAccess, Trap>;
 
-/// Executes an op with regions, step by step: from its operands and the last event to what happens next. It keeps no
-/// state; what a loop must remember travels in the arguments of its region.
+/// Executes an op with regions stepwise: from its operands and the last event to the next action. It is stateless; the
+/// region's arguments carry the loop state.
 pub type ControlFn = fn(&OpArgs<'_>, &[Datum], Event<'_>) -> Result<Next, Trap>;
 
-/// [`ControlFn`] of an op that reads or writes memory before or after its regions.
+/// A [`ControlFn`] for ops that access memory before or after their regions.
 pub type ControlMemoryFn = fn(&OpArgs<'_>, &[Datum], Event<'_>, &mut Memory) -> Result<Next, Trap>;
 
-/// What a loop counts through, from its operands.
+/// Returns the iteration space of a counted loop, from its operands.
 pub type CountedFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Counted, Trap>;
 
-/// The number of the successor that a branch takes.
+/// Returns the index of the successor that a branch takes.
 pub type JumpFn = fn(&OpArgs<'_>, &[Datum]) -> Result<usize, Trap>;
 
-/// All ways that control can take between an op and its regions.
+/// Returns the control-flow edges between an op and its regions.
 pub type EdgesFn = fn(&Module, Op) -> SmallVec<[Edge; 4]>;
 
-/// The range of a branch's operands that become the arguments of successor `i`.
+/// Returns the range of a branch's operands that are forwarded to successor `i`.
 pub type SuccessorOperandsFn = fn(&Module, Op, usize) -> Range<usize>;
 
-/// Checks an op of a program.
+/// Verifies an op.
 pub type VerifyFn = fn(&Module, Op) -> Result<(), String>;
 
-/// Checks an op's symbol references, with tables that are shared by all checks of a run.
+/// Verifies an op's symbol references, with symbol tables shared by a verifier run.
 pub type VerifySymbolsFn = fn(&Module, Op, &mut SymbolTables) -> Result<(), String>;
 
-/// Result types from operands and attributes, or why there are none.
+/// Infers the result types from operands and attributes. Errors say why it cannot.
 pub type InferFn = fn(&OpArgs<'_>) -> Result<Vec<Type>, String>;
 
-/// Names for results: the number of the first result that has the name, and the name.
+/// Returns names for printed results: the index of the first result with the name, and the name.
 pub type ResultNamesFn = fn(&Module, Op) -> Vec<(usize, String)>;
 
-/// What an op is equal to; the list says which operands are known to be constant.
+/// Folds an op, given the operands that are constant.
 pub type FoldFn = fn(&OpArgs<'_>, &[Option<Attr>]) -> Option<Folded>;
 
-/// Memory that lives as long as the program.
+/// A global variable.
 pub struct Global {
-    /// The type of its memref, of static shape.
+    /// Its memref type, of static shape.
     pub ty: Type,
-    /// What it holds at first: a tensor, or poison where that is not defined. `None` if it is given elsewhere.
+    /// Its initial value: a tensor, or poison if uninitialized. `None` for an external definition.
     pub contents: Option<Datum>,
-    /// Whether it is never written.
+    /// Whether the global is read-only.
     pub constant: bool,
 }
 
-/// The memory that a symbol names; `None` if evaluation does not know its elements.
+/// Returns the global that a symbol op defines; `None` if the evaluator does not support its elements.
 pub type GlobalFn = fn(&Module, Op) -> Option<Global>;
 
-/// What an op does to a slot: a memref with a single element that lives until its function returns. Passes can turn slots
-/// into values.
+/// The role of an op for a memory slot: a single-element memref whose lifetime ends with its function. Passes such as
+/// mem2reg promote slots to values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlotRole {
-    /// The one result is the slot, when it has a single element.
+    /// Allocates the slot, the single result, if the memref has a single element.
     Alloc,
-    /// Reads the slot in the first operand; the one result is the value. Other operands are indices.
+    /// Loads the slot in the first operand; the single result is the value. Other operands are indices.
     Load,
-    /// Writes the first operand to the slot in the second one. Other operands are indices.
+    /// Stores the first operand to the slot in the second one. Other operands are indices.
     Store,
 }
 
-/// An op's declaration, as data. Made by [`op`](crate::op).
+/// An op's declaration as data, generated by [`op`](crate::op).
 pub struct OpInfo {
     /// `arith.addi`
     pub name: &'static str,
@@ -447,73 +449,72 @@ pub struct OpInfo {
     pub regions: &'static [GroupSpec],
     /// Successor groups.
     pub successors: &'static [GroupSpec],
-    /// Traits.
+    /// The traits.
     pub traits: Traits,
-    /// Effects.
+    /// The side effects.
     pub effects: Effects,
-    /// Of an op that [`Effects::MayUb`], or whose regions run as its operands say: whether this one is defined for all
-    /// operands even so.
+    /// Whether a particular op is defined for all operands, for ops with [`Effects::MayUb`], or with regions whose
+    /// execution depends on operands.
     pub speculatable: Option<fn(&Module, Op) -> bool>,
-    /// What it does, for cost models; see [`OpCost::of`].
+    /// The cost descriptor; see [`OpCost::of`].
     pub work: Option<fn(&OpArgs<'_>) -> OpCost>,
-    /// The only ops whose regions may hold this one; empty for no restriction.
+    /// The permitted parent ops; empty for any.
     pub parents: &'static [&'static str],
-    /// The custom form; `None` for ops printed in generic form only.
+    /// The custom assembly format; `None` for ops printed in generic form only.
     pub format: Option<&'static str>,
-    /// The hand-written parts of the custom form.
+    /// Custom directives: the hand-written parts of the format.
     pub directives: &'static [&'static Directive],
-    /// The terminator that a region's one block gets when the text leaves it out; empty for none.
+    /// The implicit terminator of single-block regions, which the text may omit; empty for none.
     pub implicit_terminator: &'static str,
-    /// The dialect whose prefix may be left out in this op's regions; empty for none.
+    /// The default dialect in this op's regions, whose prefix may be omitted; empty for none.
     pub default_dialect: &'static str,
-    /// Checks what constraints and traits do not say.
+    /// Verifies constraints beyond declared types and traits.
     pub verify: Option<VerifyFn>,
-    /// Checks what the op says about its regions, once these are known to be right in themselves.
+    /// Verifies constraints on regions, after the ops inside.
     pub verify_regions: Option<VerifyFn>,
-    /// Checks what the op says about symbols.
+    /// Verifies symbol references.
     pub verify_symbols: Option<VerifySymbolsFn>,
     /// Relations between the types of operands and results.
     pub relations: &'static [TypeRelation],
-    /// Result types from operands and attributes.
+    /// Infers result types from operands and attributes.
     pub infer: Option<InferFn>,
-    /// Identities that hold whatever the operands are; `&[Option<Attr>]` are the operands known to be constant.
-    /// Folding of constants is derived from `eval`.
+    /// Folds identities that hold for all operands; `&[Option<Attr>]` are the constant operands. Constant folding is
+    /// derived from `eval`.
     pub fold: Option<FoldFn>,
-    /// The meaning, of ops that compute.
+    /// Semantics of pure ops.
     pub eval: Option<EvalFn>,
-    /// The meaning, of ops that use memory.
+    /// Semantics of ops that access memory.
     pub exec: Option<ExecFn>,
-    /// The meaning, of ops that compute one number, or one for each element: `eval` follows from it.
+    /// Semantics of scalar and elementwise ops: `eval` is derived from it.
     pub scalar: Option<ScalarFn>,
-    /// The meaning, of ops that access one element of memory: `exec` follows from it.
+    /// Semantics of scalar loads and stores: `exec` is derived from it.
     pub access: Option<ElementAccessFn>,
-    /// The meaning, of ops with regions.
+    /// Semantics of ops with regions.
     pub control: Option<ControlFn>,
-    /// The meaning, of ops with regions that use memory themselves.
+    /// Semantics of ops with regions that access memory themselves.
     pub control_memory: Option<ControlMemoryFn>,
-    /// The meaning, of loops that count.
+    /// Semantics of counted loops.
     pub counted: Option<CountedFn>,
-    /// The meaning, of branches.
+    /// Semantics of branches.
     pub jump: Option<JumpFn>,
-    /// What a branch carries to its successors.
+    /// The operands that a branch forwards to its successors.
     pub successor_operands: Option<SuccessorOperandsFn>,
-    /// The attribute that counts the operands of each successor of the last group, where these share an operand group.
+    /// The attribute with each successor's operand count, for successors that share an operand group.
     pub successor_sizes: Option<&'static str>,
-    /// The ways that control can take between the op and its regions.
+    /// The control-flow edges between the op and its regions.
     pub edges: Option<EdgesFn>,
-    /// Of a symbol that names memory: which.
+    /// The global that a symbol op defines.
     pub global: Option<GlobalFn>,
-    /// What the op does to a slot, a piece of memory that holds one value.
+    /// The role for a memory slot.
     pub slot: Option<SlotRole>,
-    /// Names for results in printed text, such as `c0_i32`: the number of the first result that has the name, and the
-    /// name.
+    /// Names of results in printed text, such as `c0_i32`: the index of the first result with the name, and the name.
     pub result_names: Option<ResultNamesFn>,
     /// Canonicalization patterns rooted at this op.
     pub patterns: &'static [Pattern],
 }
 
 impl OpInfo {
-    /// The declaration that says nothing, for `..` in others.
+    /// The empty declaration, for struct update syntax (`..`).
     pub const DEFAULT: OpInfo = OpInfo {
         name: "",
         doc: "",
@@ -554,22 +555,22 @@ impl OpInfo {
         patterns: &[],
     };
 
-    /// The first line of the doc comment.
+    /// Returns the first line of the doc comment.
     pub fn summary(&self) -> &'static str {
         self.doc.lines().next().unwrap_or("").trim_end_matches('.')
     }
 
-    /// Whether it is known how control moves between the op and its regions.
+    /// Whether the op declares the execution of its regions.
     pub fn runs_regions(&self) -> bool {
         self.control.is_some() || self.control_memory.is_some() || self.counted.is_some()
     }
 
-    /// The inherent attribute of that name.
+    /// Returns the inherent attribute with this name.
     pub fn attr(&self, name: &str) -> Option<&'static AttrSpec> {
         self.attrs.iter().find(|a| a.name == name)
     }
 
-    /// Whether `name` belongs among the properties (`<{...}>`) and not among the discardable attributes.
+    /// Whether `name` is an inherent attribute (a property, `<{...}>`) rather than a discardable one.
     pub fn is_inherent(&self, name: &str) -> bool {
         self.attr(name).is_some()
             || (name == "operandSegmentSizes" && self.traits.has(Traits::OPERAND_SEGMENTS))
@@ -577,26 +578,26 @@ impl OpInfo {
     }
 }
 
-/// A struct that [`op`](crate::op) declared: a typed handle of an op.
+/// A typed handle of an op, declared with [`op`](crate::op).
 pub trait OpDecl: Copy {
     /// The declaration.
     const INFO: &'static OpInfo;
 
-    /// The handle of `op`; the caller knows its name.
+    /// Wraps `op` in the handle, without checking its name.
     fn wrap(op: Op) -> Self;
 
-    /// The handle of `op`, if it is one of these.
+    /// Returns the handle of `op`, if it is an op of this kind.
     fn cast(module: &Module, op: Op) -> Option<Self> {
         module.info(op).is_some_and(|info| std::ptr::eq(info, Self::INFO)).then(|| Self::wrap(op))
     }
 
-    /// The handle of the op that defines `value`, if it is one of these.
+    /// Returns the handle of the op that defines `value`, if it is an op of this kind.
     fn defining(module: &Module, value: Value) -> Option<Self> {
         Self::cast(module, module.defining_op(value)?)
     }
 }
 
-/// A dialect: a name and what is declared under it.
+/// A dialect declaration.
 pub struct Dialect {
     /// The prefix of its ops, types and attributes.
     pub name: &'static str,
@@ -606,13 +607,13 @@ pub struct Dialect {
     pub ops: &'static [&'static OpInfo],
     /// Its attributes, checked and brought into canonical form when they are parsed.
     pub attrs: &'static [&'static AttrKind],
-    /// The name of the op that makes a constant of a type from an attribute, when this dialect has one.
+    /// The name of the op that materializes constants, if the dialect has one.
     pub constant: Option<&'static str>,
-    /// Rewrite rules that canonicalize.
+    /// Canonicalization rules.
     pub rules: &'static [Rule],
-    /// Rewrite rules that are used where somebody asks for them.
+    /// Named groups of rewrite rules, enabled on request.
     pub rule_groups: &'static [RuleGroup],
-    /// Conditions and computations that rules of any dialect can call.
+    /// Conditions and functions that rules of any dialect can call.
     pub natives: &'static [&'static RuleFunction],
 }
 
@@ -622,7 +623,7 @@ impl Dialect {
         Dialect { name: "", doc: "", ops: &[], attrs: &[], constant: None, rules: &[], rule_groups: &[], natives: &[] };
 }
 
-/// Names results as their groups are named in the declaration; for `result_names`.
+/// Returns the declared group names as result names; for `result_names`.
 pub fn declared_names(module: &Module, op: Op) -> Vec<(usize, String)> {
     let Some(info) = module.info(op) else { return Vec::new() };
     let mut at = 0;

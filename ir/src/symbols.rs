@@ -1,4 +1,4 @@
-//! Symbols: ops that are named, and references to them by name.
+//! Symbols: named ops, and references to them.
 
 use crate::attrs::{AttrData, Piece};
 use crate::context::Context;
@@ -9,28 +9,27 @@ use crate::traits::Traits;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The symbols of one or more symbol tables, looked up once and remembered. Valid until symbols are made, renamed or
-/// erased.
+/// A cache of symbol tables. Invalidated when symbols are created, renamed or erased.
 #[derive(Default)]
 pub struct SymbolTables {
     tables: FxHashMap<Op, FxHashMap<Str, Op>>,
 }
 
 impl SymbolTables {
-    /// The symbol `name` of the table op `table`.
+    /// Returns the symbol `name` in the symbol table op `table`.
     pub fn lookup(&mut self, m: &Module, table: Op, name: Str) -> Option<Op> {
         self.tables.entry(table).or_insert_with(|| symbols_of(m, table)).get(&name).copied()
     }
 
-    /// What the symbol reference `attr` means at `from`: the first name is looked up outwards, table by table, the
-    /// nested ones inwards.
+    /// Resolves the symbol reference `attr` from `from`: the root name is looked up in enclosing tables from the
+    /// innermost outward, nested names inward.
     pub fn resolve(&mut self, m: &Module, from: Op, attr: Attr) -> Option<Op> {
         let ctx = &m.ctx;
         let path = self.resolve_path(m, from, attr);
         path.last().copied().filter(|_| path.len() == 1 + ctx.as_symbol(attr).map_or(0, |s| s.1.len()))
     }
 
-    /// The symbols that the names of `attr` mean one after the other, as far as they are found.
+    /// Returns the symbols along the path of `attr`, up to the first unresolved name.
     pub fn resolve_path(&mut self, m: &Module, from: Op, attr: Attr) -> SmallVec<[Op; 2]> {
         let mut path = SmallVec::new();
         let Some((root, nested)) = m.ctx.as_symbol(attr) else { return path };
@@ -47,7 +46,7 @@ impl SymbolTables {
     }
 }
 
-/// The symbols directly in an op's regions; of two of one name the first counts.
+/// Returns the symbols directly in an op's regions; the first of duplicates wins.
 fn symbols_of(m: &Module, table: Op) -> FxHashMap<Str, Op> {
     let mut symbols = FxHashMap::default();
     for &region in m.regions(table) {
@@ -62,11 +61,11 @@ fn symbols_of(m: &Module, table: Op) -> FxHashMap<Str, Op> {
     symbols
 }
 
-/// The symbol references inside attributes, found once for each attribute.
+/// A cache of the symbol references inside attributes.
 pub struct SymbolRefs {
-    /// Where in `lists` the references in an attribute are; `UNKNOWN` for not yet.
+    /// The index in `lists` of an attribute's references; `UNKNOWN` if not computed yet.
     found: SideTable<Attr, u32>,
-    /// The first is empty: nearly all attributes have none.
+    /// The lists of references. The first is empty, as for nearly all attributes.
     lists: Vec<Box<[Attr]>>,
 }
 
@@ -79,7 +78,7 @@ impl Default for SymbolRefs {
 }
 
 impl SymbolRefs {
-    /// The references in the attributes of `op`, without those of ops in its regions.
+    /// Returns the symbol references in the attributes of `op`, excluding its regions.
     pub fn of_op(&mut self, m: &Module, op: Op) -> SmallVec<[Attr; 2]> {
         let (props, attrs) = (self.list(&m.ctx, m.props(op)), self.list(&m.ctx, m.attrs(op)));
         let both = [props, attrs].into_iter().filter(|&list| list > 0);
@@ -116,18 +115,18 @@ fn collect_refs(ctx: &Context, root: Attr, refs: &mut Vec<Attr>) {
     }
 }
 
-/// Whether the op might be a symbol table that nobody declared: then nobody knows what names in it mean.
+/// Whether the op may be an unregistered symbol table, whose names cannot be resolved.
 pub fn is_unknown_table(m: &Module, op: Op) -> bool {
     m.info(op).is_none() && m.regions(op).len() == 1
 }
 
-/// Whether only ops of the same symbol table can refer to the symbol.
+/// Whether the symbol has private visibility: referenced only from its own symbol table.
 pub fn is_private(m: &Module, symbol: Op) -> bool {
     let visibility = m.attr(symbol, m.ctx.str("sym_visibility"));
     visibility.and_then(|a| m.ctx.as_str(a)) == Some("private")
 }
 
-/// The name of a symbol op, from its `sym_name`.
+/// Returns the name of a symbol op, from its `sym_name`.
 pub fn symbol_name(module: &Module, op: Op) -> Option<Str> {
     let ctx = &module.ctx;
     let attr = module.attr(op, ctx.str("sym_name"))?;

@@ -4,13 +4,13 @@ use crate::attrs::Piece;
 use crate::float::FloatKind;
 use crate::intern::{Attr, Str, Type};
 
-/// A dimension that is not known statically (`?`).
+/// A dynamic extent (`?`).
 pub const DYNAMIC: i64 = i64::MIN;
 
-/// The largest bit width of an integer type, as in MLIR.
+/// Maximum bit width of an integer type, as in MLIR.
 pub(crate) const MAX_INT_WIDTH: u32 = (1 << 24) - 1;
 
-/// How an integer type reads its bits.
+/// The signedness of an integer type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "the names are MLIR's")]
 pub enum Signedness {
@@ -19,19 +19,19 @@ pub enum Signedness {
     Unsigned,
 }
 
-/// What a [`Type`] is.
+/// The structure of a [`Type`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum TypeData {
     /// `i32`, `si8`, `ui1`.
     Integer {
-        /// In bits, at most [`MAX_INT_WIDTH`].
+        /// The width in bits, at most [`MAX_INT_WIDTH`].
         width: u32,
-        /// The prefix.
+        /// The signedness prefix.
         sign: Signedness,
     },
     /// `f32` and the like.
     Float(FloatKind),
-    /// `index`: the machine's address width; 64 bits here.
+    /// `index`: the address width of the machine; 64 bits here.
     Index,
     /// `none`
     None,
@@ -50,7 +50,7 @@ pub enum TypeData {
     Vector {
         /// Extents, all positive.
         shape: Box<[i64]>,
-        /// Which extents are multiplied by the machine's `vscale`; as long as `shape`.
+        /// Whether each extent is scalable (multiplied by `vscale`).
         scalable: Box<[bool]>,
         /// Element type.
         elem: Type,
@@ -74,7 +74,7 @@ pub enum TypeData {
         elem: Type,
         /// An affine map, a strided layout or a dialect's layout; `None` is the identity.
         layout: Option<Attr>,
-        /// Memory space; `None` is the default one.
+        /// Memory space; `None` is the default.
         space: Option<Attr>,
     },
     /// `memref<*xf32, space>`

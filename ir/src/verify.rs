@@ -1,18 +1,17 @@
 //! The verifier. For every op, in this order:
 //!
-//! - [`declared`]: operands, results and inherent attributes are as many, of such types and kinds, and related to each
-//!   other, as the declaration and its traits say
-//! - [`declared_structure`]: regions, successors and parents are as declared
-//! - [`traits`]: what the traits promise of the op's place and regions
-//! - [`blocks`]: terminators end blocks and nothing else does; branches stay in their region and spare its entry
-//! - [`symbols`]: the names of a symbol table are unique
-//! - [`uses`]: operands are defined, dominate the use, and do not cross an isolated region
-//! - the op's own `verify` and `verify_symbols` and, for result types, `infer`
-//! - once its regions are right in themselves: their implicit terminators, what [`regions::edges`] says that control
-//!   flow carries between them, and the op's own `verify_regions`
+//! - [`declared`]: numbers, types and kinds of operands, results and inherent attributes, and the relations between them
+//! - [`declared_structure`]: regions, successors and parents
+//! - [`traits`]: trait constraints on the parent and the regions
+//! - [`blocks`]: terminators end all blocks; branches stay in their region and do not target its entry
+//! - [`symbols`]: unique names in symbol tables
+//! - [`uses`]: operands are defined, dominate their use, and do not cross an isolated region
+//! - the op's own `verify` and `verify_symbols`, and `infer` for result types
+//! - after the ops in its regions: implicit terminators, the values forwarded along [`regions::edges`], and the op's own
+//!   `verify_regions`
 //!
-//! Not checked: anything about unregistered ops but their place in the program; references to symbols, except where an
-//! op's own check does it.
+//! Not verified: unregistered ops, except for their position; symbol references, except by an op's own
+//! `verify_symbols`.
 
 mod declared;
 mod regions;
@@ -32,16 +31,16 @@ use declared::Declared;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The verifier gives up after this many errors.
+/// Maximum number of reported errors.
 const MAX_ERRORS: usize = 20;
 
-/// Checks the whole program. Errors are all that were found, in the order of the text, up to a limit.
+/// Verifies the whole module. Returns all errors in textual order, up to a limit.
 pub fn verify(m: &Module) -> Result<(), Vec<Diagnostic>> {
     verify_op(m, m.root())
 }
 
-/// Checks `op` and everything under it. What an op inside another says about symbols is not checked: that is not its own
-/// business, see [`verify_references`]. Nor is whether values from outside are defined before it.
+/// Verifies `op` and everything under it, except symbol references of ops inside another op, see [`verify_references`],
+/// and the dominance of values defined outside.
 pub fn verify_op(m: &Module, op: Op) -> Result<(), Vec<Diagnostic>> {
     let mut v = Verifier::new(m, Dominance::new(m, op), m.parent_block(op).is_none());
     v.root = m.parent_block(op).map(|_| op);
@@ -49,10 +48,9 @@ pub fn verify_op(m: &Module, op: Op) -> Result<(), Vec<Diagnostic>> {
     done(v.errors)
 }
 
-/// [`verify_op`] by several threads, each of which takes some of the ops directly in `op` after the other. The errors are
-/// the same.
+/// [`verify_op`] on several threads, which share the ops directly in `op`. Reports the same errors.
 pub fn verify_on(m: &Module, op: Op, threads: usize) -> Result<(), Vec<Diagnostic>> {
-    // Where order means nothing, the ops of a block do not depend on their neighbours.
+    // The ops of a graph region do not depend on each other's order.
     let &[region] = m.regions(op) else { return verify_op(m, op) };
     if threads < 2 || m.num_ops() < 2 * MIN_OPS || !m.has_one_block(region) || !m.has_trait(op, Traits::GRAPH_REGION) {
         return verify_op(m, op);
@@ -91,7 +89,7 @@ fn done(mut errors: Vec<Diagnostic>) -> Result<(), Vec<Diagnostic>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Checks only what the ops under the program's root say about symbols.
+/// Verifies the symbol references of all ops under `root`.
 pub(crate) fn verify_references(m: &Module, root: Op) -> Result<(), Vec<Diagnostic>> {
     let mut tables = SymbolTables::default();
     let mut errors = Vec::new();
@@ -113,10 +111,10 @@ struct Verifier<'a> {
     m: &'a Module,
     dominance: Dominance,
     errors: Vec<Diagnostic>,
-    /// The symbols, unless they lie outside.
+    /// The symbol tables; `None` if they lie outside the verified op.
     symbols: Option<SymbolTables>,
     declared: Declared,
-    /// What is checked, if it is in another op.
+    /// The verified op, if it has a parent.
     root: Option<Op>,
 }
 
@@ -136,7 +134,7 @@ impl<'a> Verifier<'a> {
 
     fn tree(&mut self, root: Op) {
         let m = self.m;
-        // An op, and for the second visit, after what it holds, how many errors there were before the first.
+        // An op; for the second visit, after its regions, with the number of errors before the first.
         let mut stack: Vec<(Op, Option<usize>)> = vec![(root, None)];
         while let Some((op, visited)) = stack.pop() {
             if self.errors.len() >= MAX_ERRORS {
@@ -205,11 +203,11 @@ impl<'a> Verifier<'a> {
         inferred(m, op, info)
     }
 
-    /// Operands are defined where they are used.
+    /// Verifies that operands dominate their uses.
     fn uses(&self, op: Op) -> Result<(), Box<Diagnostic>> {
         let m = self.m;
         for (i, &value) in m.operands(op).iter().enumerate() {
-            // In straight-line code the definition is in the same block, a little earlier.
+            // In straight-line code the definition is earlier in the same block.
             let same_block = match m.def(value) {
                 Def::Result(def, _) => m.parent_block(def) == m.parent_block(op) && self.dominance.is_before(def, op),
                 Def::Arg(block, _) => Some(block) == m.parent_block(op),
@@ -221,7 +219,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Whether a value is defined in what is checked. What is not is taken to be defined before it.
+    /// Whether a value is defined inside the verified op. Outer definitions are assumed to dominate.
     fn is_within(&self, value: Value) -> bool {
         let around = self.m.def_block(value).and_then(|b| self.m.block_op(b));
         self.root.is_none_or(|root| around.is_none_or(|op| op == root || self.m.is_inside(op, root)))
@@ -233,7 +231,7 @@ impl<'a> Verifier<'a> {
             return Ok(());
         }
         if !self.dominance.dominates(m, value, op) && self.is_within(value) {
-            // What is inside an op that cannot be reached cannot, either.
+            // Ops inside an unreachable op are unreachable.
             let unreachable = |op| m.parent_block(op).is_some_and(|b| !self.dominance.is_reachable(m, b));
             if std::iter::successors(m.parent_op(op), |&op| m.parent_op(op)).any(unreachable) {
                 return Ok(());
@@ -262,7 +260,7 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// Where a value is defined, as seen from an op that it does not dominate.
+/// Returns the location of a definition, and its description relative to an op that it does not dominate.
 fn defined(m: &Module, op: Op, value: Value) -> (Loc, String) {
     let (here, there) = (m.parent_block(op), m.def_block(value));
     let region = |block: Option<Block>| block.and_then(|b| m.parent_region(b));
@@ -305,7 +303,7 @@ pub fn has_body(ctx: &Context, attr: Attr, text: &AttrText) -> bool {
 }
 
 fn declared_structure(m: &Module, op: Op, info: &OpInfo) -> Check {
-    // How many there must be, if there are others; and whether there may be more.
+    // The minimum count when other groups exist, and whether more are allowed.
     let wanted = |specs: &[crate::op_info::GroupSpec], n: usize| {
         let loose = specs.iter().any(|s| s.arity != Arity::One);
         let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
@@ -382,7 +380,7 @@ fn symbol(m: &Module, op: Op) -> Check {
     Ok(())
 }
 
-/// Blocks end as they must, and branches go where they may.
+/// Verifies terminators and branch targets.
 fn blocks(m: &Module, op: Op) -> Result<(), Box<Diagnostic>> {
     let info = m.info(op);
     for &region in m.regions(op) {
@@ -424,7 +422,7 @@ fn check_branch(m: &Module, op: Op, from: Block, to: Block, entry: Option<Block>
     Ok(())
 }
 
-/// What a branch carries to successor `i` fits the arguments there.
+/// Verifies that the operands forwarded to successor `i` match its block arguments.
 fn check_carried(m: &Module, op: Op, i: usize, range: std::ops::Range<usize>) -> Result<(), Box<Diagnostic>> {
     let args = m.block_args(m.successors(op)[i]);
     let carried = m.operands(op).get(range).unwrap_or(&[]);
@@ -439,7 +437,7 @@ fn check_carried(m: &Module, op: Op, i: usize, range: std::ops::Range<usize>) ->
     }
 }
 
-/// The names of a symbol table are unique.
+/// Verifies that the names of a symbol table are unique.
 fn symbols(m: &Module, op: Op) -> Result<(), Box<Diagnostic>> {
     if !m.has_trait(op, Traits::SYMBOL_TABLE) {
         return Ok(());
@@ -459,7 +457,7 @@ fn symbols(m: &Module, op: Op) -> Result<(), Box<Diagnostic>> {
     Ok(())
 }
 
-/// Result types are those that the declaration infers. A dimension that is unknown on either side fits any.
+/// Verifies result types against the inferred ones. A dynamic extent on either side matches any.
 fn inferred(m: &Module, op: Op, info: &OpInfo) -> Check {
     let Some(infer) = info.infer else { return Ok(()) };
     let ctx = &m.ctx;
