@@ -18,7 +18,7 @@ const MAX_DEFLATE_RATIO: u64 = 1032;
 /// overlapping entries (with which a small archive unpacks to an enormous one).
 pub fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, NpyError> {
     let (file, size) = open(path)?;
-    read_archive(file, size).map_err(|e| NpyError::new(path, e))
+    read_archive(file, size).map_err(|e| NpyError::new(path, &e))
 }
 
 /// Writes an uncompressed `.npz` file, as `numpy.savez` does, with arrays as in [`write_npy`](crate::write_npy). Fails if two arrays have

@@ -14,7 +14,7 @@ pub struct NpyError {
 }
 
 impl NpyError {
-    pub(crate) fn new(path: &Path, reason: impl ToString) -> NpyError {
+    pub(crate) fn new(path: &Path, reason: &impl ToString) -> NpyError {
         NpyError { path: path.to_owned(), reason: reason.to_string() }
     }
 }

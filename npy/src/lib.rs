@@ -37,7 +37,7 @@ const MAX_RANK: usize = 64;
 /// boolean other than 0 and 1.
 pub fn read_npy(path: &Path) -> Result<Tensor, NpyError> {
     let (file, size) = open(path)?;
-    read_array(BufReader::new(file), size).map_err(|e| NpyError::new(path, e))
+    read_array(BufReader::new(file), size).map_err(|e| NpyError::new(path, &e))
 }
 
 /// Writes an `.npy` file. NumPy has no `bf16`: such tensors are written as `f4`, which is exact.
@@ -49,11 +49,11 @@ pub fn write_npy(path: &Path, t: &Tensor) -> Result<(), NpyError> {
 
 /// Opens a regular file and returns its length. Pipes could block and devices never end.
 fn open(path: &Path) -> Result<(File, u64), NpyError> {
-    let meta = fs::metadata(path).map_err(|e| NpyError::new(path, e))?;
+    let meta = fs::metadata(path).map_err(|e| NpyError::new(path, &e))?;
     if !meta.is_file() {
-        return Err(NpyError::new(path, "not a regular file"));
+        return Err(NpyError::new(path, &"not a regular file"));
     }
-    Ok((File::open(path).map_err(|e| NpyError::new(path, e))?, meta.len()))
+    Ok((File::open(path).map_err(|e| NpyError::new(path, &e))?, meta.len()))
 }
 
 /// Reads an array of `size` bytes including its header.
@@ -361,7 +361,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(), S
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let unique = format!(".gradus-{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let temporary = path.with_file_name(unique);
-    let mut w = BufWriter::new(File::create_new(&temporary).map_err(|e| NpyError::new(path, e))?);
+    let mut w = BufWriter::new(File::create_new(&temporary).map_err(|e| NpyError::new(path, &e))?);
     let written = write(&mut w).and_then(|()| {
         let file = w.into_inner().map_err(|e| e.to_string())?;
         file.sync_all().and_then(|()| fs::rename(&temporary, path)).map_err(|e| e.to_string())
@@ -369,7 +369,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(), S
     written.map_err(|e| {
         // The first error is reported; a leftover temporary file does not change it.
         let _ = fs::remove_file(&temporary);
-        NpyError::new(path, e)
+        NpyError::new(path, &e)
     })
 }
 

@@ -27,7 +27,7 @@ pub(super) fn compile(m: &Module, rule: Op) -> Result<CompiledRule, String> {
     }
     let ops: Vec<Op> = m.block_ops(block).take(MAX_OPS + 1).collect();
     if ops.len() > MAX_OPS {
-        return Err(format!("has more than {} ops", MAX_OPS));
+        return Err(format!("has more than {MAX_OPS} ops"));
     }
     let Some(at) = ops.iter().position(|&op| MatchOp::cast(m, op).is_some()) else {
         return Err("needs a 'rewrite.match'".into());
