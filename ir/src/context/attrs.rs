@@ -297,7 +297,7 @@ impl Context {
         }
     }
 
-    /// Returns the tensor of a dense attribute whose element type has a [`DType`]. Splats are expanded.
+    /// Returns the tensor of a dense attribute whose element type has a [`DType`](crate::DType). Splats are expanded.
     pub fn dense_tensor(&self, attr: Attr) -> Option<Tensor> {
         let AttrData::Dense(dense) = self.attr_data(attr) else { return None };
         let dtype = self.dtype(self.element_type(dense.ty))?;
