@@ -192,7 +192,7 @@ fn a_divided_pass_stops_where_it_would_on_one_thread() {
 }
 
 #[test]
-fn an_invalid_program_is_found_wherever_it_is() {
+fn invalid_programs_are_detected_after_function_and_module_passes() {
     for pipeline in ["builtin.module(t.func(break{in=c,h}))", "builtin.module(break{in=c,h})"] {
         let (result, heard) = on_any_threads(pipeline, &RunOptions::default());
         assert_eq!((result, heard.matches("has no property 'sym_name'").count()), (Err(Failed::Invalid), 2), "{heard}");
@@ -249,7 +249,7 @@ fn a_reproducer_holds_the_program_as_it_was_and_the_pipeline() {
 }
 
 #[test]
-fn pipelines_run_on_what_they_are_for() {
+fn pipelines_run_on_ops_of_their_anchor() {
     let ctx = context();
     let message = |pipeline: &str| run(&mut program(&ctx, 1, 1), pipeline, &RunOptions::default()).1;
     assert!(message("t.func(remark)").contains("can't run 't.func' pass manager on 'builtin.module' op"));

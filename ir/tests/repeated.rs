@@ -1,16 +1,16 @@
-//! What a text may repeat may be repeated a hundred thousand times: whatever takes quadratic time does not end here.
+//! Scalability: every repeatable element of a text is repeated a hundred thousand times, so quadratic time times out.
 
 use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_module, verify};
 use std::fmt::Display;
 
 const N: usize = 100_000;
 
-/// `N` items with commas between them.
+/// Returns `N` comma-separated items.
 fn list<T: Display>(item: impl Fn(usize) -> T) -> String {
     (0..N).map(|i| item(i).to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads, verifies, prints and reads a program without registered dialects.
+/// Parses, verifies, prints and parses again a program of unregistered ops.
 fn round_trip(text: String) -> Module {
     let parse = |text: String| {
         let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };

@@ -128,7 +128,7 @@ fn unreachable_blocks_go_even_if_they_use_each_other() {
 }
 
 #[test]
-fn a_branch_that_goes_to_one_block_twice_loses_both_operands() {
+fn branches_to_one_block_twice_lose_both_operands() {
     let body = r#"
 ^bb0(%a: i32, %c: i1):
   "cf.cond_br"(%c, %a, %a, %a, %a)[^bb1, ^bb1] <{operandSegmentSizes = array<i32: 1, 2, 2>}> : (i1, i32, i32, i32, i32) -> ()
@@ -143,7 +143,7 @@ fn a_branch_that_goes_to_one_block_twice_loses_both_operands() {
 }
 
 #[test]
-fn what_an_unknown_branch_forwards_stays() {
+fn operands_forwarded_by_unregistered_branches_are_kept() {
     let body = r#"
 ^bb0(%a: i32):
   "u.br"(%a)[^bb1] : (i32) -> ()

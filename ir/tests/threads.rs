@@ -64,7 +64,7 @@ fn functions_are_read_and_printed() {
 }
 
 #[test]
-fn what_functions_share_stays_shared() {
+fn resources_and_distinct_attributes_stay_shared() {
     // Aliases before and after, a resource, and distinct attributes.
     let text = functions(|i| {
         format!(

@@ -181,7 +181,7 @@ fn several_patterns_lead_to_legal_ops() {
 }
 
 #[test]
-fn a_pattern_that_leads_nowhere_is_undone_and_the_next_one_tried() {
+fn a_failing_pattern_is_rolled_back_and_the_next_one_tried() {
     let patterns = [rename("a-to-x", "i.a", "i.x"), rename("a-to-b", "i.a", "l.b")];
     assert_snapshot!(partially(r#"%0 = "i.a"() : () -> i32"#, &target(), &patterns), @r#"%0 = "l.b"() : () -> i32"#);
 }
@@ -203,7 +203,7 @@ t.mlir:1:6: note:     pattern 'a-to-b' refused: it is already being applied, and
 }
 
 #[test]
-fn a_pattern_may_be_applied_again_where_it_says_so() {
+fn patterns_with_bounded_recursion_are_applied_recursively() {
     let count_down = ConversionPattern::new("count-down", "i.count", |r, op, _| {
         let m = r.module();
         let n = m.attr(op, m.ctx.str("n")).and_then(|a| m.ctx.as_int(a)).ok_or("it has no 'n'")?;
@@ -244,7 +244,7 @@ fn attempts_that_multiply_are_bounded() {
 }
 
 #[test]
-fn partial_conversion_leaves_what_no_rule_is_about() {
+fn partial_conversion_keeps_ops_without_a_rule() {
     let text = r#"
         %0 = "u.a"() : () -> i32
         %1 = "i.a"(%0) : (i32) -> i32
@@ -306,7 +306,7 @@ t.mlir:4:14: note: no pattern is for 'i.z'
 }
 
 #[test]
-fn the_report_says_what_was_tried_and_who_forbids_it() {
+fn the_report_names_the_patterns_tried_and_the_rule_violated() {
     let patterns = [
         refuse("lower-a", "i.a", "it has no operand of type 'i32'"),
         rename("a-to-b", "i.a", "i.b"),
@@ -391,7 +391,7 @@ t.mlir:5:9: note: no pattern is for 'u.c'
 }
 
 #[test]
-fn what_a_recursively_legal_op_holds_is_not_looked_at() {
+fn ops_inside_recursively_legal_ops_are_not_visited() {
     let mut target = target();
     target.legal_op("u.box").recursively();
     let text = r#"

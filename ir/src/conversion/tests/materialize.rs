@@ -56,7 +56,7 @@ t.mlir:5:5: note: see existing live user here: 'i.use'
 }
 
 #[test]
-fn casts_stay_where_the_converter_keeps_them() {
+fn casts_remain_if_the_converter_keeps_them() {
     assert_snapshot!(with_casts(TEXT, |types| {
         types.keep_casts();
     }), @r#"
@@ -123,7 +123,7 @@ fn casts_that_cancel_out_vanish() {
 }
 
 #[test]
-fn what_used_an_erased_op_must_be_gone_in_the_end() {
+fn users_of_an_erased_op_must_be_erased_by_the_end() {
     let used = |user: &str| format!("%0 = \"i.drop\"() : () -> i1\n\"{user}\"(%0) : (i1) -> ()");
     assert_snapshot!(with_casts(&used("u.use"), |_| ()), @r#"
 t.mlir:1:6: error: failed to legalize unresolved materialization from () to ('i1') that remained live after conversion

@@ -1,4 +1,4 @@
-//! The order of visits, and ops that may stay.
+//! Tests of the visit order, and of ops of unknown legality.
 
 use super::*;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ const NESTED: &str = r#"
     "i.d"() : () -> ()
 "#;
 
-/// The names of the ops for which patterns are tried, in order.
+/// Returns the names of the ops for which patterns are tried, in order.
 fn visited(order: VisitOrder) -> String {
     let seen = Mutex::new(Vec::new());
     let note = ConversionPattern::any("note", |r, op, _| {
@@ -32,7 +32,7 @@ fn ops_are_visited_in_either_order() {
 }
 
 #[test]
-fn an_op_that_may_stay_is_converted_where_a_pattern_applies() {
+fn ops_of_unknown_legality_are_converted_where_a_pattern_applies() {
     let used = ConversionPattern::new("lower-used", "i.x", |r, op, _| {
         if r.module().results(op).all(|v| r.module().is_unused(v)) {
             return Err("nothing uses it".into());

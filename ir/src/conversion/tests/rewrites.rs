@@ -161,7 +161,7 @@ fn all_changes_are_undone() {
 }
 
 #[test]
-fn the_root_of_the_program_stays() {
+fn the_root_of_the_program_is_not_converted() {
     let mut target = target();
     target.illegal_dialect("builtin");
     assert_snapshot!(partially(r#""l.a"() : () -> ()"#, &target, &[]), @r#""l.a"() : () -> ()"#);

@@ -106,7 +106,7 @@ fn other_text_becomes_canonical() {
 }
 
 #[test]
-fn errors_say_what_and_where() {
+fn errors_have_a_message_and_an_offset() {
     for (text, error) in [
         ("-0 : i32", "0: integer constant out of range for attribute"),
         ("[1, 256 : ui8]", "4: integer constant out of range for attribute"),
