@@ -223,3 +223,24 @@ fn the_number_of_threads_does_not_show() {
         }
     }
 }
+
+/// Fifty thousand private functions, of which each calls the one after it.
+fn call_chain() -> String {
+    let call = |i: usize| format!("func.func private @f{i}() {{\n  call @f{}() : () -> ()\n  return\n}}\n", i + 1);
+    let chain: String = (0..50_000).map(call).collect();
+    format!(
+        "func.func @f() {{\n  call @f0() : () -> ()\n  return\n}}\n{chain}func.func private @f50000() {{\n  return\n}}\n"
+    )
+}
+
+#[test]
+fn calls_may_be_many_and_deep() {
+    let output = Work::new(&call_chain()).opt(&["--inline"]);
+    assert_eq!((output.code, output.out.matches("func.func").count()), (0, 1), "{}", output.err);
+    let calls: String = (0..50_000).map(|i| format!("  %{i} = call @g(%a) : (i32) -> i32\n")).collect();
+    let callee = "func.func private @g(%a: i32) -> i32 {\n  %c = arith.constant 7 : i32\n  return %c : i32\n}\n";
+    let program = format!("{callee}func.func @f(%a: i32) -> i32 {{\n{calls}  return %49999 : i32\n}}\n");
+    let output = Work::new(&program).opt(&["--sccp"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("  return %c7_i32 : i32"), "{}", &output.out[output.out.len() - 300..]);
+}

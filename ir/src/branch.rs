@@ -55,25 +55,29 @@ impl Module {
     }
 }
 
-/// Appends an operand for successor `i` to a branch. Panics without a [`carried_group`]: a caller's bug.
-pub fn carry_also(m: &mut Module, branch: Op, i: usize, value: Value) {
+/// Appends operands for successor `i` to a branch. Panics without a [`carried_group`]: a caller's bug.
+pub fn carry_also(m: &mut Module, branch: Op, i: usize, values: &[Value]) {
+    if values.is_empty() {
+        return;
+    }
     let group = carried_group(m, branch, i).expect("the caller checked that the branch can carry more");
     let info = m.info(branch).expect("the op is registered");
     let sizes: SmallVec<[usize; 4]> = (0..info.operands.len()).map(|g| m.operand_group(branch, g).len()).collect();
     let at = info.successor_operands.map_or(0, |carried| carried(m, branch, i).end);
     let shared = successor_sizes(m, branch, |_| true);
     let mut operands = m.operands(branch).to_vec();
-    operands.insert(at, value);
+    operands.splice(at..at, values.iter().copied());
     m.set_operands(branch, &operands);
     if info.traits.has(Traits::OPERAND_SEGMENTS) {
-        let sizes: Vec<i32> = sizes.iter().enumerate().map(|(g, &n)| n as i32 + i32::from(g == group)).collect();
+        let more = |g: usize| if g == group { values.len() } else { 0 };
+        let sizes: Vec<i32> = sizes.iter().enumerate().map(|(g, &n)| (n + more(g)) as i32).collect();
         let attr = m.ctx.i32_array_attr(&sizes);
         m.set_attr(branch, "operandSegmentSizes", Some(attr));
     }
     if let Some((name, mut sizes)) = shared
         && let Some(size) = (i + 1).checked_sub(info.successors.len()).and_then(|k| sizes.get_mut(k))
     {
-        *size += 1;
+        *size += values.len() as i32;
         let attr = m.ctx.i32_array_attr(&sizes);
         m.set_attr(branch, name, Some(attr));
     }

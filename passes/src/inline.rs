@@ -6,7 +6,7 @@ use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
     AttrData, Block, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, Traits, Value, ValueMap,
 };
-use petgraph::algo::tarjan_scc;
+use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -136,7 +136,7 @@ impl CallGraph {
 
     /// Strongly connected components in bottom-up order; functions within one in source order.
     fn components(&self) -> Vec<Vec<Op>> {
-        let mut components: Vec<Vec<NodeIndex>> = tarjan_scc(&self.calls);
+        let mut components: Vec<Vec<NodeIndex>> = kosaraju_scc(&self.calls);
         components.iter_mut().for_each(|scc| scc.sort_unstable());
         components.into_iter().map(|scc| scc.into_iter().map(|n| self.calls[n]).collect()).collect()
     }

@@ -307,10 +307,9 @@ impl Rename<'_> {
         let Some(branch) = self.m.last_op(block) else { return };
         for i in 0..self.m.successors(branch).len() {
             let to = self.m.successors(branch)[i];
-            for (slot, _) in self.args.get(&to).cloned().unwrap_or_default() {
-                let value = self.value(slot);
-                carry_also(self.m, branch, i, value);
-            }
+            let slots = self.args.get(&to).cloned().unwrap_or_default();
+            let values: Vec<Value> = slots.into_iter().map(|(slot, _)| self.value(slot)).collect();
+            carry_also(self.m, branch, i, &values);
         }
     }
 

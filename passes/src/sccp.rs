@@ -11,7 +11,7 @@ use gradus_ir::{
     Attr, Block, Builder, Diagnostic, FoldResult, Folded, Module, Op, Pass, PassContext, PassInfo, Region, Traits,
     Type, Value,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// The declaration.
@@ -154,6 +154,8 @@ struct Solver<'m> {
     callers: FxHashMap<Op, Vec<Op>>,
     /// Ops that equal a value without using it, such as `tensor.dim` and the size operand of the tensor's definition.
     equal_to: FxHashMap<Value, SmallVec<[Op; 2]>>,
+    /// The pairs of `equal_to`.
+    followed: FxHashSet<(Value, Op)>,
 }
 
 impl<'m> Solver<'m> {
@@ -169,6 +171,7 @@ impl<'m> Solver<'m> {
             tables,
             callers,
             equal_to: FxHashMap::default(),
+            followed: FxHashSet::default(),
         }
     }
 
@@ -287,11 +290,8 @@ impl<'m> Solver<'m> {
 
     /// Revisits an op when a value that it equals changes.
     fn follow_value(&mut self, op: Op, value: Value) {
-        if !self.m.operands(op).contains(&value) {
-            let all = self.equal_to.entry(value).or_default();
-            if !all.contains(&op) {
-                all.push(op);
-            }
+        if !self.m.operands(op).contains(&value) && self.followed.insert((value, op)) {
+            self.equal_to.entry(value).or_default().push(op);
         }
     }
 
@@ -433,15 +433,21 @@ impl<'m> Solver<'m> {
         let Some(parent) = m.parent_op(op) else { return };
         if m.has_trait(parent, Traits::FUNCTION) {
             for call in self.callers.get(&parent).cloned().unwrap_or_default() {
-                for (result, &operand) in m.results(call).zip(m.operands(op)) {
-                    self.join(result, self.values[operand]);
-                }
+                self.return_to(op, call);
             }
             return;
         }
         let region = m.parent_block(op).and_then(|b| m.parent_region(b));
         if let Some(i) = m.regions(parent).iter().position(|&r| Some(r) == region) {
             self.structured(parent, Point::Region(i));
+        }
+    }
+
+    /// Joins the operands of `leave`, a terminator of the callee, into the results of `call`.
+    fn return_to(&mut self, leave: Op, call: Op) {
+        let m = self.m;
+        for (result, &operand) in m.results(call).zip(m.operands(leave)) {
+            self.join(result, self.values[operand]);
         }
     }
 
@@ -454,9 +460,11 @@ impl<'m> Solver<'m> {
             self.join(arg, self.values[operand]);
         }
         self.reach(entry);
-        // Returns that were reached before.
+        // Returns that were reached before, for this call only: revisiting them would propagate to all callers.
         let returns = m.region_blocks(m.regions(callee)[0]).filter(|&b| self.reached[b]).filter_map(|b| m.last_op(b));
-        returns.collect::<Vec<_>>().into_iter().filter(|&r| m.successors(r).is_empty()).for_each(|r| self.push(r));
+        for leave in returns.filter(|&r| m.successors(r).is_empty()).collect::<Vec<_>>() {
+            self.return_to(leave, op);
+        }
     }
 }
 
