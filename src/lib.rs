@@ -40,6 +40,7 @@ pub use gradus_reduce as reduce;
 pub use gradus_runtime as runtime;
 
 use clap::{ArgMatches, Command};
+use ir::declarations::DeclarationError;
 use ir::{Context, Dialect, PassInfo};
 use std::ffi::OsString;
 use std::io::Write;
@@ -108,6 +109,13 @@ impl Tool {
             self.passes.push(pass);
         }
         self
+    }
+
+    /// Returns the mistakes in the tool's declarations, such as a rule that cannot be read or a meaning with a value too
+    /// many. Ops are drawn and run once their declarations have no other mistakes.
+    pub fn check_declarations(&self) -> Vec<DeclarationError> {
+        let errors = ir::declarations::check(&self.dialects, &self.passes);
+        if errors.is_empty() { generate::declarations::check(&self.context()) } else { errors }
     }
 
     /// Creates a context with the tool's dialects.

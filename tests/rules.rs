@@ -29,7 +29,7 @@ fn checker(ctx: &Arc<Context>, instances: u64) -> RuleChecker {
 #[test]
 fn rules_are_the_same_as_ir() {
     let ctx = Tool::gradus().context();
-    assert_eq!(ctx.rule_errors(), &[] as &[String]);
+    assert_eq!(ctx.rule_errors(), &[]);
     let rules: Vec<CompiledRule> = ctx.all_rules().cloned().collect();
     assert!(rules.len() > 60, "{}", rules.len());
     for generic in [false, true] {

@@ -82,8 +82,8 @@ fn signature(m: &Module, op: Op) -> Signature {
 }
 
 /// A function that holds candidate ops. It has one parameter of each type.
-struct Trial {
-    module: Module,
+pub(crate) struct Trial {
+    pub(crate) module: Module,
     block: Block,
     values: Vec<(Type, Value)>,
     types_of: FxHashMap<*const TypeConstraint, Arc<[(Type, Value)]>>,
@@ -92,7 +92,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(ctx: &Arc<Context>) -> Trial {
+    pub(crate) fn new(ctx: &Arc<Context>) -> Trial {
         Trial::of(ctx, &domain::types(ctx))
     }
 
@@ -125,7 +125,7 @@ impl Trial {
     }
 
     /// Creates an op that satisfies the declared constraints and relations.
-    fn attempt(&mut self, info: &'static OpInfo) -> Option<Op> {
+    pub(crate) fn attempt(&mut self, info: &'static OpInfo) -> Option<Op> {
         let ctx = self.module.ctx.clone();
         let mut state = OpState::new(&ctx, info.name, Loc::UNKNOWN);
         let mut groups: Vec<Vec<Type>> = Vec::new();
@@ -281,7 +281,7 @@ impl Trial {
     }
 
     /// The parameters whose types satisfy a constraint.
-    fn choices(&mut self, constraint: &'static TypeConstraint) -> Arc<[(Type, Value)]> {
+    pub(crate) fn choices(&mut self, constraint: &'static TypeConstraint) -> Arc<[(Type, Value)]> {
         let (ctx, values) = (&self.module.ctx, &self.values);
         let fits = || values.iter().copied().filter(|(ty, _)| (constraint.check)(ctx, *ty)).collect();
         self.types_of.entry(std::ptr::from_ref(constraint)).or_insert_with(fits).clone()

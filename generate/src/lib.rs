@@ -12,6 +12,7 @@
 mod branch;
 pub mod campaign;
 pub mod coverage;
+pub mod declarations;
 mod declared;
 mod domain;
 pub mod examples;

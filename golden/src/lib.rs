@@ -69,8 +69,16 @@ pub fn main(tool: &Tool, folder: impl AsRef<Path>) -> ExitCode {
             }
         }
     }
+    let declared = tool.clone();
+    trials.push(Trial::test("declarations_have_no_mistakes", move || declarations(&declared)));
     trials.push(Trial::test("no_snapshot_is_left_over", move || left_over(&folder, &snapshots)));
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The tool's declarations have no mistakes.
+fn declarations(tool: &Tool) -> Result<(), Failed> {
+    let errors: Vec<String> = tool.check_declarations().iter().map(ToString::to_string).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("\n").into()) }
 }
 
 /// Runs a command of the tool in this process, given its arguments without the tool's name.

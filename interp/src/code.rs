@@ -140,6 +140,11 @@ impl Code {
         })
     }
 
+    /// The number of an op's results.
+    pub fn num_results(&self, op: &OpCode) -> usize {
+        op.writes.len()
+    }
+
     /// Writes an op's results to their slots.
     pub fn define(&self, frame: &mut Frame, op: &OpCode, results: &mut [Datum]) {
         write(&self.writes[op.writes.clone()], frame, results);

@@ -3,7 +3,7 @@
 use crate::code::{Code, Does, Frame, MAX_NUMBERS, OpCode, Read};
 use crate::{Interpreter, Stop};
 use gradus_ir::access::ElementAccess;
-use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::eval::{Datum, Trap, check_results, eval_op};
 use gradus_ir::scalar::Scalar;
 use gradus_ir::{JumpFn, OpInfo, Traits};
 use std::ops::Range;
@@ -88,8 +88,8 @@ impl Interpreter<'_> {
                 if let (Some(dest), Some(datum)) = (dest, results.first()) {
                     frame[*dest as usize] = Some(datum.clone());
                 }
-                combined.extend_from_slice(&results);
-                results
+                combined.extend(results);
+                Vec::new()
             }
             Does::Control(info, regions, leaving) => {
                 leaves = *leaving;
@@ -112,6 +112,11 @@ impl Interpreter<'_> {
         if leaves {
             self.stack.extend(results);
             return Ok(After::Left);
+        }
+        let wanted = code.num_results(op);
+        if results.len() != wanted {
+            let reason = format!("its declared meaning gives {} values for {wanted} results", results.len());
+            return Err(Stop { op: op.op, trap: Trap::unsupported(reason) });
         }
         code.define(frame, op, &mut results);
         Ok(After::Next)
@@ -155,7 +160,10 @@ impl Interpreter<'_> {
         let kernels = self.kernels.as_mut().filter(|_| !info.traits.has(Traits::CONSTANT_LIKE));
         let declined = &mut self.declined;
         let results = code.with_args(self.module, op, info, |args| match (info.exec, kernels) {
-            (Some(exec), _) => exec(args, operands, memory),
+            (Some(exec), _) => {
+                let results = exec(args, operands, memory)?;
+                check_results(args, &results).map(|()| results)
+            }
             (None, None) => eval_op(args, operands),
             (None, Some(kernels)) => kernels(args, operands).unwrap_or_else(|| {
                 *declined.entry(info.name).or_default() += 1;
@@ -202,7 +210,8 @@ impl Interpreter<'_> {
         let start = self.read_all(code, frame, op)?;
         let jump = jump.ok_or_else(|| trapped(Trap::unsupported("this branch has no meaning")))?;
         let taken = code.with_args(self.module, op, info, |args| jump(args, &self.stack[start..])).map_err(trapped)?;
-        let (block, carried) = &to[taken];
+        let wrong = || trapped(Trap::unsupported(format!("its declared meaning goes to successor {taken} of {}", to.len())));
+        let (block, carried) = to.get(taken).ok_or_else(wrong)?;
         self.stack.truncate(start + carried.end);
         self.stack.drain(start..start + carried.start);
         Ok(After::Block(*block))

@@ -73,6 +73,17 @@ impl Datum {
         Some(tensor.to_i64()?.into_iter().map(|v| Datum::Int(v * sign)).collect())
     }
 
+    /// Returns the kind of the value with its article, for messages.
+    pub fn kind(&self) -> String {
+        match self {
+            Datum::Poison => "poison".to_owned(),
+            Datum::Int(_) => "an integer".to_owned(),
+            Datum::Float(_) => "a float".to_owned(),
+            Datum::Tensor(tensor) => format!("a tensor of {:?} {:?}", tensor.dtype(), tensor.shape()),
+            Datum::MemRef(_) => "a memref".to_owned(),
+        }
+    }
+
     /// Returns the tensor.
     pub fn tensor(&self) -> Result<&Tensor, Trap> {
         match self {

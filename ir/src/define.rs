@@ -23,6 +23,7 @@ macro_rules! define_op {
                 static INFO: $crate::OpInfo = $crate::OpInfo {
                     name: $name,
                     doc: $doc,
+                    declared_at: Some($crate::declarations::Place { file: file!(), line: line!() }),
                     operands: &[$($crate::ValueSpec {
                         name: $otext, doc: $odoc, arity: $crate::Arity::$oarity, ty: &$oty,
                     }),*],

@@ -154,6 +154,11 @@ pub fn suggest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, c)| c)
 }
 
+/// Returns `; did you mean 'x'?` if a candidate resembles the name, or the empty string.
+pub(crate) fn hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    suggest(name, candidates).map_or(String::new(), |near| format!("; did you mean '{near}'?"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,6 +48,22 @@ impl Context {
         }
     }
 
+    /// Whether a value is of the kind of a type: an integer, a float, a tensor of its element type, or a memref.
+    fn has_kind(&self, ty: Type, value: &Datum) -> bool {
+        match value {
+            Datum::Poison => true,
+            Datum::Int(_) => self.int_width(ty).is_some() || !self.is_evaluated(ty),
+            Datum::Float(_) => self.float_kind(ty).is_some() || !self.is_evaluated(ty),
+            Datum::Tensor(tensor) => self.is_shaped(ty) && self.dtype(self.element_type(ty)) == Some(tensor.dtype()),
+            Datum::MemRef(_) => matches!(self.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. }),
+        }
+    }
+
+    /// Whether values of the type are integers, floats, tensors or memrefs, and not what a dialect chooses.
+    fn is_evaluated(&self, ty: Type) -> bool {
+        !matches!(self.type_data(ty), TypeData::Dialect { .. })
+    }
+
     /// Whether a value matches the shape of a type; scalars always do.
     fn has_shape(&self, ty: Type, value: &Datum) -> bool {
         let (Datum::Tensor(tensor), Some(shape)) = (value, self.shape(ty)) else { return true };
@@ -99,9 +115,30 @@ pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap
     eval_defined(args, eval, operands)
 }
 
+/// Checks that values are as many as the op's results and of their types. The error is a mistake in the declaration.
+pub fn check_results(args: &OpArgs<'_>, results: &[Datum]) -> Result<(), Trap> {
+    let (ctx, info) = (args.ctx(), args.info);
+    // These values are not those of the op's results.
+    if info.traits.has(Traits::TERMINATOR) || info.traits.has(Traits::COMBINING) {
+        return Ok(());
+    }
+    let (found, wanted) = (results.len(), args.result_types.len());
+    if found != wanted {
+        return Err(Trap::unsupported(format!("its declared meaning gives {found} values for {wanted} results")));
+    }
+    match results.iter().zip(args.result_types).find(|(result, ty)| !ctx.has_kind(**ty, result)) {
+        None => Ok(()),
+        Some((result, &ty)) => {
+            let (kind, ty) = (result.kind(), ctx.display_type(ty));
+            Err(Trap::unsupported(format!("its declared meaning gives {kind} for a result of type '{ty}'")))
+        }
+    }
+}
+
 /// Evaluates an op on operands without poison. Checks the results against the shapes of their types.
 fn eval_defined(args: &OpArgs<'_>, eval: EvalFn, operands: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let results = eval(args, operands)?;
+    check_results(args, &results)?;
     let mismatch = results.iter().zip(args.result_types).find(|(result, ty)| !args.ctx().has_shape(**ty, result));
     match mismatch {
         None => Ok(results),

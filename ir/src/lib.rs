@@ -39,6 +39,8 @@ pub mod control;
 pub mod conversion;
 mod copy;
 mod datum;
+mod declaration_error;
+pub mod declarations;
 pub mod declared_cost;
 #[doc(hidden)]
 pub mod define;

@@ -5,6 +5,7 @@ use crate::access::ElementAccess;
 use crate::context::Context;
 use crate::control::{Counted, Edge, Event, Next};
 use crate::datum::Datum;
+use crate::declaration_error::Place;
 use crate::effects::Effects;
 use crate::intern::{Attr, Type};
 use crate::memory::Memory;
@@ -439,6 +440,8 @@ pub struct OpInfo {
     pub name: &'static str,
     /// The doc comment; the first line is the summary.
     pub doc: &'static str,
+    /// The place of the declaration in its source.
+    pub declared_at: Option<Place>,
     /// Operand groups.
     pub operands: &'static [ValueSpec],
     /// Result groups.
@@ -518,6 +521,7 @@ impl OpInfo {
     pub const DEFAULT: OpInfo = OpInfo {
         name: "",
         doc: "",
+        declared_at: None,
         operands: &[],
         results: &[],
         attrs: &[],

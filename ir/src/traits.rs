@@ -78,6 +78,8 @@ traits! {
     /// Its attributes are only promises, such as `nsw`. A violated promise makes the result poison, so folding may
     /// ignore the promise, as in MLIR.
     PROMISES = 27,
+    /// The result groups that are not single results have one size: it follows from the number of results.
+    SAME_VARIADIC_RESULT_SIZE = 29,
 }
 
 impl Traits {

@@ -41,6 +41,13 @@ fn command(_: &Tool) -> Command {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let mistakes = tool.check_declarations();
+    for mistake in &mistakes {
+        let _ = writeln!(streams.err, "error: {mistake}");
+    }
+    if !mistakes.is_empty() {
+        return Err(Failure::Reported);
+    }
     if let Some(folder) = matches.get_one::<String>("output") {
         let files = reference(tool);
         return if matches.get_flag("check") {

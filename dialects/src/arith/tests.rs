@@ -42,5 +42,5 @@ fn poison_operands_make_poison_results() {
 #[test]
 fn rules_are_well_formed() {
     let ctx = crate::context();
-    assert_eq!(ctx.rule_errors(), &[] as &[String]);
+    assert_eq!(ctx.rule_errors(), &[]);
 }

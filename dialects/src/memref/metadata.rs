@@ -21,6 +21,7 @@ use gradus_ir::{
 /// ```
 #[op(
     "memref.extract_strided_metadata",
+    traits = Traits::SAME_VARIADIC_RESULT_SIZE,
     format = "$source `:` type($source) `->` type(results) attr-dict",
     infer = infer_metadata,
     eval = metadata,

@@ -5,6 +5,8 @@
 //!
 //! The macro generates no code itself: all generated code is written out in `ir/src/define.rs`.
 
+mod mistakes;
+
 use proc_macro::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
@@ -75,6 +77,7 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     if doc.trim().is_empty() {
         return Err(Error::new(ident.span(), "an op needs a doc comment: its first line is the summary"));
     }
+    mistakes::check(args, item)?;
     let mut groups: [Vec<proc_macro2::TokenStream>; 5] = Default::default();
     for field in &item.fields {
         let (group, tokens) = field_spec(field)?;
@@ -89,9 +92,8 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
         "scalar" => quote!(scalar: Some(#value), eval: Some(#root::eval::evaluate_scalar)),
         "access" => quote!(access: Some(#value), exec: Some(#root::eval::execute_access)),
-        "speculatable" | "global" | "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval"
-        | "exec" | "control" | "control_memory" | "counted" | "jump" | "successor_operands" | "successor_sizes"
-        | "edges" | "slot" | "format" | "result_names" | "work" => {
+        key if mistakes::OPTIONAL_KEYS.contains(&key) => {
+            let key = format_ident!("{key}");
             quote!(#key: Some(#value))
         }
         _ => quote!(#key: #value),
@@ -106,50 +108,71 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     })
 }
 
-/// Returns the group of a field (operand, result, attribute, region, successor) and its tokens for `define_op!`.
+/// The kinds of fields: the group of each (operand, result, attribute, region, successor), its arity, and whether it
+/// has a constraint.
+const KINDS: [(&str, usize, &str, bool); 12] = [
+    ("Operand", 0, "One", true),
+    ("OptOperand", 0, "Optional", true),
+    ("Operands", 0, "Variadic", true),
+    ("OpResult", 1, "One", true),
+    ("OptResult", 1, "Optional", true),
+    ("OpResults", 1, "Variadic", true),
+    ("Attribute", 2, "One", true),
+    ("OptAttribute", 2, "Optional", true),
+    ("Region", 3, "One", false),
+    ("Regions", 3, "Variadic", false),
+    ("Successor", 4, "One", false),
+    ("Successors", 4, "Variadic", false),
+];
+
+/// Returns the group of a field and its tokens for `define_op!`.
 fn field_spec(field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
     let ident = field.ident.as_ref().ok_or_else(|| Error::new(field.span(), "name the field"))?;
     let doc = doc_text(&field.attrs);
-    let text = string_attr(field, "name")?.unwrap_or_else(|| ident.to_string().trim_start_matches("r#").to_owned());
+    let text = field_name(field)?;
     let Type::Path(path) = &field.ty else { return Err(Error::new(field.ty.span(), "not a kind of field")) };
     let segment = path.path.segments.last().ok_or_else(|| Error::new(field.ty.span(), "not a kind of field"))?;
     let constraint = match &segment.arguments {
         PathArguments::AngleBracketed(a) => match a.args.first() {
-            Some(GenericArgument::Type(t)) => t.to_token_stream(),
-            Some(GenericArgument::Const(c)) => c.to_token_stream(),
+            Some(GenericArgument::Type(t)) => Some(t.to_token_stream()),
+            Some(GenericArgument::Const(c)) => Some(c.to_token_stream()),
             _ => return Err(Error::new(a.span(), "name a constraint")),
         },
-        _ => quote!(),
+        _ => None,
     };
-    let (group, kind) = match segment.ident.to_string().as_str() {
-        "Operand" => (0, "One"),
-        "OptOperand" => (0, "Optional"),
-        "Operands" => (0, "Variadic"),
-        "OpResult" => (1, "One"),
-        "OptResult" => (1, "Optional"),
-        "OpResults" => (1, "Variadic"),
-        "Attribute" => (2, "One"),
-        "OptAttribute" => (2, "Optional"),
-        "Region" => (3, "One"),
-        "Regions" => (3, "Variadic"),
-        "Successor" => (4, "One"),
-        "Successors" => (4, "Variadic"),
-        other => return Err(Error::new(segment.span(), format!("`{other}` is not a kind of field"))),
+    let word = segment.ident.to_string();
+    let Some(&(_, group, kind, constrained)) = KINDS.iter().find(|kind| kind.0 == word) else {
+        let hint = mistakes::hint(&word, KINDS.iter().map(|kind| kind.0));
+        return Err(Error::new(segment.span(), format!("`{word}` is not a kind of field{hint}")));
     };
+    if constrained != constraint.is_some() {
+        let message = if constrained {
+            format!("`{word}` needs a constraint: `{word}<ANY>`")
+        } else {
+            format!("`{word}` takes no constraint")
+        };
+        return Err(Error::new(segment.span(), message));
+    }
+    let default = string_attr(field, "default")?;
+    if default.is_some() && group != 2 {
+        return Err(Error::new(field.span(), format!("`{text}` is no attribute, so it has no default")));
+    }
     let kind = format_ident!("{kind}");
-    let doc = if doc.is_empty() { format!("`{text}`") } else { doc };
     let head = quote!(#ident #text #kind #doc);
     Ok(match group {
         0 | 1 => (group, quote!(#head (#constraint))),
         2 => {
-            let default = match string_attr(field, "default")? {
-                Some(text) => quote!(Some(#text)),
-                None => quote!(None),
-            };
+            let default = default.map_or(quote!(None), |text| quote!(Some(#text)));
             (group, quote!(#head (#constraint) (#default)))
         }
         _ => (group, head),
     })
+}
+
+/// Returns the name of a field in the text.
+fn field_name(field: &Field) -> Result<String> {
+    let ident = field.ident.as_ref().map(|ident| ident.to_string().trim_start_matches("r#").to_owned());
+    Ok(string_attr(field, "name")?.or(ident).unwrap_or_default())
 }
 
 /// Returns the value of `#[key = "text"]` on a field.

@@ -49,7 +49,9 @@ pub use mutate::{Mistake, Mutant};
 pub use price::Price;
 
 use crate::context::Context;
+use crate::declaration_error::{DeclarationError, Declared};
 use crate::intern::{Attr, OpName, Str, Type};
+use crate::op_info::Dialect;
 use crate::module::{Module, Value};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -352,16 +354,17 @@ impl RuleSet {
 pub(crate) struct RuleTable {
     pub(crate) set: RuleSet,
     groups: Vec<(&'static RuleGroup, Vec<CompiledRule>)>,
-    errors: Vec<String>,
+    errors: Vec<DeclarationError>,
 }
 
 impl RuleTable {
     pub(crate) fn new(ctx: &Context) -> RuleTable {
         let mut errors = Vec::new();
-        let mut read = |dialect, rules: &[Rule]| -> Vec<CompiledRule> {
+        let mut read = |dialect: &'static Dialect, rules: &[Rule]| -> Vec<CompiledRule> {
             let one = |&rule: &Rule| {
                 let compiled = parse::compile(ctx, dialect, rule);
-                compiled.map_err(|why| errors.push(format!("rule '{}': {why}", rule.name))).ok()
+                let error = |why: String| DeclarationError::new(Declared::Rule, dialect.name, rule.name, why);
+                compiled.map_err(|why| errors.push(error(why))).ok()
             };
             rules.iter().filter_map(one).collect()
         };
@@ -379,8 +382,8 @@ impl Context {
         self.extensions.get_or_init(|| RuleTable::new(self))
     }
 
-    /// Returns the errors in declared rules; empty in a correct program. Invalid rules never fire.
-    pub fn rule_errors(&self) -> &[String] {
+    /// Returns the errors in declared rules. Invalid rules never fire.
+    pub fn rule_errors(&self) -> &[DeclarationError] {
         &self.rules().errors
     }
 

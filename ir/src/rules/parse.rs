@@ -2,8 +2,9 @@
 
 use super::{AttrTerm, Call, CompiledRule, OTHERS, OpTerm, Rule, Term, Var};
 use crate::context::Context;
+use crate::diag::hint;
 use crate::intern::{Attr, Type};
-use crate::op_info::{AttrBody, AttrSpec, AttrText, Dialect, OpInfo};
+use crate::op_info::{Arity, AttrBody, AttrSpec, AttrText, Dialect, OpInfo};
 
 /// Parses a rule of a dialect. Errors give the cause and the rest of the text.
 pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<CompiledRule, String> {
@@ -184,7 +185,10 @@ impl Reader<'_> {
     fn op(&mut self, name: &str) -> Result<OpTerm, String> {
         let full = if name.contains('.') { name.to_owned() } else { format!("{}.{name}", self.dialect.name) };
         let name = self.ctx.op_name(&full);
-        let Some(info) = self.ctx.op_info(name) else { return Err(format!("'{full}' is not registered")) };
+        let Some(info) = self.ctx.op_info(name) else { 
+            let known = self.ctx.dialects().iter().flat_map(|d| d.ops).map(|info| info.name);
+            return Err(format!("'{full}' is not a registered op{}", hint(&full, known)));
+        };
         let mut attrs = Vec::new();
         if self.eat("{") {
             while !self.eat("}") {
@@ -198,6 +202,7 @@ impl Reader<'_> {
             operands.push(self.term()?);
             self.eat(",");
         }
+        check_arity(info, operands.len())?;
         let ty = self.type_var()?;
         Ok(OpTerm::new(self.ctx, name, attrs, operands, vec![ty]))
     }
@@ -210,7 +215,10 @@ impl Reader<'_> {
             return Ok((self.ctx.str(OTHERS), AttrTerm::Others(var)));
         }
         let key = self.word();
-        let Some(spec) = info.attr(&key) else { return Err(format!("'{}' has no attribute '{key}'", info.name)) };
+        let Some(spec) = info.attr(&key) else { 
+            let near = hint(&key, info.attrs.iter().map(|a| a.name));
+            return Err(format!("'{}' has no attribute '{key}'{near}", info.name));
+        };
         self.expect("=")?;
         let word = self.word();
         let term = if self.rest.starts_with('(') {
@@ -229,7 +237,10 @@ impl Reader<'_> {
             AttrText::Cases(ty, cases) => {
                 let case = cases.iter().find(|c| c.0 == word);
                 case.map(|c| self.ctx.int_attr(ty, c.1))
-                    .ok_or_else(|| format!("'{word}' is no value of '{}'", spec.name))
+                    .ok_or_else(|| {
+                        let near = hint(word, cases.iter().map(|case| case.0));
+                        format!("'{word}' is not a value of '{}'{near}", spec.name)
+                    })
             }
             AttrText::Words { dialect, mnemonic, .. } | AttrText::Body(&AttrBody { dialect, mnemonic, .. }) => {
                 self.ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{word}>")).map_err(|e| e.message)
@@ -239,7 +250,10 @@ impl Reader<'_> {
     }
 
     fn call(&mut self, name: &str) -> Result<Call, String> {
-        let native = self.ctx.native(name).ok_or_else(|| format!("nothing is called '{name}'"))?;
+        let native = self.ctx.native(name).ok_or_else(|| {
+            let near = hint(name, self.ctx.natives().map(|native| native.name));
+            format!("no condition or computation is called '{name}'{near}")
+        })?;
         self.expect("(")?;
         let mut args = Vec::new();
         while !self.eat(")") {
@@ -250,5 +264,25 @@ impl Reader<'_> {
             self.eat(",");
         }
         Ok(Call { native, args, params: Vec::new() })
+    }
+}
+
+/// Checks that an op can have so many operands and one result.
+fn check_arity(info: &OpInfo, operands: usize) -> Result<(), String> {
+    let needed = info.operands.iter().filter(|spec| spec.arity == Arity::One).count();
+    let most = match info.operands.iter().any(|spec| spec.arity == Arity::Variadic) {
+        true => usize::MAX,
+        false => info.operands.len(),
+    };
+    if operands < needed {
+        return Err(format!("'{}' takes {needed} operands or more, not {operands}", info.name));
+    }
+    if operands > most {
+        return Err(format!("'{}' takes {most} operands at most, not {operands}", info.name));
+    }
+    match info.results.iter().filter(|spec| spec.arity == Arity::One).count() {
+        0 if info.results.is_empty() => Err(format!("'{}' has no result", info.name)),
+        0 | 1 => Ok(()),
+        results => Err(format!("'{}' has {results} results, and a rule of one line replaces one", info.name)),
     }
 }

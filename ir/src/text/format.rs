@@ -19,6 +19,7 @@
 use super::directive::{Directive, Param, Params, Values};
 use crate::attrs::{AttrData, Int};
 use crate::context::Context;
+use crate::diag::hint;
 use crate::intern::{OpName, Type};
 use crate::op_info::OpInfo;
 
@@ -86,6 +87,18 @@ fn spelled_attrs(elems: &[Elem], info: &OpInfo, out: &mut Vec<usize>) {
         }
     }
 }
+
+/// The words that are elements.
+const ELEMENTS: [&str; 8] = [
+    "attr-dict",
+    "attr-dict-with-keyword",
+    "operands",
+    "successors",
+    "regions",
+    "type",
+    "functional-type",
+    "custom",
+];
 
 #[derive(Clone)]
 struct Reader<'a> {
@@ -180,7 +193,10 @@ impl Reader<'_> {
                 Ok(Elem::FunctionalType(inputs, results))
             }
             "custom" => self.custom(),
-            _ => Err(self.error(&format!("unknown element '{word}'"))),
+            _ => {
+                let near = hint(&word, ELEMENTS.into_iter());
+                Err(self.error(&format!("unknown element '{word}'{near}")))
+            }
         }
     }
 
@@ -193,7 +209,8 @@ impl Reader<'_> {
         }
         let known = self.info.directives.iter().copied().chain([&CONDITION_TYPES]);
         let Some(directive) = known.into_iter().find(|d| d.name == name) else {
-            return Err(self.error(&format!("no directive 'custom<{name}>'")));
+            let near = hint(&name, self.info.directives.iter().map(|d| d.name));
+            return Err(self.error(&format!("no directive 'custom<{name}>'{near}")));
         };
         let mut params = Params::new();
         if self.eat("(") {
@@ -256,7 +273,10 @@ impl Reader<'_> {
             }
             return match self.info.results.iter().position(|s| s.name == name) {
                 Some(i) => Ok(Values::Result(i)),
-                None => Err(self.error(&format!("'{name}' is neither an operand nor a result"))),
+                None => {
+                    let near = hint(&name, self.info.operands.iter().chain(self.info.results).map(|s| s.name));
+                    Err(self.error(&format!("'{name}' is neither an operand nor a result{near}")))
+                }
             };
         }
         match self.word().as_str() {
@@ -279,7 +299,12 @@ impl Reader<'_> {
         }
         match info.successors.iter().position(|s| s.name == name) {
             Some(i) => Ok(Elem::Successor(i)),
-            None => Err(self.error(&format!("the declaration has no '{name}'"))),
+            None => {
+                let values = info.operands.iter().map(|s| s.name).chain(info.attrs.iter().map(|a| a.name));
+                let groups = info.regions.iter().chain(info.successors).map(|s| s.name);
+                let near = hint(name, values.chain(groups));
+                Err(self.error(&format!("the declaration has no '{name}'{near}")))
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ mod attr_dict;
 mod cursor;
 pub(crate) mod directive;
 mod format;
+mod format_check;
 mod format_parse;
 mod format_print;
 mod function;
@@ -32,6 +33,7 @@ mod type_attr_parser;
 mod visit_aliases;
 
 pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg, Values};
+pub(crate) use format_check::mistakes as format_mistakes;
 pub use options::{ParseOptions, PrintOptions};
 pub use parse::{parse_module, parse_single_op, parse_source};
 pub use parser::ValueRef;

@@ -1,0 +1,161 @@
+//! Mistakes in declarations that running ops shows: meanings, inferred types and custom forms.
+
+use crate::declared::Trial;
+use gradus_check::{Inputs, Random};
+use gradus_ir::declarations::{DeclarationError, op_error};
+use gradus_ir::eval::{Datum, Trap, check_results};
+use gradus_ir::memory::Memory;
+use gradus_ir::rewrite::fold_given;
+use gradus_ir::verify::verify_op;
+use gradus_ir::{Arity, Attr, Context, Folded, Module, Op, OpInfo, PrintOptions, Traits, TypeRelation, ValueSpec};
+use std::sync::Arc;
+
+/// Attempts to draw an op.
+const TRIES: usize = 40;
+/// Valid instances of an op that are run.
+const INSTANCES: usize = 4;
+/// Runs of an instance.
+const RUNS: usize = 3;
+/// Elements of memory that a run may allocate.
+const MEMORY: usize = 1 << 12;
+
+/// Draws each op without regions a few times, runs it and prints it.
+///
+/// The mistakes: types that a trait or a relation makes equal though no type satisfies all constraints; `infer`, `fold` or
+/// the meaning with another number of values than the op has results; a meaning with values of another type or shape; a
+/// custom form that loses attributes.
+pub fn check(ctx: &Arc<Context>) -> Vec<DeclarationError> {
+    let mut trial = Trial::new(ctx);
+    let mut errors = Vec::new();
+    for dialect in ctx.dialects() {
+        for info in dialect.ops {
+            let mistake = contradiction(&mut trial, info).or_else(|| drawn_mistake(&mut trial, info));
+            errors.extend(mistake.map(|mistake| op_error(dialect.name, info, mistake)));
+        }
+    }
+    errors
+}
+
+/// Groups that must have one type, and cannot.
+fn contradiction(trial: &mut Trial, info: &'static OpInfo) -> Option<String> {
+    let all = || info.operands.iter().chain(info.results);
+    let mut sets: Vec<(&str, Vec<&'static ValueSpec>)> = Vec::new();
+    if info.traits.has(Traits::SAME_TYPE) {
+        sets.push(("the trait SAME_TYPE", all().collect()));
+    }
+    for relation in info.relations {
+        match relation {
+            TypeRelation::Same(names) => {
+                sets.push(("a type relation", all().filter(|spec| names.contains(&spec.name)).collect()));
+            }
+            TypeRelation::SameOperands => sets.push(("a type relation", info.operands.iter().collect())),
+            TypeRelation::Derived { .. } => {}
+        }
+    }
+    sets.into_iter().find_map(|(by, specs)| {
+        let types: Vec<_> = specs.iter().map(|spec| trial.choices(spec.ty)).collect();
+        let (first, others) = types.split_first()?;
+        // A constraint that accepts no sample type may accept types of a dialect.
+        let sampled = types.iter().all(|types| !types.is_empty());
+        let common = first.iter().any(|(ty, _)| others.iter().all(|types| types.iter().any(|(other, _)| other == ty)));
+        let names: Vec<String> = specs.iter().map(|spec| format!("'{}'", spec.name)).collect();
+        (sampled && !common).then(|| format!("{by} makes the types of {} equal, but no type fits all", names.join(", ")))
+    })
+}
+
+/// The first mistake that an instance shows.
+fn drawn_mistake(trial: &mut Trial, info: &'static OpInfo) -> Option<String> {
+    if !info.regions.is_empty() || !info.successors.is_empty() {
+        return None;
+    }
+    let mut valid = 0;
+    for _ in 0..TRIES {
+        let Some(op) = trial.attempt(info) else { continue };
+        let mut found = inference_mistake(&trial.module, op, info);
+        if found.is_none() && verify_op(&trial.module, op).is_ok() {
+            valid += 1;
+            found = instance_mistake(&mut trial.module, op, info);
+        }
+        trial.module.erase_op(op);
+        if found.is_some() || valid == INSTANCES {
+            return found;
+        }
+    }
+    None
+}
+
+fn inference_mistake(m: &Module, op: Op, info: &OpInfo) -> Option<String> {
+    let needed = info.results.iter().filter(|spec| spec.arity == Arity::One).count();
+    let most = if info.results.iter().any(|s| s.arity == Arity::Variadic) { usize::MAX } else { info.results.len() };
+    let found = m.num_results(op);
+    let wrong = info.infer.is_some() && !(needed..=most).contains(&found);
+    wrong.then(|| format!("its 'infer' gives {found} types for {} results", info.results.len()))
+}
+
+fn instance_mistake(m: &mut Module, op: Op, info: &OpInfo) -> Option<String> {
+    let mut random = Random::of(info.name);
+    let runs = (0..RUNS).find_map(|_| {
+        let types = m.operands(op).iter().map(|&v| m.value_type(v));
+        let data: Option<Vec<Datum>> = types.map(|ty| Inputs::draw_view(&m.ctx, ty, &mut random)).collect();
+        data.and_then(|data| run_mistake(m, op, info, &data))
+    });
+    runs.or_else(|| fold_mistake(m, op)).or_else(|| lost_attribute(m, op, info))
+}
+
+/// Runs the op's meaning on operands.
+fn run_mistake(m: &Module, op: Op, info: &OpInfo, data: &[Datum]) -> Option<String> {
+    let mut memory = Memory::default();
+    memory.limit = MEMORY;
+    m.with_args(op, |args| {
+        let results = match (info.exec, info.eval) {
+            (Some(exec), _) => exec(args, data, &mut memory),
+            (None, Some(eval)) => eval(args, data),
+            (None, None) => return None,
+        };
+        // What it refuses is a matter of operands.
+        let results = results.ok()?;
+        match check_results(args, &results) {
+            Err(Trap::Unsupported(mistake)) => Some(mistake),
+            _ if shape_follows(m, op, info) => wrong_shape(m, op, &results),
+            _ => None,
+        }
+    })?
+}
+
+/// Whether the extents of results follow from those of operands alone: all are known, and no operand is an integer that
+/// could be an extent.
+fn shape_follows(m: &Module, op: Op, info: &OpInfo) -> bool {
+    let ctx = &m.ctx;
+    let types = || m.operands(op).iter().map(|&v| m.value_type(v));
+    let fixed = types().all(|ty| ctx.shape(ty).is_none() || ctx.static_shape(ty).is_some());
+    let alike = [Traits::SAME_TYPE, Traits::ELEMENTWISE].into_iter().any(|on| info.traits.has(on));
+    fixed && (alike || types().all(|ty| ctx.float_kind(ctx.element_type(ty)).is_some()))
+}
+
+fn wrong_shape(m: &Module, op: Op, results: &[Datum]) -> Option<String> {
+    let ctx = &m.ctx;
+    let fits = |(&want, &have): (&i64, &usize)| want < 0 || want == have as i64;
+    m.results(op).zip(results).find_map(|(value, result)| {
+        let (Datum::Tensor(tensor), ty) = (result, m.value_type(value)) else { return None };
+        let (want, have) = (ctx.shape(ty)?, tensor.shape());
+        let right = want.len() == have.len() && want.iter().zip(have).all(fits);
+        let ty = ctx.display_type(ty);
+        (!right).then(|| format!("its declared meaning gives extents {have:?} for a result of type '{ty}'"))
+    })
+}
+
+fn fold_mistake(m: &Module, op: Op) -> Option<String> {
+    let unknown: Vec<Option<Attr>> = vec![None; m.operands(op).len()];
+    let Some(Folded::Results(results)) = fold_given(m, op, &unknown) else { return None };
+    let (found, wanted) = (results.len(), m.num_results(op));
+    (found != wanted).then(|| format!("its 'fold' gives {found} values for {wanted} results"))
+}
+
+/// The custom form prints a discardable attribute.
+fn lost_attribute(m: &mut Module, op: Op, info: &OpInfo) -> Option<String> {
+    const NAME: &str = "declarations.kept";
+    info.format?;
+    m.set_attr(op, NAME, Some(Attr::UNIT));
+    let text = m.op_text(op, PrintOptions::default());
+    (!text.contains(NAME)).then(|| "its custom form loses attributes that it does not spell".to_owned())
+}

@@ -1,0 +1,208 @@
+//! Mistakes in a declaration that can be seen without types: keys, names, documentation.
+
+use super::{OpArgs, doc_text, field_name};
+use std::collections::BTreeSet;
+use syn::spanned::Spanned;
+use syn::{Error, Field, ItemStruct, Result, Type};
+
+/// Keys whose value is wrapped in `Some`.
+pub(super) const OPTIONAL_KEYS: &[&str] = &[
+    "speculatable",
+    "global",
+    "verify",
+    "verify_regions",
+    "verify_symbols",
+    "infer",
+    "fold",
+    "eval",
+    "exec",
+    "control",
+    "control_memory",
+    "counted",
+    "jump",
+    "successor_operands",
+    "successor_sizes",
+    "edges",
+    "slot",
+    "format",
+    "result_names",
+    "work",
+];
+
+/// The other keys.
+const KEYS: &[&str] = &[
+    "scalar",
+    "access",
+    "traits",
+    "effects",
+    "parents",
+    "directives",
+    "implicit_terminator",
+    "default_dialect",
+    "relations",
+    "patterns",
+];
+
+/// Attributes that a field can have.
+const FIELD_ATTRIBUTES: [&str; 3] = ["doc", "name", "default"];
+
+/// Pairs of keys of which the first defines the second.
+const DERIVED: [(&str, &str); 2] = [("scalar", "eval"), ("access", "exec")];
+
+/// Checks the parts of a declaration that the types of `OpInfo` do not check.
+pub(super) fn check(args: &OpArgs, item: &ItemStruct) -> Result<()> {
+    check_name(args)?;
+    check_keys(args)?;
+    let mut names = BTreeSet::new();
+    for field in &item.fields {
+        check_field(field)?;
+        let name = field_name(field)?;
+        if !names.insert(name.clone()) {
+            return Err(Error::new(field.span(), format!("two fields are called `{name}` in the text")));
+        }
+    }
+    let has_regions = item.fields.iter().any(|field| is_kind(field, &["Region", "Regions"]));
+    if has_regions && !args.pairs.iter().any(|(key, _)| key == "effects") {
+        let message = "an op with regions states its effects: `effects = Effects::Recursive` for those of the ops inside";
+        return Err(Error::new(item.ident.span(), message));
+    }
+    Ok(())
+}
+
+fn check_name(args: &OpArgs) -> Result<()> {
+    let name = args.name.value();
+    match name.split_once('.') {
+        Some((dialect, rest)) if !dialect.is_empty() && !rest.is_empty() => Ok(()),
+        _ => Err(Error::new(args.name.span(), format!("`{name}` lacks its dialect: an op is called `dialect.name`"))),
+    }
+}
+
+fn check_keys(args: &OpArgs) -> Result<()> {
+    let known = || OPTIONAL_KEYS.iter().chain(KEYS).copied();
+    let mut seen = BTreeSet::new();
+    for (key, _) in &args.pairs {
+        let text = key.to_string();
+        if !known().any(|known| known == text) {
+            return Err(Error::new(key.span(), format!("`{text}` is not a key of `#[op]`{}", hint(&text, known()))));
+        }
+        if let Some((by, _)) = DERIVED.iter().find(|(by, of)| *of == text && args.pairs.iter().any(|(key, _)| key == by)) {
+            return Err(Error::new(key.span(), format!("`{text}` follows from `{by}`: state one of them")));
+        }
+        if !seen.insert(text.clone()) {
+            return Err(Error::new(key.span(), format!("`{text}` is stated twice")));
+        }
+    }
+    Ok(())
+}
+
+fn check_field(field: &Field) -> Result<()> {
+    let Some(ident) = &field.ident else { return Err(Error::new(field.span(), "name the field")) };
+    if doc_text(&field.attrs).trim().is_empty() {
+        return Err(Error::new(ident.span(), format!("`{ident}` needs a doc comment")));
+    }
+    for attr in &field.attrs {
+        let name = attr.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        if !FIELD_ATTRIBUTES.contains(&name.as_str()) {
+            let hint = hint(&name, FIELD_ATTRIBUTES.into_iter());
+            return Err(Error::new(attr.span(), format!("`{name}` is not an attribute of a field{hint}")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a field is of one of these kinds.
+fn is_kind(field: &Field, kinds: &[&str]) -> bool {
+    let Type::Path(path) = &field.ty else { return false };
+    path.path.segments.last().is_some_and(|segment| kinds.iter().any(|kind| segment.ident == kind))
+}
+
+/// `: did you mean x?` for a misspelt word.
+pub(super) fn hint<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    let limit = (word.len() / 3).max(1);
+    let near = candidates.map(|known| (distance(word, known), known)).filter(|(d, _)| *d <= limit).min();
+    near.map_or(String::new(), |(_, known)| format!("; did you mean `{known}`?"))
+}
+
+/// The Levenshtein distance.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.bytes().enumerate() {
+            let change = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{OpArgs, emit};
+    use syn::ItemStruct;
+
+    /// The error of a declaration.
+    fn error(args: &str, item: &str) -> String {
+        let args: OpArgs = syn::parse_str(args).expect("arguments of the attribute");
+        let item: ItemStruct = syn::parse_str(item).expect("a struct");
+        emit(&args, &item).expect_err("a mistake").to_string()
+    }
+
+    const PLAIN: &str = "/// Adds.\nstruct Add { /// Left.\nlhs: Operand<ANY>, }";
+
+    #[test]
+    fn a_declaration_without_mistakes_is_emitted() {
+        let args: OpArgs = syn::parse_str("\"toy.add\", eval = add, traits = Traits::NONE").expect("arguments");
+        let text = emit(&args, &syn::parse_str(PLAIN).expect("a struct")).expect("no mistake").to_string();
+        assert!(text.contains("eval : Some (add)") && text.contains("traits : Traits :: NONE"), "{text}");
+    }
+
+    #[test]
+    fn mistakes_in_arguments_are_errors() {
+        let cases = [
+            ("\"add\"", "`add` lacks its dialect: an op is called `dialect.name`"),
+            ("\"toy.\"", "`toy.` lacks its dialect: an op is called `dialect.name`"),
+            ("\"toy.add\", evl = f", "`evl` is not a key of `#[op]`; did you mean `eval`?"),
+            ("\"toy.add\", colour = f", "`colour` is not a key of `#[op]`"),
+            ("\"toy.add\", fold = f, fold = g", "`fold` is stated twice"),
+            ("\"toy.add\", scalar = f, eval = g", "`eval` follows from `scalar`: state one of them"),
+            ("\"toy.add\", access = f, exec = g", "`exec` follows from `access`: state one of them"),
+        ];
+        for (args, message) in cases {
+            assert_eq!(error(args, PLAIN), message);
+        }
+    }
+
+    #[test]
+    fn mistakes_in_fields_are_errors() {
+        let cases = [
+            ("struct A;", "an op needs a doc comment: its first line is the summary"),
+            ("/// A.\nstruct A { x: Operand<ANY> }", "`x` needs a doc comment"),
+            ("/// A.\nstruct A(/// X.\nOperand<ANY>);", "name the field"),
+            ("/// A.\nstruct A { /// X.\nx: Oprand<ANY> }", "`Oprand` is not a kind of field; did you mean `Operand`?"),
+            ("/// A.\nstruct A { /// X.\nx: u32 }", "`u32` is not a kind of field"),
+            ("/// A.\nstruct A { /// X.\nx: Operand }", "`Operand` needs a constraint: `Operand<ANY>`"),
+            ("/// A.\nstruct A { /// X.\nx: Successor<ANY> }", "`Successor` takes no constraint"),
+            (
+                "/// A.\nstruct A { /// X.\n#[default = \"1\"] x: Operand<ANY> }",
+                "`x` is no attribute, so it has no default",
+            ),
+            (
+                "/// A.\nstruct A { /// X.\n#[defalt = \"1\"] x: Attribute<ANY> }",
+                "`defalt` is not an attribute of a field; did you mean `default`?",
+            ),
+            (
+                "/// A.\nstruct A { /// X.\nx: Operand<ANY>, /// Y.\n#[name = \"x\"] y: Operand<ANY> }",
+                "two fields are called `x` in the text",
+            ),
+            (
+                "/// A.\nstruct A { /// X.\nx: Region }",
+                "an op with regions states its effects: `effects = Effects::Recursive` for those of the ops inside",
+            ),
+        ];
+        for (item, message) in cases {
+            assert_eq!(error("\"toy.a\"", item), message, "{item}");
+        }
+    }
+}

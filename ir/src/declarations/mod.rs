@@ -1,0 +1,55 @@
+//! Mistakes in declarations that the compiler cannot see: misspelt names, formats that lose something, contradictory
+//! traits, rules that cannot be read.
+//!
+//! ```
+//! use gradus_ir::declarations::check;
+//! use gradus_ir::{Dialect, rules::rule};
+//!
+//! static TOY: Dialect =
+//!     Dialect { name: "toy", doc: "Toys.", rules: &[rule("add-zero", "add(x, 0) => x")], ..Dialect::DEFAULT };
+//!
+//! let errors = check(&[&TOY], &[]);
+//! assert_eq!(errors[0].to_string(), "rule 'add-zero' of dialect 'toy': 'toy.add' is not a registered op");
+//! ```
+
+mod dialect;
+mod op;
+mod pass;
+
+use crate::context::Context;
+use crate::op_info::{Dialect, OpInfo};
+use crate::pass::PassInfo;
+
+pub use crate::declaration_error::{DeclarationError, Declared, Place};
+
+/// The mistakes in declarations that can be found without running anything, in the order of the lists.
+pub fn check(dialects: &[&'static Dialect], passes: &[&'static PassInfo]) -> Vec<DeclarationError> {
+    let ctx = Context::new(dialects);
+    let mut errors = Vec::new();
+    for (i, dialect) in dialects.iter().enumerate() {
+        dialect::check(&ctx, dialect, &mut errors);
+        if dialects[..i].iter().any(|other| other.name == dialect.name) {
+            errors.push(DeclarationError::new(Declared::Dialect, dialect.name, dialect.name, "is declared twice"));
+        }
+        for info in dialect.ops {
+            let mistakes = op::mistakes(&ctx, dialect, info);
+            errors.extend(mistakes.into_iter().map(|mistake| op_error(dialect.name, info, mistake)));
+        }
+    }
+    dialect::check_names_across(dialects, &mut errors);
+    errors.extend_from_slice(ctx.rule_errors());
+    pass::check(&ctx, passes, &mut errors);
+    errors
+}
+
+/// Returns the error of a mistake in the declaration of an op.
+pub fn op_error(dialect: &'static str, info: &OpInfo, mistake: impl Into<String>) -> DeclarationError {
+    let error = DeclarationError::new(Declared::Op, dialect, info.name, mistake);
+    DeclarationError { place: info.declared_at, ..error }
+}
+
+/// The names that occur again after their first occurrence.
+fn repeated<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = std::collections::BTreeSet::new();
+    names.filter(|name| !seen.insert(*name)).collect()
+}

@@ -1,0 +1,161 @@
+//! Mistakes in formats: what they cannot read, and what they do not print.
+
+use super::directive::{Param, Values};
+use super::format::Elem;
+use crate::context::Context;
+use crate::op_info::{Arity, GroupSpec, OpInfo, TypeRelation, ValueSpec};
+use crate::traits::Traits;
+
+/// The mistakes in a declaration's format.
+pub(crate) fn mistakes(ctx: &Context, info: &'static OpInfo) -> Vec<String> {
+    let Some(format) = ctx.format(ctx.op_name(info.name)).filter(|_| info.format.is_some()) else { return Vec::new() };
+    let format = match format {
+        Ok(format) => format,
+        Err(why) => {
+            let own = format!("format of '{}': ", info.name);
+            return vec![format!("its format: {}", why.strip_prefix(&own).unwrap_or(why))];
+        }
+    };
+    let mut printed = Printed::of(info);
+    printed.visit(&format.elems);
+    printed.mistakes()
+}
+
+/// The parts of an op that a format prints.
+struct Printed {
+    info: &'static OpInfo,
+    operands: Vec<bool>,
+    regions: Vec<bool>,
+    successors: Vec<bool>,
+    /// Whether the types of operand groups are known, then of result groups.
+    types: Vec<bool>,
+    attr_dict: bool,
+    directives: Vec<&'static str>,
+    function: bool,
+}
+
+impl Printed {
+    fn of(info: &'static OpInfo) -> Printed {
+        let values = info.operands.iter().chain(info.results);
+        Printed {
+            info,
+            operands: vec![false; info.operands.len()],
+            regions: vec![false; info.regions.len()],
+            successors: vec![false; info.successors.len()],
+            types: values.map(|spec| spec.ty.only.is_some()).collect(),
+            attr_dict: false,
+            directives: Vec::new(),
+            function: false,
+        }
+    }
+
+    fn visit(&mut self, elems: &[Elem]) {
+        for elem in elems {
+            match elem {
+                Elem::Literal(_) | Elem::Space(_) | Elem::Attr(_) => {}
+                Elem::Operand(i) => self.operands[*i] = true,
+                Elem::Region(i) => self.regions[*i] = true,
+                Elem::Successor(i) => self.successors[*i] = true,
+                Elem::AllOperands => self.operands.fill(true),
+                Elem::AllRegions => self.regions.fill(true),
+                Elem::AllSuccessors => self.successors.fill(true),
+                Elem::AttrDict { .. } => self.attr_dict = true,
+                Elem::Type(values) => self.typed(*values),
+                Elem::FunctionalType(from, to) => {
+                    self.typed(*from);
+                    self.typed(*to);
+                }
+                Elem::Group { then, otherwise, .. } => {
+                    self.visit(then);
+                    self.visit(otherwise);
+                }
+                Elem::Function => self.function = true,
+                Elem::Custom(directive, params) => {
+                    self.directives.push(directive.name);
+                    params.iter().for_each(|param| self.param(*param));
+                }
+            }
+        }
+    }
+
+    fn param(&mut self, param: Param) {
+        match param {
+            Param::Operand(i) => self.operands[i] = true,
+            Param::Region(i) => self.regions[i] = true,
+            Param::Successor(i) => self.successors[i] = true,
+            Param::Types(values) => self.typed(values),
+            Param::Attr(_) => {}
+        }
+    }
+
+    fn typed(&mut self, values: Values) {
+        let operands = self.info.operands.len();
+        match values {
+            Values::Operand(i) => self.types[i] = true,
+            Values::Result(i) => self.types[operands + i] = true,
+            Values::Operands => self.types[..operands].fill(true),
+            Values::Results => self.types[operands..].fill(true),
+        }
+    }
+
+    fn mistakes(mut self) -> Vec<String> {
+        let info = self.info;
+        let mut found = Vec::new();
+        for unused in info.directives.iter().filter(|d| !self.directives.contains(&d.name)) {
+            found.push(format!("its format does not use its directive '{}'", unused.name));
+        }
+        // A directive may print what its parameters do not name.
+        if self.function || !self.directives.is_empty() {
+            return found;
+        }
+        if !self.attr_dict {
+            found.push("its format has no 'attr-dict', so attributes that it does not spell are lost".to_owned());
+        }
+        let values = |specs: &[ValueSpec]| specs.iter().map(|s| s.name).collect::<Vec<_>>();
+        let groups = |specs: &[GroupSpec]| specs.iter().map(|s| s.name).collect::<Vec<_>>();
+        let printed = [
+            ("operand", &self.operands, values(info.operands)),
+            ("region", &self.regions, groups(info.regions)),
+            ("successor", &self.successors, groups(info.successors)),
+        ];
+        for (what, printed, names) in printed {
+            let lost = printed.iter().zip(names).filter(|(printed, _)| !**printed);
+            found.extend(lost.map(|(_, name)| format!("its format does not print {what} '{name}'")));
+        }
+        self.derive();
+        let all = info.operands.iter().chain(info.results);
+        let open = all.zip(&self.types).filter(|(_, known)| !**known);
+        found.extend(open.map(|(spec, _)| format!("its format does not print the type of '{}', and none follows", spec.name)));
+        found
+    }
+
+    /// Marks the types that follow from known ones, as [`crate::typing`] derives them.
+    fn derive(&mut self) {
+        let (info, operands) = (self.info, self.info.operands.len());
+        let index = |name: &str| info.operands.iter().chain(info.results).position(|spec| spec.name == name);
+        if info.traits.has(Traits::SAME_TYPE) && self.types.contains(&true) {
+            self.types.fill(true);
+        }
+        for relation in info.relations.iter().chain(info.relations) {
+            match relation {
+                TypeRelation::Same(names) => {
+                    let groups: Vec<usize> = names.iter().filter_map(|name| index(name)).collect();
+                    let known = groups.iter().any(|&i| self.types[i]);
+                    groups.iter().for_each(|&i| self.types[i] |= known);
+                }
+                TypeRelation::SameOperands => {
+                    let known = self.types[..operands].contains(&true);
+                    self.types[..operands].iter_mut().for_each(|ty| *ty |= known);
+                }
+                TypeRelation::Derived { to, from, .. } => {
+                    let (Some(to), Some(from)) = (index(to), index(from)) else { continue };
+                    self.types[to] |= self.types[from];
+                }
+            }
+        }
+        let optional = info.results.iter().all(|spec| spec.arity != Arity::One);
+        if (info.infer.is_some() || optional) && !self.types[..operands].contains(&false) {
+            self.types.fill(true);
+        }
+    }
+}
