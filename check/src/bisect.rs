@@ -4,9 +4,8 @@ use crate::compare::{Reference, Verdict};
 use crate::options::Options;
 use crate::outcome::Difference;
 use gradus_ir::pass::{Action, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
-use gradus_ir::{Diagnostic, Module};
+use gradus_ir::{Diagnostic, Loc, Module};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A compilation that can be repeated.
@@ -53,6 +52,8 @@ pub struct Rewrite {
     pub op: String,
     /// That op's name.
     pub op_name: String,
+    /// That op's location.
+    pub loc: Loc,
 }
 
 /// What came of running a pipeline.
@@ -88,7 +89,7 @@ impl Subject<'_> {
         let before = (self.program)();
         let reference = Reference::new(&before, self.options);
         let mut m = (self.program)();
-        let found = RefCell::new(None);
+        let mut found = None;
         // What was found out last about each function; since then it has not changed.
         let mut known: FxHashMap<String, Verdict> = FxHashMap::default();
         let said = self.run(
@@ -106,11 +107,11 @@ impl Subject<'_> {
                 let difference = reference.smaller(&function, passed.module, difference);
                 let error = reference.error_after(passed, &function, &difference);
                 let (pass, pipeline, rewrites) = (passed.info.name, passed.pipeline_text(), (earlier, passed.rewrites));
-                *found.borrow_mut() = Some(Found { pass, pipeline, number, function, difference, error, rewrites });
+                found = Some(Found { pass, pipeline, number, function, difference, error, rewrites });
                 Some(Diagnostic::error(passed.module.loc(passed.op), "differs"))
             }),
         );
-        match (found.into_inner(), said) {
+        match (found, said) {
             (Some(found), _) => Checked::Wrong(Box::new(self.narrow(&reference, found))),
             (None, Err((why, said))) => Checked::Failed(why, said),
             (None, Ok(())) => {
@@ -123,7 +124,7 @@ impl Subject<'_> {
     /// Finds the rewrite, by halves: with only the first so many rewrites the pass is right, with one more it is wrong.
     fn narrow(&self, reference: &Reference<'_>, found: Found) -> Culprit {
         let (mut right, mut wrong) = found.rewrites;
-        let is_wrong = |count: u64| self.is_wrong(reference, found.number, count);
+        let is_wrong = |count: u64| self.is_wrong(reference, &found, count);
         let mut rewrite = None;
         if right < wrong && !is_wrong(right) && is_wrong(wrong) {
             while wrong - right > 1 {
@@ -135,7 +136,9 @@ impl Subject<'_> {
         let Found { pass, pipeline, number, function, difference, mut error, .. } = found;
         error = match &rewrite {
             Some(rewrite) => {
-                let (loc, what) = (error.loc, format!("caused by rewrite {}: {}", rewrite.number, rewrite.what));
+                let what = format!("caused by rewrite {}: {}", rewrite.number, rewrite.what);
+                // The op may be in another function than the one that differs.
+                let loc = if rewrite.loc == Loc::UNKNOWN { error.loc } else { rewrite.loc };
                 error.note(loc, what).note(loc, format!("on {}", rewrite.op))
             }
             None => error,
@@ -144,18 +147,19 @@ impl Subject<'_> {
         Culprit { pass, pipeline, number, function, difference, conclusive, rewrite, error }
     }
 
-    /// Whether the program differs after a pass when only so many rewrites happen.
-    fn is_wrong(&self, reference: &Reference<'_>, number: usize, count: u64) -> bool {
+    /// Whether the function that was found differs after the pass when only `count` rewrites happen. Other functions may
+    /// differ by other rewrites.
+    fn is_wrong(&self, reference: &Reference<'_>, found: &Found, count: u64) -> bool {
         let mut m = (self.program)();
         let mut wrong = false;
         let _ = self.run(
             &mut m,
             only(count),
             &mut after_each(|n, _, passed| {
-                if n < number {
+                if n < found.number {
                     return None;
                 }
-                wrong = reference.wrong_after(passed).is_some();
+                wrong = reference.differs_after(passed, &found.function);
                 Some(Diagnostic::error(passed.module.loc(passed.op), "enough"))
             }),
         );
@@ -228,7 +232,8 @@ impl Observer for Note {
             Unit::Region(region) => action.module.region_op(region),
         };
         let (what, op_name) = (action.to_string(), op.map_or("", |op| action.module.name_text(op)).to_owned());
-        let rewrite = Rewrite { number: self.number, what, op: action.unit_text(), op_name };
+        let loc = op.map_or(Loc::UNKNOWN, |op| action.module.loc(op));
+        let rewrite = Rewrite { number: self.number, what, op: action.unit_text(), op_name, loc };
         *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(rewrite);
     }
 

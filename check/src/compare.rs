@@ -196,6 +196,11 @@ impl<'m> Reference<'m> {
         self.compare_inside(passed.module, passed.op)
     }
 
+    /// Whether the function of that name differs after a pass.
+    pub(crate) fn differs_after(&self, passed: &Passed<'_>, name: &str) -> bool {
+        self.after(passed).any(|(other, _, verdict)| other == name && matches!(verdict, Verdict::Different(_)))
+    }
+
     /// The first function that differs after a pass, and what shows that.
     pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference)> {
         self.after(passed).find_map(|(name, _, verdict)| match verdict {

@@ -9,8 +9,7 @@ use gradus_interp::Interpreter;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::{Loc, Module, Op};
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Runs that use more elements of memory are given up.
 const MAX_MEMORY: usize = 1 << 14;
@@ -61,18 +60,19 @@ pub fn run(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
 pub struct Runner<'m> {
     m: &'m Module,
     interpreter: Interpreter<'m>,
-    events: Rc<RefCell<Events<'m>>>,
+    /// Shared with the interpreter, which adds external calls.
+    events: Arc<Mutex<Events<'m>>>,
 }
 
 impl<'m> Runner<'m> {
     /// For a valid program.
     pub fn new(m: &'m Module, options: &Options) -> Runner<'m> {
         let events = Events { list: Vec::new(), globals: Globals::new(m), seed: 0, options: *options };
-        let events = Rc::new(RefCell::new(events));
+        let events = Arc::new(Mutex::new(events));
         let heard = events.clone();
         let mut interpreter = Interpreter::new(m)
             .fuel(options.fuel)
-            .on_external(Box::new(move |m, op, operands, memory| heard.borrow_mut().call(m, op, operands, memory)));
+            .on_external(Box::new(move |m, op, operands, memory| locked(&heard).call(m, op, operands, memory)));
         interpreter.memory.limit = MAX_MEMORY;
         Runner { m, interpreter, events }
     }
@@ -81,12 +81,12 @@ impl<'m> Runner<'m> {
     pub fn run(&mut self, function: Op, input: &Input) -> Outcome {
         let (m, interpreter) = (self.m, &mut self.interpreter);
         interpreter.reset();
-        if let Err(trap) = prepare(&mut self.events.borrow_mut(), input, &mut interpreter.memory) {
+        if let Err(trap) = prepare(&mut locked(&self.events), input, &mut interpreter.memory) {
             return Outcome::Unsupported(m.loc(function), trap.to_string());
         }
         let result = interpreter.call(function, input.args.clone());
-        let globals = self.events.borrow().globals.contents(&interpreter.memory);
-        let events = std::mem::take(&mut self.events.borrow_mut().list);
+        let globals = locked(&self.events).globals.contents(&interpreter.memory);
+        let events = std::mem::take(&mut locked(&self.events).list);
         let memory = &interpreter.memory;
         match result {
             Ok(values) => {
@@ -107,6 +107,11 @@ impl<'m> Runner<'m> {
             }
         }
     }
+}
+
+/// The events, of a run that is over or of the one call that adds to them.
+fn locked<'a, 'm>(events: &'a Mutex<Events<'m>>) -> MutexGuard<'a, Events<'m>> {
+    events.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Outcome {

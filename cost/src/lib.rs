@@ -53,7 +53,10 @@ impl CostModel {
 
     /// Returns the rules or rule groups with the given names; without names, the canonicalization rules, the rules from
     /// the user, and the groups of the target.
-    pub fn rules(&self, m: &Module, root: Op, names: &[String]) -> Result<Vec<CompiledRule>, Diagnostic> {
+    ///
+    /// # Errors
+    /// When a name is not that of a rule or group, or when it asks for approximate rules only though `approx` is false.
+    pub fn rules(&self, m: &Module, root: Op, names: &[String], approx: bool) -> Result<Vec<CompiledRule>, Diagnostic> {
         let declared = m.ctx.declared_rules().rules().iter().cloned();
         let mut all: Vec<CompiledRule> = declared.chain(given(m)?).collect();
         let mut kept = names.to_vec();
@@ -62,12 +65,23 @@ impl CostModel {
                 all.extend_from_slice(rules);
             }
             if names.iter().any(|name| name == group.name) {
+                if !approx && rules.iter().all(|rule| rule.approx) {
+                    let message = format!("the rules of group '{}' are approximate: they need floats=approx", group.name);
+                    return Err(Diagnostic::error(m.loc(root), message));
+                }
                 kept.retain(|name| name != group.name);
                 kept.extend(rules.iter().map(|rule| m.ctx.text(rule.name).to_owned()));
             }
         }
         keep_named(m, root, &mut all, &kept)?;
-        Ok(all)
+        let named = |rule: &&CompiledRule| names.iter().any(|name| name == m.ctx.text(rule.name));
+        match all.iter().filter(named).find(|rule| rule.approx && !approx) {
+            Some(rule) => {
+                let message = format!("rule '{}' is approximate: it needs floats=approx", m.ctx.text(rule.name));
+                Err(Diagnostic::error(m.loc(root), message))
+            }
+            None => Ok(all),
+        }
     }
 }
 

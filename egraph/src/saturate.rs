@@ -125,7 +125,7 @@ impl Pass for Saturate {
 impl Saturate {
     /// The equations among the selected rules.
     fn equations(&self, m: &Module, root: Op) -> Result<Equations, Diagnostic> {
-        let all = self.model.rules(m, root, &self.names)?;
+        let all = self.model.rules(m, root, &self.names, self.approx)?;
         let (equations, refused) = Equations::of(&m.ctx, all, self.approx);
         let asked = |(name, _): &(_, _)| self.names.iter().any(|n| n == m.ctx.text(*name));
         match refused.into_iter().find(asked) {

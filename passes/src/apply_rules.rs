@@ -75,7 +75,7 @@ impl ApplyRules {
     /// The selected rules.
     fn rules(&self, m: &Module, op: Op) -> Result<Vec<CompiledRule>, Diagnostic> {
         if let Some(target) = self.target {
-            let mut all = target.rules(m, op, &self.names)?;
+            let mut all = target.rules(m, op, &self.names, self.approx)?;
             all.retain(|rule| self.approx || !rule.approx);
             return Ok(all);
         }

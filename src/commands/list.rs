@@ -3,8 +3,10 @@
 use crate::pass_flags::{flag, option_line};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
+use gradus_ir::pass::PassOption;
 use gradus_ir::rules::Rule;
-use gradus_ir::{Dialect, Module, PrintOptions};
+use gradus_ir::{AttrKind, AttrText, Dialect, Module, PassInfo, PrintOptions};
+use gradus_lowering::targets::TARGETS;
 use std::fmt::Write;
 
 /// The declaration.
@@ -12,39 +14,96 @@ pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(_: &Tool) -> Command {
     Command::new("list")
-        .about("List dialects, ops, passes with their options or rules, a line each")
-        .after_help("Examples:\n  gradus list passes\n  gradus list ops | grep conv\n  gradus list rules --as-ir")
-        .arg(Arg::new("WHAT").required(true).value_parser(["dialects", "ops", "passes", "rules", "rule-groups"]))
+        .about("List dialects, ops, attributes, passes with their options, rules and targets, a line each")
+        .after_help("Examples:\n  gradus list\n  gradus list ops | grep conv\n  gradus list rules --as-ir")
+        .arg(
+            Arg::new("WHAT")
+                .value_parser(KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>())
+                .help("The declarations to list; all of them, under headings, if left out"),
+        )
         .arg(flag("as-ir", "Print rules as IR"))
 }
 
+/// A kind of declarations.
+struct Kind {
+    name: &'static str,
+    rows: fn(&Tool) -> Vec<Row>,
+}
+
+/// The name of a declaration, its summary, and the options of a pass.
+struct Row {
+    name: String,
+    summary: &'static str,
+    options: &'static [PassOption],
+}
+
+/// All kinds, in the order of the whole list.
+const KINDS: &[Kind] = &[
+    Kind { name: "dialects", rows: |tool| rows(tool.dialects.iter().map(|d| (d.name, d.doc))) },
+    Kind { name: "ops", rows: |tool| rows(all_of(tool, |d| d.ops).map(|info| (info.name, info.doc))) },
+    Kind { name: "attributes", rows: |tool| all_of(tool, |d| d.attrs).filter_map(|kind| attribute(kind)).collect() },
+    Kind { name: "passes", rows: |tool| tool.passes.iter().map(|info| pass(info)).collect() },
+    Kind { name: "rules", rows: |tool| rows(tool.dialects.iter().flat_map(all_rules).map(|rule| (rule.name, rule.text))) },
+    Kind { name: "rule-groups", rows: |tool| rows(all_of(tool, |d| d.rule_groups).map(|group| (group.name, group.doc))) },
+    Kind { name: "targets", rows: |_| rows(TARGETS.iter().map(|target| (target.name, target.doc))) },
+];
+
+/// The declarations of one kind of all dialects.
+fn all_of<T>(tool: &Tool, of: fn(&'static Dialect) -> &'static [T]) -> impl Iterator<Item = &'static T> {
+    tool.dialects.iter().flat_map(move |dialect| of(dialect))
+}
+
+fn rows(pairs: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Row> {
+    pairs.map(|(name, doc)| Row { name: name.to_owned(), summary: summary(doc), options: &[] }).collect()
+}
+
+/// The first line, without its full stop.
+fn summary(doc: &'static str) -> &'static str {
+    doc.lines().next().unwrap_or("").trim_end_matches('.')
+}
+
+fn pass(info: &'static PassInfo) -> Row {
+    Row { name: info.name.to_owned(), summary: info.summary(), options: info.options }
+}
+
+/// An attribute with a text of its own, as it begins: `#arith.fastmath`.
+fn attribute(kind: &'static AttrKind) -> Option<Row> {
+    let (dialect, mnemonic, doc) = match &kind.text {
+        AttrText::Words { dialect, mnemonic, .. } => (*dialect, *mnemonic, kind.summary),
+        AttrText::Body(body) => (body.dialect, body.mnemonic, body.doc),
+        _ => return None,
+    };
+    Some(Row { name: format!("#{dialect}.{mnemonic}"), summary: summary(doc), options: &[] })
+}
+
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let what: &String = matches.get_one("WHAT").expect("is required");
+    let what = matches.get_one::<String>("WHAT");
     if matches.get_flag("as-ir") {
-        return if what == "rules" { rules(tool, streams) } else { Err(Failure::Usage("--as-ir prints rules".into())) };
+        return match what {
+            Some(what) if what == "rules" => rules(tool, streams),
+            _ => Err(Failure::Usage("--as-ir prints rules".into())),
+        };
     }
-    let rows: Vec<(&str, &str)> = match what.as_str() {
-        "dialects" => tool.dialects.iter().map(|d| (d.name, d.doc)).collect(),
-        "ops" => tool.dialects.iter().flat_map(|d| d.ops).map(|info| (info.name, info.summary())).collect(),
-        "rules" => tool.dialects.iter().flat_map(all_rules).map(|rule| (rule.name, rule.text)).collect(),
-        "rule-groups" => {
-            tool.dialects.iter().flat_map(|d| d.rule_groups).map(|group| (group.name, group.doc)).collect()
-        }
-        _ => tool.passes.iter().map(|info| (info.name, info.doc)).collect(),
-    };
-    let options = |name: &str| {
-        tool.passes.iter().find(|info| what == "passes" && info.name == name).map_or(&[][..], |i| i.options)
-    };
-    let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for (name, doc) in rows {
-        let summary = doc.lines().next().unwrap_or("").trim_end_matches('.');
+    for kind in KINDS.iter().filter(|kind| what.is_none_or(|what| what == kind.name)) {
+        if what.is_none() {
+            let blank = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{blank}{}:", kind.name);
+        }
+        list(&(kind.rows)(tool), &mut text);
+    }
+    crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
+}
+
+/// Writes a line for each row, and for each option of a pass.
+fn list(rows: &[Row], text: &mut String) {
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    for Row { name, summary, options } in rows {
         let _ = writeln!(text, "{name:width$}  {summary}");
-        for option in options(name) {
+        for option in *options {
             let _ = writeln!(text, "{:width$}    {}", "", option_line(option));
         }
     }
-    crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
 /// The rules of a dialect, followed by those of its groups.

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::diag::suggest;
 use crate::intern::{Attr, Type};
 use crate::module::Region;
-use crate::op_info::{Arity, AttrBody, AttrText, OpArgs, OpInfo, group_range};
+use crate::op_info::{Arity, AttrBody, AttrSpec, AttrText, OpArgs, OpInfo, group_range};
 use crate::traits::Traits;
 use crate::typing;
 use smallvec::SmallVec;
@@ -264,18 +264,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResu
                 Some(case) => ctx.int_attr(*ty, case.1),
                 None => {
                     let all: Vec<&str> = cases.iter().map(|c| c.0).collect();
-                    let message = format!(
-                        "custom op '{}' expected string or keyword containing one of the following enum values for \
-                         attribute '{}' [{}]",
-                        info.name,
-                        spec.name,
-                        all.join(", ")
-                    );
-                    let mut error = p.error(at, message);
-                    if let Some(near) = suggest(word, all.into_iter()) {
-                        *error = error.clone().note(error.loc, format!("did you mean '{near}'?"));
-                    }
-                    return Err(error);
+                    return unknown_case(p, info, spec, at, (word, &all));
                 }
             }
         }
@@ -291,6 +280,27 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResu
     };
     s.props.push((ctx.str(spec.name), value));
     Ok(())
+}
+
+/// The error of a word at byte `at` that is not among the words of an attribute.
+fn unknown_case<T>(
+    p: &Parser<'_>,
+    info: &OpInfo,
+    spec: &AttrSpec,
+    at: usize,
+    (word, all): (&str, &[&str]),
+) -> PResult<T> {
+    let message = format!(
+        "custom op '{}' expected string or keyword containing one of the following enum values for attribute '{}' [{}]",
+        info.name,
+        spec.name,
+        all.join(", ")
+    );
+    let mut error = p.error(at, message);
+    if let Some(near) = suggest(word, all.iter().copied()) {
+        *error = error.clone().note(error.loc, format!("did you mean '{near}'?"));
+    }
+    Err(error)
 }
 
 fn types(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, values: Values) -> PResult<()> {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate="target=scalar rules=fast-inverse-sqrt" --verify-diagnostics
 
-// expected-error@+1 {{rule 'fast-inverse-sqrt' is no equation: it is approximate}}
+// expected-error@+1 {{rule 'fast-inverse-sqrt' is approximate: it needs floats=approx}}
 module {
   func.func @inverse(%x: f32) -> f32 {
     %one = arith.constant 1.0 : f32
