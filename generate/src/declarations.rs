@@ -59,7 +59,8 @@ fn contradiction(trial: &mut Trial, info: &'static OpInfo) -> Option<String> {
         let sampled = types.iter().all(|types| !types.is_empty());
         let common = first.iter().any(|(ty, _)| others.iter().all(|types| types.iter().any(|(other, _)| other == ty)));
         let names: Vec<String> = specs.iter().map(|spec| format!("'{}'", spec.name)).collect();
-        (sampled && !common).then(|| format!("{by} makes the types of {} equal, but no type fits all", names.join(", ")))
+        (sampled && !common)
+            .then(|| format!("{by} makes the types of {} equal, but no type fits all", names.join(", ")))
     })
 }
 

@@ -210,7 +210,8 @@ impl Interpreter<'_> {
         let start = self.read_all(code, frame, op)?;
         let jump = jump.ok_or_else(|| trapped(Trap::unsupported("this branch has no meaning")))?;
         let taken = code.with_args(self.module, op, info, |args| jump(args, &self.stack[start..])).map_err(trapped)?;
-        let wrong = || trapped(Trap::unsupported(format!("its declared meaning goes to successor {taken} of {}", to.len())));
+        let wrong =
+            || trapped(Trap::unsupported(format!("its declared meaning goes to successor {taken} of {}", to.len())));
         let (block, carried) = to.get(taken).ok_or_else(wrong)?;
         self.stack.truncate(start + carried.end);
         self.stack.drain(start..start + carried.start);

@@ -13,7 +13,8 @@ const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| 
 /// A program.
 #[op(
     "builtin.module",
-    traits = Traits::ISOLATED.and(Traits::SYMBOL_TABLE).and(Traits::NO_TERMINATOR).and(Traits::GRAPH_REGION)
+    traits = Traits::ISOLATED.and(Traits::SYMBOL_TABLE).and(Traits::NO_TERMINATOR).and(Traits::GRAPH_REGION),
+    effects = Effects::Unknown
 )]
 struct ModuleOp {
     /// The contents.

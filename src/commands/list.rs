@@ -42,15 +42,21 @@ const KINDS: &[Kind] = &[
     Kind { name: "dialects", rows: |tool| rows(tool.dialects.iter().map(|d| (d.name, d.doc))) },
     Kind { name: "ops", rows: |tool| rows(all_of(tool, |d| d.ops).map(|info| (info.name, info.doc))) },
     Kind { name: "attributes", rows: |tool| all_of(tool, |d| d.attrs).filter_map(|kind| attribute(kind)).collect() },
-    Kind { name: "passes", rows: |tool| tool.passes.iter().map(|info| pass(info)).collect() },
-    Kind { name: "rules", rows: |tool| rows(tool.dialects.iter().flat_map(all_rules).map(|rule| (rule.name, rule.text))) },
-    Kind { name: "rule-groups", rows: |tool| rows(all_of(tool, |d| d.rule_groups).map(|group| (group.name, group.doc))) },
+    Kind { name: "passes", rows: |tool| tool.passes.iter().copied().map(pass).collect() },
+    Kind {
+        name: "rules",
+        rows: |tool| rows(tool.dialects.iter().flat_map(all_rules).map(|rule| (rule.name, rule.text))),
+    },
+    Kind {
+        name: "rule-groups",
+        rows: |tool| rows(all_of(tool, |d| d.rule_groups).map(|group| (group.name, group.doc))),
+    },
     Kind { name: "targets", rows: |_| rows(TARGETS.iter().map(|target| (target.name, target.doc))) },
 ];
 
 /// The declarations of one kind of all dialects.
-fn all_of<T>(tool: &Tool, of: fn(&'static Dialect) -> &'static [T]) -> impl Iterator<Item = &'static T> {
-    tool.dialects.iter().flat_map(move |dialect| of(dialect))
+fn all_of<T: 'static>(tool: &Tool, of: fn(&'static Dialect) -> &'static [T]) -> impl Iterator<Item = &'static T> {
+    tool.dialects.iter().flat_map(move |&dialect| of(dialect))
 }
 
 fn rows(pairs: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Row> {

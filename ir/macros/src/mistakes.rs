@@ -63,7 +63,8 @@ pub(super) fn check(args: &OpArgs, item: &ItemStruct) -> Result<()> {
     }
     let has_regions = item.fields.iter().any(|field| is_kind(field, &["Region", "Regions"]));
     if has_regions && !args.pairs.iter().any(|(key, _)| key == "effects") {
-        let message = "an op with regions states its effects: `effects = Effects::Recursive` for those of the ops inside";
+        let message =
+            "an op with regions states its effects: `effects = Effects::Recursive` for those of the ops inside";
         return Err(Error::new(item.ident.span(), message));
     }
     Ok(())
@@ -85,7 +86,9 @@ fn check_keys(args: &OpArgs) -> Result<()> {
         if !known().any(|known| known == text) {
             return Err(Error::new(key.span(), format!("`{text}` is not a key of `#[op]`{}", hint(&text, known()))));
         }
-        if let Some((by, _)) = DERIVED.iter().find(|(by, of)| *of == text && args.pairs.iter().any(|(key, _)| key == by)) {
+        if let Some((by, _)) =
+            DERIVED.iter().find(|(by, of)| *of == text && args.pairs.iter().any(|(key, _)| key == by))
+        {
             return Err(Error::new(key.span(), format!("`{text}` follows from `{by}`: state one of them")));
         }
         if !seen.insert(text.clone()) {

@@ -1,8 +1,8 @@
 //! Mistakes in dialects: names, attributes, rules and what rules call.
 
 use super::{DeclarationError, Declared, op_error, repeated};
-use crate::diag::hint;
 use crate::context::Context;
+use crate::diag::hint;
 use crate::op_info::{AttrKind, AttrText, Dialect};
 use crate::traits::Traits;
 use std::collections::BTreeSet;

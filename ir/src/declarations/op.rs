@@ -1,8 +1,8 @@
 //! Mistakes in ops.
 
 use super::repeated;
-use crate::diag::hint;
 use crate::context::Context;
+use crate::diag::hint;
 use crate::effects::Effects;
 use crate::op_info::{Arity, Dialect, OpInfo, SlotRole, TypeRelation, ValueSpec};
 use crate::text::format_mistakes;
@@ -100,7 +100,10 @@ impl Check<'_> {
             match self.ctx.parse_attr(text) {
                 Err(why) => self.add(format!("the default '{text}' of '{}' is not an attribute: {why}", spec.name)),
                 Ok(attr) if !(spec.kind.check)(self.ctx, attr) => {
-                    self.add(format!("the default '{text}' of '{}' is not of its kind: {}", spec.name, spec.kind.summary));
+                    self.add(format!(
+                        "the default '{text}' of '{}' is not of its kind: {}",
+                        spec.name, spec.kind.summary
+                    ));
                 }
                 Ok(_) => {}
             }
@@ -133,13 +136,28 @@ impl Check<'_> {
         let terminates = info.traits.has(Traits::TERMINATOR);
         self.trait_needs(Traits::COMMUTATIVE, two, "COMMUTATIVE", "two operands");
         self.trait_needs(Traits::ASSOCIATIVE, two && one_result, "ASSOCIATIVE", "two operands and one result");
-        self.trait_needs(Traits::CONSTANT_LIKE, operands.is_empty() && one_result, "CONSTANT_LIKE", "one result and no operands");
+        self.trait_needs(
+            Traits::CONSTANT_LIKE,
+            operands.is_empty() && one_result,
+            "CONSTANT_LIKE",
+            "one result and no operands",
+        );
         self.trait_needs(Traits::INVOLUTION, one_operand && one_result, "INVOLUTION", "one operand and one result");
-        self.trait_needs(Traits::IDEMPOTENT, !operands.is_empty() && one_result, "IDEMPOTENT", "operands and one result");
+        self.trait_needs(
+            Traits::IDEMPOTENT,
+            !operands.is_empty() && one_result,
+            "IDEMPOTENT",
+            "operands and one result",
+        );
         self.trait_needs(Traits::EXTENT, operands.len() == 2 && one_result, "EXTENT", "two operands and one result");
         self.trait_needs(Traits::RETURN_LIKE, terminates, "RETURN_LIKE", "the trait TERMINATOR");
         let dest = operands.iter().any(|spec| spec.name == "dest");
-        self.trait_needs(Traits::COMBINING, dest && results.is_empty(), "COMBINING", "an operand 'dest' and no results");
+        self.trait_needs(
+            Traits::COMBINING,
+            dest && results.is_empty(),
+            "COMBINING",
+            "an operand 'dest' and no results",
+        );
         if !info.successors.is_empty() && !terminates {
             self.add("it has successors without the trait TERMINATOR");
         }

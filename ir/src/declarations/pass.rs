@@ -1,9 +1,9 @@
 //! Mistakes in passes.
 
 use super::{DeclarationError, Declared, repeated};
-use crate::diag::hint;
 use crate::context::Context;
-use crate::pass::{OptionKind, Options, PassInfo, PassOption};
+use crate::diag::hint;
+use crate::pass::{OptionKind, Options, PassInfo, PassOption, PipelineError};
 
 /// Checks passes.
 pub(super) fn check(ctx: &Context, passes: &[&'static PassInfo], errors: &mut Vec<DeclarationError>) {
@@ -37,18 +37,23 @@ fn mistakes(ctx: &Context, info: &'static PassInfo) -> Vec<String> {
     let twice = repeated(info.statistics.iter().map(|(name, _)| *name));
     found.extend(twice.into_iter().map(|name| format!("two statistics are called '{name}'")));
     if found.is_empty() {
-        // Reading options panics where the pass asks for one that it does not declare.
-        let made = std::panic::catch_unwind(|| Options::parse(info.options, "").and_then(|o| (info.make)(&o)).err());
-        match made {
-            Ok(None) => {}
-            Ok(Some(why)) => found.push(format!("it cannot be made with its default options: {why}")),
-            Err(panic) => {
-                let text = panic.downcast_ref::<String>().map_or("it panics", |text| text.as_str());
-                found.push(format!("it cannot be made with its default options: {text}"));
-            }
-        }
+        found.extend(making_mistake(info));
     }
     found
+}
+
+/// The reason why the pass cannot be made with its default options.
+fn making_mistake(info: &'static PassInfo) -> Option<String> {
+    let make = || -> Result<(), PipelineError> {
+        (info.make)(&Options::parse(info.options, "")?)?;
+        Ok(())
+    };
+    // Reading an option that is not declared panics.
+    let why = match std::panic::catch_unwind(make) {
+        Ok(made) => made.err()?.to_string(),
+        Err(panic) => panic.downcast_ref::<String>().map_or("it panics".to_owned(), Clone::clone),
+    };
+    Some(format!("it cannot be made with its default options: {why}"))
 }
 
 fn option_mistake(option: &PassOption) -> Option<String> {

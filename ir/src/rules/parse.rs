@@ -185,7 +185,7 @@ impl Reader<'_> {
     fn op(&mut self, name: &str) -> Result<OpTerm, String> {
         let full = if name.contains('.') { name.to_owned() } else { format!("{}.{name}", self.dialect.name) };
         let name = self.ctx.op_name(&full);
-        let Some(info) = self.ctx.op_info(name) else { 
+        let Some(info) = self.ctx.op_info(name) else {
             let known = self.ctx.dialects().iter().flat_map(|d| d.ops).map(|info| info.name);
             return Err(format!("'{full}' is not a registered op{}", hint(&full, known)));
         };
@@ -215,7 +215,7 @@ impl Reader<'_> {
             return Ok((self.ctx.str(OTHERS), AttrTerm::Others(var)));
         }
         let key = self.word();
-        let Some(spec) = info.attr(&key) else { 
+        let Some(spec) = info.attr(&key) else {
             let near = hint(&key, info.attrs.iter().map(|a| a.name));
             return Err(format!("'{}' has no attribute '{key}'{near}", info.name));
         };
@@ -236,11 +236,10 @@ impl Reader<'_> {
         match spec.kind.text {
             AttrText::Cases(ty, cases) => {
                 let case = cases.iter().find(|c| c.0 == word);
-                case.map(|c| self.ctx.int_attr(ty, c.1))
-                    .ok_or_else(|| {
-                        let near = hint(word, cases.iter().map(|case| case.0));
-                        format!("'{word}' is not a value of '{}'{near}", spec.name)
-                    })
+                case.map(|c| self.ctx.int_attr(ty, c.1)).ok_or_else(|| {
+                    let near = hint(word, cases.iter().map(|case| case.0));
+                    format!("'{word}' is not a value of '{}'{near}", spec.name)
+                })
             }
             AttrText::Words { dialect, mnemonic, .. } | AttrText::Body(&AttrBody { dialect, mnemonic, .. }) => {
                 self.ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{word}>")).map_err(|e| e.message)
@@ -274,6 +273,9 @@ fn check_arity(info: &OpInfo, operands: usize) -> Result<(), String> {
         true => usize::MAX,
         false => info.operands.len(),
     };
+    if needed == most && operands != needed {
+        return Err(format!("'{}' takes {needed} operands, not {operands}", info.name));
+    }
     if operands < needed {
         return Err(format!("'{}' takes {needed} operands or more, not {operands}", info.name));
     }

@@ -125,7 +125,9 @@ impl Printed {
         self.derive();
         let all = info.operands.iter().chain(info.results);
         let open = all.zip(&self.types).filter(|(_, known)| !**known);
-        found.extend(open.map(|(spec, _)| format!("its format does not print the type of '{}', and none follows", spec.name)));
+        found.extend(
+            open.map(|(spec, _)| format!("its format does not print the type of '{}', and none follows", spec.name)),
+        );
         found
     }
 

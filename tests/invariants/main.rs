@@ -1,0 +1,60 @@
+//! The invariants of ARCHITECTURE.md that can be read off the code: length of functions, documentation, circles of modules,
+//! shared mutable state, op names in passes, and the number of places that a declaration touches.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod circles;
+mod code;
+mod places;
+
+use std::path::{Path, PathBuf};
+use support::{files, root};
+
+/// The folders of the workspace's crates with sources, examples aside; the first is that of the tool.
+fn source_folders() -> Vec<String> {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the workspace has a manifest");
+    let members =
+        manifest.split("members = [").nth(1).and_then(|rest| rest.split(']').next()).expect("it lists members");
+    let members = members.split('"').skip(1).step_by(2).filter(|member| !member.starts_with("examples/"));
+    std::iter::once("src".to_owned()).chain(members.map(|member| format!("{member}/src"))).collect()
+}
+
+/// A source file without its tests.
+struct Source {
+    /// Relative to the repository.
+    path: String,
+    text: String,
+}
+
+/// The source files of a folder that are not tests, each up to its tests.
+fn sources(folder: &str) -> Vec<Source> {
+    let is_test = |path: &Path| {
+        let path = path.display().to_string();
+        path.ends_with("tests.rs") || path.contains("/tests/")
+    };
+    let paths: Vec<PathBuf> = files(&root().join(folder), "rs").into_iter().filter(|path| !is_test(path)).collect();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let end = text.find("\n#[cfg(test)]\n").map_or(text.len(), |at| at + 1);
+        let shown = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        Source { path: shown, text: text[..end].to_owned() }
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The source files of all crates.
+fn all_sources() -> Vec<Source> {
+    source_folders().iter().flat_map(|folder| sources(folder)).collect()
+}
+
+fn no_failures(rule: &str, failures: &[String]) {
+    assert!(failures.is_empty(), "{rule}:\n{}", failures.join("\n"));
+}
+
+/// Whether a text holds a word, not as a part of a longer one.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word)
+        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
+}
