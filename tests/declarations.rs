@@ -5,7 +5,7 @@ use gradus::Tool;
 use gradus::dialects::constraint::{ANY, FLOAT_LIKE, I64, INDEX, STRING};
 use gradus::ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus::ir::pass::{OptionKind, PassOption};
-use gradus::ir::rules::{ArgKind, Native, RuleGroup, rule};
+use gradus::ir::rules::{ArgKind, RuleFunction, RuleGroup, rule};
 use gradus::ir::{
     Access, Arity, AttrBody, AttrKind, AttrSpec, AttrText, Context, DType, Dialect, Directive, Effects, Folded,
     GroupSpec, OpArgs, OpInfo, PassInfo, Pattern, Traits, Type, TypeConstraint, TypeRelation, ValueSpec,
@@ -164,8 +164,8 @@ ops! {
         "its format has no 'attr-dict', so attributes that it does not spell are lost";
     a_format_that_loses_an_operand { operands: &[value("x", &INDEX)], format: Some("attr-dict") } =>
         "its format does not print operand 'x'";
-    a_format_without_a_type { operands: &[value("x", &ANY)], format: Some("$x attr-dict") } =>
-        "its format does not print the type of 'x', and none follows";
+    a_format_without_a_type { results: &[value("r", &ANY)], format: Some("attr-dict") } =>
+        "its format does not print the type of 'r', and none follows";
     a_directive_that_nobody_uses { directives: &[BODY], format: Some("attr-dict") } =>
         "its format does not use its directive 'Body'";
     a_directive_that_loses_attributes { directives: &[BODY], format: Some("custom<Body>") } =>
@@ -180,8 +180,6 @@ ops! {
         "its declared meaning gives 2 values for 1 results";
     a_meaning_of_another_type { results: &[value("r", &F32)], eval: Some(|_, _| Ok(vec![Datum::Int(1)])) } =>
         "its declared meaning gives an integer for a result of type 'f32'";
-    two_meanings { eval: Some(|_, _| Ok(vec![])), exec: Some(|_, _, _| Ok(vec![])), effects: Effects::Unknown } =>
-        "it has two meanings, 'eval' and 'exec'";
     a_type_too_many_is_inferred {
         operands: &[value("x", &INDEX)], results: &[value("r", &ANY)], infer: Some(|_| Ok(vec![Type::F32, Type::F32]))
     } => "its 'infer' gives 2 types for 1 results";
@@ -241,7 +239,7 @@ dialects! {
 }
 
 const RULE: gradus::ir::rules::Rule = rule("toy-rule", "arith.addi(x, arith.subi(y, x)) => y");
-const ZERO: &Native = &Native::test("is_zerro", "Whether it is zero.", &[ArgKind::Attr], |_, _| false);
+const ZERO: &RuleFunction = &RuleFunction::test("is_zerro", "Whether it is zero.", &[ArgKind::Attr], |_, _| false);
 static WORDS: AttrKind = AttrKind {
     summary: "a word",
     check: |_, _| true,
@@ -276,7 +274,6 @@ passes! {
         options: &[PassOption { name: "mode", doc: "How.", kind: OptionKind::Word("lazzy", &[("lazy", "Lazily")]) }]
     } => "the default 'lazzy' of option 'mode' is not one of its words; did you mean 'lazy'?";
     two_options_of_one_name { options: &[OPTION, OPTION] } => "two options are called 'max'";
-    a_pass_that_its_defaults_do_not_make {} => "it cannot be made with its default options: no";
     a_pass_that_reads_an_undeclared_option { options: &[OPTION], make: |options| {
         options.int("mx");
         Err(String::new())

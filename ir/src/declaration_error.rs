@@ -20,7 +20,7 @@ pub enum Declared {
     Attribute,
     Rule,
     RuleGroup,
-    Native,
+    RuleFunction,
     Pass,
 }
 
@@ -32,7 +32,7 @@ impl Declared {
             Declared::Attribute => "attribute",
             Declared::Rule => "rule",
             Declared::RuleGroup => "rule group",
-            Declared::Native => "native function",
+            Declared::RuleFunction => "rule function",
             Declared::Pass => "pass",
         }
     }

@@ -41,26 +41,29 @@ fn command(_: &Tool) -> Command {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let mistakes = tool.check_declarations();
-    for mistake in &mistakes {
-        let _ = writeln!(streams.err, "error: {mistake}");
-    }
-    if !mistakes.is_empty() {
-        return Err(Failure::Reported);
-    }
     if let Some(folder) = matches.get_one::<String>("output") {
         let files = reference(tool);
-        return if matches.get_flag("check") {
+        let done = if matches.get_flag("check") {
             compare(tool, folder, &files, streams)
         } else {
             save(folder, &files, streams)
         };
+        return done.and_then(|()| check_declarations(tool, streams));
     }
     let text = match matches.get_one::<String>("NAME") {
         Some(name) => one(tool, name)?,
         None => tool.dialects.iter().map(|d| dialect(d)).chain([passes(tool)]).collect(),
     };
     write("-", streams, |out| out.write_all(text.as_bytes()))
+}
+
+/// Reports the mistakes in the tool's declarations.
+fn check_declarations(tool: &Tool, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let mistakes = tool.check_declarations();
+    for mistake in &mistakes {
+        let _ = writeln!(streams.err, "error: {mistake}");
+    }
+    if mistakes.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
 /// The files of the reference, by name.

@@ -36,7 +36,7 @@ pub(super) fn check(ctx: &Context, dialect: &'static Dialect, errors: &mut Vec<D
         errors.push(DeclarationError::new(Declared::RuleGroup, name, group.name, mistake));
     }
     for native in dialect.natives.iter().filter(|native| native.doc.trim().is_empty()) {
-        errors.push(DeclarationError::new(Declared::Native, name, native.name, "it has no documentation"));
+        errors.push(DeclarationError::new(Declared::RuleFunction, name, native.name, "it has no documentation"));
     }
 }
 
@@ -69,11 +69,11 @@ fn attribute_mistake(dialect: &Dialect, kind: &'static AttrKind) -> Option<(&'st
             let (_, why) = (body.parse)(example).err()?;
             Some((body.mnemonic, format!("its example '{example}' cannot be read: {why}")))
         }),
-        _ => Some(("?", format!("it has no text of its own: {}", kind.summary))),
+        _ => None,
     }
 }
 
-/// Names that are shared by all dialects: ops, rules and native functions.
+/// Names that are shared by all dialects: ops, rules and rule functions.
 pub(super) fn check_names_across(dialects: &[&'static Dialect], errors: &mut Vec<DeclarationError>) {
     let (mut ops, mut rules, mut natives) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for dialect in dialects {
@@ -85,7 +85,7 @@ pub(super) fn check_names_across(dialects: &[&'static Dialect], errors: &mut Vec
             errors.push(DeclarationError::new(Declared::Rule, dialect.name, rule.name, "is declared twice"));
         }
         for native in dialect.natives.iter().filter(|native| !natives.insert(native.name)) {
-            errors.push(DeclarationError::new(Declared::Native, dialect.name, native.name, "is declared twice"));
+            errors.push(DeclarationError::new(Declared::RuleFunction, dialect.name, native.name, "is declared twice"));
         }
     }
 }

@@ -19,7 +19,6 @@ pub(super) fn mistakes(ctx: &Context, dialect: &Dialect, info: &'static OpInfo) 
     check.regions();
     check.references();
     check.relations();
-    check.meaning();
     check.found.extend(format_mistakes(ctx, info));
     check.found
 }
@@ -258,16 +257,6 @@ impl Check<'_> {
                     self.value_group(from, "its type relations");
                 }
             }
-        }
-    }
-
-    fn meaning(&mut self) {
-        let info = self.info;
-        if info.eval.is_some() && info.exec.is_some() {
-            self.add("it has two meanings, 'eval' and 'exec'");
-        }
-        if info.exec.is_some() && matches!(info.effects, Effects::Pure) {
-            self.add("its meaning 'exec' uses memory, but it is declared pure");
         }
     }
 }

@@ -123,17 +123,18 @@ impl Printed {
             found.extend(lost.map(|(_, name)| format!("its format does not print {what} '{name}'")));
         }
         self.derive();
-        let all = info.operands.iter().chain(info.results);
-        let open = all.zip(&self.types).filter(|(_, known)| !**known);
+        let open = info.results.iter().zip(&self.types[info.operands.len()..]).filter(|(_, known)| !**known);
         found.extend(
             open.map(|(spec, _)| format!("its format does not print the type of '{}', and none follows", spec.name)),
         );
         found
     }
 
-    /// Marks the types that follow from known ones, as [`crate::typing`] derives them.
+    /// Marks the types that follow from known ones, as [`crate::typing`] derives them. Operands have the types of the values
+    /// that they are.
     fn derive(&mut self) {
         let (info, operands) = (self.info, self.info.operands.len());
+        self.types[..operands].fill(true);
         let index = |name: &str| info.operands.iter().chain(info.results).position(|spec| spec.name == name);
         if info.traits.has(Traits::SAME_TYPE) && self.types.contains(&true) {
             self.types.fill(true);
