@@ -1,4 +1,4 @@
-//! Which pass changes the meaning of a program, and which of its rewrites.
+//! Bisection: the first pass, and the first rewrite in it, that changes the semantics of a program.
 
 use crate::compare::{Reference, Verdict};
 use crate::options::Options;
@@ -10,59 +10,59 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A compilation that can be repeated.
 pub struct Subject<'a> {
-    /// The program, as it was read.
+    /// Parses the program.
     pub program: &'a dyn Fn() -> Module,
-    /// What is done to it.
+    /// Creates the pipeline.
     pub pipeline: &'a dyn Fn() -> Pipeline,
-    /// How.
+    /// The options of the pass manager.
     pub how: RunOptions,
-    /// How it is checked.
+    /// The options of checking.
     pub options: Options,
 }
 
-/// The first pass that changes the meaning of a program.
+/// The first pass that changes the semantics of a program.
 #[derive(Debug)]
 pub struct Culprit {
     /// The pass.
     pub pass: &'static str,
-    /// The pipeline that runs it alone, on ops in the same place.
+    /// The pipeline that runs the pass alone, at the same nesting.
     pub pipeline: String,
-    /// How many passes ran before it, each on each op counted by itself.
+    /// The number of pass executions before it; a pass executes once per op that it is anchored on.
     pub number: usize,
     /// The function that differs after it.
     pub function: String,
-    /// What shows that.
+    /// The counterexample.
     pub difference: Difference,
-    /// Whether the function is defined on enough inputs to say that it does not differ, once that is so.
+    /// Whether the function is defined on enough inputs for a later absence of differences to be conclusive.
     pub conclusive: bool,
-    /// The rewrite of the pass, if it changes programs by numbered rewrites alone.
+    /// The first wrong rewrite, if the pass changes programs only by numbered rewrites.
     pub rewrite: Option<Rewrite>,
-    /// An error that says all this.
+    /// The error that reports all this.
     pub error: Diagnostic,
 }
 
-/// A rewrite of a program.
+/// A rewrite, as a numbered action.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rewrite {
-    /// How many rewrites there were before: `--mlir-debug-counter=rewrite-count=N` stops before it.
+    /// The number of rewrites before it; `--mlir-debug-counter=rewrite-count=N` stops before it.
     pub number: u64,
-    /// What it is, such as `` `apply-pattern pattern: fold-add ``.
+    /// Its description, such as `` `apply-pattern pattern: fold-add ``.
     pub what: String,
-    /// The op that it works on, before it.
+    /// The root op as text, before the rewrite.
     pub op: String,
-    /// That op's name.
+    /// The name of the root op.
     pub op_name: String,
-    /// That op's location.
+    /// The location of the root op.
     pub loc: Loc,
 }
 
-/// What came of running a pipeline.
+/// The result of checking a pipeline.
 pub enum Checked {
-    /// All passes ran; what was found out about each function after the last.
+    /// All passes ran; the verdict on each function after the last.
     Passed(Vec<(String, Verdict)>),
-    /// A pass changes what the program means.
+    /// A pass changes the semantics.
     Wrong(Box<Culprit>),
-    /// The pipeline failed: why, and what was said.
+    /// The pipeline failed, with the diagnostics.
     Failed(Failed, Vec<Diagnostic>),
 }
 
@@ -74,23 +74,23 @@ struct Found {
     function: String,
     difference: Difference,
     error: Diagnostic,
-    /// How many rewrites there were before the pass and after it.
+    /// The numbers of rewrites before the pass and after it.
     rewrites: (u64, u64),
 }
 
 impl Subject<'_> {
-    /// Runs the pipeline and compares after each pass.
+    /// Runs the pipeline and compares with the original program after each pass.
     pub fn check(&self) -> Checked {
         self.check_watched(Actions::new())
     }
 
-    /// The same, with actions that somebody watches.
+    /// Like `check`, with the given action handlers.
     pub fn check_watched(&self, actions: Actions) -> Checked {
         let before = (self.program)();
         let reference = Reference::new(&before, self.options);
         let mut m = (self.program)();
         let mut found = None;
-        // What was found out last about each function; since then it has not changed.
+        // The latest verdict on each function; a function without a new verdict has not changed since.
         let mut known: FxHashMap<String, Verdict> = FxHashMap::default();
         let said = self.run(
             &mut m,
@@ -121,7 +121,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Finds the rewrite, by halves: with only the first so many rewrites the pass is right, with one more it is wrong.
+    /// Finds the first wrong rewrite by bisection: the pass is right when limited to the rewrites before it, and wrong
+    /// with one more.
     fn narrow(&self, reference: &Reference<'_>, found: Found) -> Culprit {
         let (mut right, mut wrong) = found.rewrites;
         let is_wrong = |count: u64| self.is_wrong(reference, &found, count);
@@ -147,8 +148,8 @@ impl Subject<'_> {
         Culprit { pass, pipeline, number, function, difference, conclusive, rewrite, error }
     }
 
-    /// Whether the function that was found differs after the pass when only `count` rewrites happen. Other functions may
-    /// differ by other rewrites.
+    /// Whether the function differs after the pass when only the first `count` rewrites are applied. Other functions
+    /// may differ because of other rewrites.
     fn is_wrong(&self, reference: &Reference<'_>, found: &Found, count: u64) -> bool {
         let mut m = (self.program)();
         let mut wrong = false;
@@ -166,7 +167,7 @@ impl Subject<'_> {
         wrong
     }
 
-    /// What the rewrite with a number is.
+    /// Returns the rewrite of the given number.
     fn rewrite(&self, number: u64) -> Option<Rewrite> {
         let noted = Arc::new(Mutex::new(None));
         let mut actions = only(number + 1);
@@ -175,7 +176,7 @@ impl Subject<'_> {
         noted.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Runs the pipeline, on one thread, with why it fails and what is said then.
+    /// Runs the pipeline on one thread; an error comes with its diagnostics.
     pub(crate) fn run(
         &self,
         m: &mut Module,
@@ -196,8 +197,8 @@ impl Subject<'_> {
     }
 }
 
-/// Calls `f` after each pass with how many there were before, and how many rewrites there were before it. What it returns
-/// ends the compilation.
+/// Calls `f` after each pass with the number of passes and of rewrites before it. A value that `f` returns ends the
+/// compilation.
 fn after_each(
     mut f: impl FnMut(usize, u64, &Passed<'_>) -> Option<Diagnostic>,
 ) -> impl FnMut(&Passed<'_>) -> Result<(), Diagnostic> {
@@ -209,14 +210,14 @@ fn after_each(
     }
 }
 
-/// Lets only the first so many rewrites happen.
+/// Returns actions that apply only the first `count` rewrites.
 pub(crate) fn only(count: u64) -> Actions {
     let mut actions = Actions::new();
     actions.set_counters(&format!("{REWRITE}-count={count}")).expect("a counter as it must be");
     actions
 }
 
-/// Notes what a rewrite is.
+/// Records the description of one rewrite.
 struct Note {
     number: u64,
     noted: Arc<Mutex<Option<Rewrite>>>,

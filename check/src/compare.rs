@@ -1,4 +1,4 @@
-//! A program as it was before, and whether another may stand for it.
+//! Comparing a transformed program with the original by execution.
 
 use crate::floats::Judge;
 use crate::input::Input;
@@ -15,83 +15,84 @@ use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, TypeData, symbol_name};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
-/// How many times as many ops a run may take afterwards.
+/// Factor by which the op limit of a transformed program exceeds that of the original.
 const MORE_FUEL: u64 = 16;
 
-/// So many inputs are tried for each that is wanted: many functions are undefined on some.
+/// Number of attempts per requested input; many functions are undefined on some inputs.
 const TRIES: u64 = 4;
 
-/// What is found out about a function.
+/// The verdict on a function.
 #[derive(Debug)]
 pub enum Verdict {
     /// No difference was found.
     Same {
-        /// The inputs on which the function was defined, and was run before and after.
+        /// The inputs on which the function was defined and run in both versions.
         inputs: u64,
-        /// The inputs on which it was not, or gave nothing but poison.
+        /// The inputs on which it was undefined, or returned only poison.
         undefined: u64,
-        /// The inputs that were given up, also because results are near a jump or rounded.
+        /// The inputs discarded because of a limit, or because results are near a discontinuity or rounded.
         discarded: u64,
-        /// Whether these were all inputs that there are.
+        /// Whether all possible inputs were tried.
         exhaustive: bool,
     },
-    /// Nothing about it, and about what it may call, has changed.
+    /// Neither the function nor anything that it may call has changed.
     Unchanged,
     /// It differs.
     Different(Box<Difference>),
-    /// Nothing can be said, for this reason.
+    /// Inconclusive, for this reason.
     Inconclusive(String),
-    /// It could be run before, but cannot be run any more, for this reason.
+    /// The original could be run, the transformed function cannot, for this reason.
     Lost(String),
 }
 
-/// A program before, with what its functions did.
+/// The original program, with the outcomes of its functions.
 pub struct Reference<'m> {
     m: &'m Module,
     options: Options,
     functions: Vec<Function>,
 }
 
-/// A function that can be called from outside.
+/// A public function.
 struct Function {
     name: String,
     op: Op,
     runs: OnceCell<Runs>,
 }
 
-/// What a function did.
+/// The outcomes of a function.
 struct Runs {
-    /// The inputs on which it was defined, or at least gave poison.
+    /// The inputs on which it was defined or returned poison, with the outcomes.
     defined: Vec<(Input, Outcome)>,
-    /// How many of these gave poison and nothing else.
+    /// The number of these on which it returned only poison.
     vacuous: u64,
     undefined: u64,
     discarded: u64,
     exhaustive: bool,
-    /// Why there are no more.
+    /// The reason why there are no more inputs.
     reason: Option<String>,
 }
 
 impl<'m> Reference<'m> {
-    /// The public functions with a body in the outermost module: of private ones, a pass may assume that it sees all calls.
+    /// Takes the public functions with bodies in the outermost module; a pass may assume that it sees all calls of
+    /// private functions.
     pub fn new(m: &'m Module, options: Options) -> Reference<'m> {
         let functions = functions(m).map(|(name, op)| Function { name, op, runs: OnceCell::new() });
         Reference { m, options, functions: functions.collect() }
     }
 
-    /// The names of the functions, in order.
+    /// Returns the names of the functions, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().map(|function| function.name.as_str())
     }
 
-    /// What is found out about a function of that name, if nothing else has changed.
+    /// Returns the verdict on the function of that name, if nothing else has changed.
     pub(crate) fn compare_alone(&self, name: &str, after: &Module) -> Verdict {
         let function = self.functions.iter().find(|f| f.name == name).expect("is one of the reference's");
         let new = functions(after).find(|(other, _)| other == name).map(|(_, op)| op);
         self.verdict(function, after, new, false)
     }
 
-    /// Whether there is anything to run.
+    /// Whether the program has no public functions.
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()
     }
@@ -106,7 +107,7 @@ impl<'m> Reference<'m> {
         self.functions.iter().any(|function| function.name == name && self.runs(function).reason.is_none())
     }
 
-    /// What is found out about each function, in their order. Both programs share one context.
+    /// Returns the verdict on each function, in order. Both programs share one context.
     pub fn compare<'a>(&'a self, after: &'a Module) -> impl Iterator<Item = (&'a str, Loc, Verdict)> + 'a {
         let others_changed = self.others_changed(after);
         let names: FxHashMap<String, Op> = functions(after).collect();
@@ -116,8 +117,7 @@ impl<'m> Reference<'m> {
         })
     }
 
-    /// What is found out after something changed only inside `op`: if that is a function that can be called from outside,
-    /// about this function, else about all.
+    /// Returns the verdicts after a change inside `op` only: on that function if it is public, else on all functions.
     fn compare_inside<'a>(
         &'a self,
         after: &'a Module,
@@ -134,7 +134,7 @@ impl<'m> Reference<'m> {
         }
     }
 
-    /// Whether anything has changed that several functions may use.
+    /// Whether anything that several functions may use has changed.
     fn others_changed(&self, after: &Module) -> bool {
         let shared = |m: &Module| -> Vec<Op> {
             m.block_ops(m.body()).filter(|&op| !m.has_trait(op, Traits::FUNCTION) || is_private(m, op)).collect()
@@ -160,8 +160,8 @@ impl<'m> Reference<'m> {
             let outcome = runner.run(new, input);
             match judge.relation(input, before, &outcome) {
                 Relation::Refines => {}
-                // Tensors have no poison elements here, so one with such an element is poison as a whole: what is wrong
-                // with its shape goes unnoticed.
+                // Tensors have no poison elements here: a tensor with one is poison as a whole, so an error in its
+                // shape goes unnoticed.
                 Relation::Differs if gives_tensors && before.is_vacuous() => {}
                 Relation::Differs => {
                     let (input, before) = (input.clone(), before.clone());
@@ -191,7 +191,7 @@ impl<'m> Reference<'m> {
         function.runs.get_or_init(|| Runs::of(self.m, function, self.options))
     }
 
-    /// What is found out after a pass about each function that it may have changed.
+    /// Returns the verdict on each function that a pass may have changed.
     pub(crate) fn after<'a>(&'a self, passed: &'a Passed<'_>) -> impl Iterator<Item = (&'a str, Loc, Verdict)> + 'a {
         self.compare_inside(passed.module, passed.op)
     }
@@ -201,7 +201,7 @@ impl<'m> Reference<'m> {
         self.after(passed).any(|(other, _, verdict)| other == name && matches!(verdict, Verdict::Different(_)))
     }
 
-    /// The first function that differs after a pass, and what shows that.
+    /// Returns the first function that differs after a pass, with a counterexample.
     pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference)> {
         self.after(passed).find_map(|(name, _, verdict)| match verdict {
             Verdict::Different(difference) => Some((name.to_owned(), *difference)),
@@ -209,12 +209,12 @@ impl<'m> Reference<'m> {
         })
     }
 
-    /// An error that shows a difference after a pass.
+    /// Returns the error that reports a difference after a pass.
     pub fn error_after(&self, passed: &Passed<'_>, name: &str, difference: &Difference) -> Diagnostic {
         self.error(name, passed.module, difference, &format!("after pass '{}'", passed.info.name))
     }
 
-    /// A difference on a smaller input, if one is found soon.
+    /// Returns a difference on a smaller input, if one is found within the limits.
     pub fn smaller(&self, name: &str, after: &Module, difference: Difference) -> Difference {
         let old = self.functions.iter().find(|f| f.name == name).map(|f| f.op);
         let new = functions(after).find(|(other, _)| other == name).map(|(_, op)| op);
@@ -227,7 +227,7 @@ impl<'m> Reference<'m> {
         }
     }
 
-    /// An error that shows a difference, at the function as it was.
+    /// Returns the error that reports a difference, at the original function.
     pub fn error(&self, name: &str, after: &Module, difference: &Difference, when: &str) -> Diagnostic {
         let function = self.functions.iter().find(|f| f.name == name).expect("is one of the reference's").op;
         let loc = self.m.loc(function);

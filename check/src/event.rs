@@ -1,9 +1,8 @@
-//! Calls of what the program has no body of: external functions, and ops that nobody declared.
+//! Calls without a body in the program: of external functions, and of ops of unregistered dialects.
 //!
-//! Who is called may do anything to the memory that it is given and to globals that are not private, so a call is an
-//! event with its name, its arguments and the contents of that memory. What it returns and writes depends on nothing but
-//! the input, its name, and how many events there were before, so that it is the same before and after a transformation
-//! that keeps the events.
+//! The callee may change the memory that it is passed and public globals, so a call is an event with its name, its
+//! arguments and the contents of that memory. Its results and writes depend only on the input, its name and the number
+//! of earlier events, so that they are equal before and after a transformation that preserves the events.
 
 use crate::draw;
 use crate::global::Globals;
@@ -15,28 +14,28 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory, Storage};
 use gradus_ir::{Module, Op, Traits, Type};
 
-/// A call of something outside the program.
+/// An external call.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// The function, or the op that nobody declared with its attributes.
+    /// The function, or the unregistered op with its attributes.
     pub name: String,
-    /// What it is given.
+    /// The arguments.
     pub args: Vec<Seen>,
-    /// What the globals hold that it may know, by name.
+    /// The contents of the globals that the callee can access, by name.
     pub globals: Vec<(String, Vec<Datum>)>,
 }
 
-/// Calls of one run.
+/// The external calls of one run.
 pub(crate) struct Events<'m> {
     pub(crate) list: Vec<Event>,
     pub(crate) globals: Globals<'m>,
-    /// What decides what comes from outside.
+    /// The seed of results and writes.
     pub(crate) seed: u64,
     pub(crate) options: Options,
 }
 
 impl Events<'_> {
-    /// Notes a call, and does what the callee does.
+    /// Records a call and simulates the callee.
     pub(crate) fn call(
         &mut self,
         m: &Module,
@@ -53,7 +52,7 @@ impl Events<'_> {
         if !all_known {
             return Err(Trap::Ub("what is outside may access memory that it is given, which is poison".into()));
         }
-        // What one thing becomes does not depend on how much the others took.
+        // Each value has a random sequence of its own, independent of the other values.
         let (seed, key, number, mut things) = (self.seed, name.clone(), self.list.len(), 0..);
         let mut next = move || Random::of((seed, &key, number, things.next().unwrap_or(0usize)));
         let args = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
@@ -69,7 +68,7 @@ impl Events<'_> {
     }
 }
 
-/// What is called, as both programs name it.
+/// Returns the name of the callee, which is the same in both programs.
 fn name(m: &Module, op: Op) -> String {
     let ctx = &m.ctx;
     if m.has_trait(op, Traits::CALL)
@@ -81,7 +80,7 @@ fn name(m: &Module, op: Op) -> String {
     format!("\"{}\" {}", m.name_text(op), attrs.join(" "))
 }
 
-/// A value that comes from outside.
+/// Draws a result.
 fn result(m: &Module, ty: Type, memory: &mut Memory, floats: Floats, random: &mut Random) -> Result<Datum, Trap> {
     let unknown = || Trap::unsupported(format!("a value of type {} from outside", m.ctx.display_type(ty)));
     let mut drawn = draw::value(&m.ctx, ty, floats, random).ok_or_else(unknown)?;
@@ -92,7 +91,7 @@ fn result(m: &Module, ty: Type, memory: &mut Memory, floats: Floats, random: &mu
     Ok(value)
 }
 
-/// Writes all elements of a view. Constants stay.
+/// Overwrites all elements of a view, except those of constants.
 fn overwrite(
     m: &Module,
     ty: Type,

@@ -1,7 +1,7 @@
-//! Floats: on which of them programs are run, and which results are taken for equal.
+//! Comparison of floats: the precision in which programs are run, and the tolerance of results.
 //!
-//! Rounding and algebra are told apart by running a program once more with all its floats as `f64`: what an op means there
-//! is what it means anyway, so nothing is declared twice.
+//! Rounding is told from algebra by running a program again with all its floats as `f64`: the semantics of an op apply
+//! to any float type, so that nothing is declared twice.
 
 use crate::input::Input;
 use crate::options::{Floats, Options};
@@ -11,23 +11,23 @@ use crate::seen::same_bits;
 use gradus_ir::{Context, DType, Diagnostic, Module, Op, Type, symbol_name, verify};
 use std::cell::OnceCell;
 
-/// What may differ in [`Floats::Approximate`], of the larger number.
+/// Relative tolerance of [`Floats::Approximate`], of the larger number.
 const PERCENT: f64 = 0.01;
 
-/// By so much inputs are shaken to see what results are made of.
+/// Relative perturbation of inputs that measures the conditioning of results.
 const SHAKE: f64 = 1e-12;
-/// Of so much, relatively, results may differ in [`Floats::Algebra`].
+/// Relative tolerance of [`Floats::Algebra`].
 const ALGEBRA: f64 = 1e-9;
-/// By so much inputs are shaken to see whether results jump.
+/// Relative perturbation of inputs that detects discontinuities.
 const NUDGE: f64 = 1e-4;
-/// What changes by more than this part of itself when inputs are nudged has jumped.
+/// Relative change of a result under that perturbation from which on it counts as discontinuous.
 const JUMP: f64 = 0.1;
-/// So often inputs are shaken.
+/// Number of perturbed runs.
 const SHAKES: u64 = 4;
-/// Rounding errors may be so many times as large as they are before, or as shaken inputs show.
+/// Factor by which rounding errors may exceed those of the original or of perturbed runs.
 const SLACK: f64 = 8.0;
 
-/// The program with `f64` for all smaller floats. Errors say what is not valid then.
+/// Returns the program with `f64` in place of all smaller floats, or why it is not valid then.
 pub fn widened(m: &Module) -> Result<Module, Vec<Diagnostic>> {
     let ctx = m.ctx.clone();
     let mut wide = m.clone();
@@ -36,7 +36,7 @@ pub fn widened(m: &Module) -> Result<Module, Vec<Diagnostic>> {
     Ok(wide)
 }
 
-/// A function, and itself with wide floats.
+/// A function, and its version in `f64`.
 struct Side<'m> {
     m: &'m Module,
     op: Op,
@@ -48,7 +48,7 @@ impl<'m> Side<'m> {
         Side { m, op, wide: OnceCell::new() }
     }
 
-    /// What comes of it with wide floats; `None` if it has no meaning with them.
+    /// Returns the outcome in `f64`; `None` if the function cannot be run so.
     fn run_wide(&self, input: &Input, options: &Options) -> Option<Outcome> {
         let make = || {
             let wide = widened(self.m).ok()?;
@@ -62,7 +62,7 @@ impl<'m> Side<'m> {
     }
 }
 
-/// Says whether runs of a function may stand for those before.
+/// Decides whether runs of a transformed function refine those of the original.
 pub(crate) struct Judge<'m> {
     before: Side<'m>,
     after: Side<'m>,
@@ -74,7 +74,7 @@ impl<'m> Judge<'m> {
         Judge { before: Side::new(before), after: Side::new(after), options }
     }
 
-    /// Whether a run may stand for the one before on the same input.
+    /// Returns the relation of a run to the original run on the same input.
     pub(crate) fn relation(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
         let approximate = self.options.floats == Floats::Approximate;
         if approximate && after.relation_by(before, about_the_same) == Relation::Refines {
@@ -98,7 +98,8 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// Equal numbers. Others count if neither side was rounded: with wide floats, each gives the same.
+    /// The relation with equal numbers. A difference counts only if neither side was rounded: if its `f64` version
+    /// gives the same.
     fn exact(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
         let relation = after.relation_by(before, same_numbers);
         if relation != Relation::Differs {
@@ -114,7 +115,7 @@ impl<'m> Judge<'m> {
         if exact { Relation::Differs } else { Relation::Close }
     }
 
-    /// By how much each float that is seen may differ. `None` if shaken inputs lead elsewhere.
+    /// Returns the tolerance of each observable float; `None` if perturbed inputs take another path.
     fn tolerances(&self, input: &Input, before: &Outcome) -> Option<Vec<Vec<f64>>> {
         if self.options.floats == Floats::Algebra {
             let floor = before.floats().iter().map(|place| vec![ALGEBRA * largest(place); place.len()]).collect();
@@ -134,7 +135,7 @@ impl<'m> Judge<'m> {
         self.add_shaken(input, &truth, gamma, SLACK, floor, true)
     }
 
-    /// Adds to each tolerance how much shaken inputs change the float, so many times.
+    /// Adds to each tolerance a multiple of the change of its float under perturbation.
     fn add_shaken(
         &self,
         input: &Input,
@@ -160,7 +161,7 @@ impl<'m> Judge<'m> {
         Some(tolerances)
     }
 
-    /// What came of it before with floats that are changed a bit.
+    /// Returns the outcome of the original on a perturbed input.
     fn shaken(&self, input: &Input, by: f64, number: u64, wide: bool) -> Option<Outcome> {
         let mut random = Random::of((input.outside, number));
         let mut shake = |value: f64| value * if random.next() & 1 == 0 { 1.0 + by } else { 1.0 - by };
@@ -171,7 +172,7 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// Whether a result before jumps when inputs are changed a bit.
+    /// Whether a result of the original is discontinuous near the input.
     fn jumps(&self, input: &Input, before: &Outcome) -> bool {
         let floats = before.floats();
         (0..SHAKES).any(|number| {
@@ -185,8 +186,8 @@ impl<'m> Judge<'m> {
         })
     }
 
-    /// By how much, relatively, numbers may change that pass through all roundings there can be: as many as the largest value
-    /// has elements, and one for each op.
+    /// Returns the bound of the relative error after all possible roundings: one for each element of the largest value,
+    /// and one for each op.
     fn gamma(&self) -> f64 {
         let m = self.before.m;
         let ops = m.ops_under(self.before.op);
@@ -202,7 +203,7 @@ impl<'m> Judge<'m> {
     }
 }
 
-/// How many bits of a number a type holds.
+/// Returns the precision of a type in bits.
 fn significant_bits(ctx: &Context, ty: Type) -> u32 {
     use gradus_ir::float::{from_f64, to_f64};
     let Some(kind) = ctx.float_kind(ctx.element_type(ty)) else { return 53 };
@@ -221,7 +222,7 @@ fn largest(place: &[Option<f64>]) -> f64 {
     place.iter().flatten().fold(0.0, |most: f64, value| most.max(value.abs()))
 }
 
-/// Whether all floats are as near as they must be. Where one was poison, anything may be.
+/// Whether all floats are within their tolerances. Where one was poison, every value is allowed.
 fn is_near(before: &Outcome, after: &Outcome, tolerances: &[Vec<f64>]) -> bool {
     let near = |((a, b), tolerance): ((&Option<f64>, &Option<f64>), &f64)| match (a, b) {
         (Some(a), Some(b)) => same_numbers(*a, *b) || (a - b).abs() <= *tolerance,
@@ -232,7 +233,7 @@ fn is_near(before: &Outcome, after: &Outcome, tolerances: &[Vec<f64>]) -> bool {
     places.all(|((before, after), tolerances)| before.iter().zip(after).zip(tolerances).all(near))
 }
 
-/// Within a percent of each other, if the first is a number.
+/// Whether two numbers are within a percent of each other; true if the first is not a number.
 fn about_the_same(a: f64, b: f64) -> bool {
     !a.is_finite() || (a - b).abs() <= PERCENT * a.abs().max(b.abs())
 }

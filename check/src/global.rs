@@ -1,4 +1,4 @@
-//! Memory that others can name too: the globals of a program that are neither private nor constant.
+//! Public mutable globals of a program.
 
 use crate::draw::{MAX_ELEMENTS, contents};
 use crate::input::Input;
@@ -9,25 +9,25 @@ use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::symbols::is_private;
 use gradus_ir::{DType, Module, Op, symbol_name};
 
-/// A global that others may read and write between all that the program does.
+/// A global that external functions can read and write.
 pub(crate) struct Global<'m> {
     pub(crate) name: &'m str,
     pub(crate) dtype: DType,
-    /// How many elements it has.
+    /// The number of elements.
     pub(crate) length: usize,
     op: Op,
-    /// What it holds at first, unless that is given elsewhere.
+    /// The declared contents; `None` for an external global.
     contents: Option<Vec<Datum>>,
 }
 
 impl Global<'_> {
-    /// Whether its contents are given elsewhere.
+    /// Whether it is defined elsewhere.
     pub(crate) fn is_external(&self) -> bool {
         self.contents.is_none()
     }
 }
 
-/// The globals that others can name.
+/// Returns the public mutable globals of a program.
 pub(crate) fn of(m: &Module) -> Vec<Global<'_>> {
     m.block_ops(m.body()).filter(|&op| !is_private(m, op)).filter_map(|op| global(m, op)).collect()
 }
@@ -50,17 +50,17 @@ fn global(m: &Module, op: Op) -> Option<Global<'_>> {
 /// The globals of a run.
 pub(crate) struct Globals<'m> {
     m: &'m Module,
-    /// Each with its buffer.
+    /// The globals with their buffers.
     list: Vec<(Global<'m>, u32)>,
 }
 
 impl<'m> Globals<'m> {
-    /// Of a program, without memory yet.
+    /// Collects the globals of a program, without memory yet.
     pub(crate) fn new(m: &'m Module) -> Globals<'m> {
         Globals { m, list: of(m).into_iter().map(|global| (global, 0)).collect() }
     }
 
-    /// Gives them memory, with the contents that the input says.
+    /// Allocates them, with the contents of the input.
     pub(crate) fn prepare(&mut self, input: &Input, memory: &mut Memory) -> Result<(), Trap> {
         for (global, buffer) in &mut self.list {
             let given = input.globals.iter().find(|(name, _)| name == global.name).map(|(_, contents)| contents);
@@ -71,13 +71,13 @@ impl<'m> Globals<'m> {
         Ok(())
     }
 
-    /// What they hold now, by name.
+    /// Returns the current contents, by name.
     pub(crate) fn contents(&self, memory: &Memory) -> Vec<(String, Vec<Datum>)> {
         let contents = |buffer| memory.buffer(buffer).map(<[Datum]>::to_vec).unwrap_or_default();
         self.list.iter().map(|(global, buffer)| (global.name.to_owned(), contents(*buffer))).collect()
     }
 
-    /// Somebody writes them all.
+    /// Overwrites all of them, as an external function may.
     pub(crate) fn overwrite(&self, memory: &mut Memory, floats: Floats, random: &mut Random) -> Result<(), Trap> {
         for (global, buffer) in &self.list {
             let drawn = contents(&self.m.ctx, global.dtype, global.length, floats, random);

@@ -1,4 +1,4 @@
-//! What a function is called with: values, and memory for its memrefs.
+//! Inputs of a function: values, and memory for its memrefs.
 
 use gradus_ir::DType;
 use gradus_ir::eval::{Datum, floats_to_tensor};
@@ -6,18 +6,18 @@ use gradus_ir::eval::{Datum, floats_to_tensor};
 /// The arguments of a call.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// The contents of the memory that memrefs are given: buffer number `i` of the program's memory is number `i` here.
+    /// The contents of the memory behind memrefs: buffer `i` of the program's memory is entry `i` here.
     pub buffers: Vec<Vec<Datum>>,
     /// The arguments.
     pub args: Vec<Datum>,
-    /// What those outside have written to globals before, by name. Others hold what the program says.
+    /// The initial contents of public globals, by name. Others have the contents declared in the program.
     pub globals: Vec<(String, Vec<Datum>)>,
-    /// What decides what functions outside the program return and write.
+    /// The seed of the results and writes of external functions.
     pub outside: u64,
 }
 
 impl Input {
-    /// The input with each float replaced.
+    /// Returns the input with each float replaced.
     pub(crate) fn map_floats(&self, f: &mut dyn FnMut(f64) -> f64, dtype: impl Fn(DType) -> DType) -> Input {
         let mut map = |datum: &Datum| match datum {
             Datum::Float(value) => Datum::Float(f(*value)),

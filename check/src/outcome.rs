@@ -1,4 +1,4 @@
-//! What a run comes to, and when one may stand for another.
+//! The outcome of a run, and when one outcome refines another.
 
 use crate::event::{Event, Events};
 use crate::global::Globals;
@@ -11,61 +11,61 @@ use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::{Loc, Module, Op};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Runs that use more elements of memory are given up.
+/// Limit of the elements of memory that a run may allocate.
 const MAX_MEMORY: usize = 1 << 14;
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It came to its end.
+    /// The run completed.
     Returned {
         /// The function's results.
         results: Vec<Seen>,
-        /// What the memory that was given holds, if it is not freed.
+        /// The contents of the memory passed in; `None` for a buffer that was freed.
         buffers: Vec<Option<Vec<Datum>>>,
-        /// What globals hold that others can name, by name.
+        /// The contents of public globals, by name.
         globals: Vec<(String, Vec<Datum>)>,
-        /// The calls of what is outside, in order.
+        /// The external calls, in order.
         events: Vec<Event>,
     },
-    /// The program has no meaning there: where, and why.
+    /// The behavior is undefined: the location and the reason.
     Undefined(Loc, String),
-    /// It stopped itself, after these calls.
+    /// The program aborted, after these external calls: the location and the reason.
     Aborted(Loc, String, Vec<Event>),
-    /// It was given up.
+    /// A limit on ops or memory was reached.
     Limit,
-    /// The interpreter cannot run it: where, and why not.
+    /// The interpreter does not support an op: the location and the reason.
     Unsupported(Loc, String),
 }
 
-/// What relates a run to the one before.
+/// The relation of a run to the run of the original program on the same input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
-    /// It may stand for it.
+    /// It refines the original run.
     Refines,
-    /// It may not.
+    /// It does not refine the original run.
     Differs,
-    /// That cannot be said.
+    /// Unknown: a run reached a limit or is not supported.
     Unknown,
-    /// That cannot be said of this input: the result is near a jump, or was rounded.
+    /// Unknown on this input, because the result is near a discontinuity or was rounded.
     Close,
 }
 
-/// Runs a function of a valid program on an input, for at most so many ops.
+/// Runs a function of a valid program on an input, for at most `fuel` ops.
 pub fn run(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
     Runner::new(m, &Options { fuel, ..Options::default() }).run(function, input)
 }
 
-/// Runs functions of a program on one input after the other; what is called is prepared once.
+/// Runs functions of a program on one input after another; functions are compiled once.
 pub struct Runner<'m> {
     m: &'m Module,
     interpreter: Interpreter<'m>,
-    /// Shared with the interpreter, which adds external calls.
+    /// Shared with the interpreter, which records external calls in it.
     events: Arc<Mutex<Events<'m>>>,
 }
 
 impl<'m> Runner<'m> {
-    /// For a valid program.
+    /// Creates a runner for a valid program.
     pub fn new(m: &'m Module, options: &Options) -> Runner<'m> {
         let events = Events { list: Vec::new(), globals: Globals::new(m), seed: 0, options: *options };
         let events = Arc::new(Mutex::new(events));
@@ -77,7 +77,7 @@ impl<'m> Runner<'m> {
         Runner { m, interpreter, events }
     }
 
-    /// Runs a function, in memory of its own.
+    /// Runs a function in fresh memory.
     pub fn run(&mut self, function: Op, input: &Input) -> Outcome {
         let (m, interpreter) = (self.m, &mut self.interpreter);
         interpreter.reset();
@@ -109,13 +109,13 @@ impl<'m> Runner<'m> {
     }
 }
 
-/// The events, of a run that is over or of the one call that adds to them.
+/// Locks the events. The lock is free: a run is over, or its only running call asks.
 fn locked<'a, 'm>(events: &'a Mutex<Events<'m>>) -> MutexGuard<'a, Events<'m>> {
     events.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Outcome {
-    /// The floats that those outside see, by place; `None` for what is none.
+    /// Returns the observable floats by place; `None` for other values.
     pub(crate) fn floats(&self) -> Vec<Vec<Option<f64>>> {
         let mut places = Vec::new();
         let events = match self {
@@ -135,12 +135,12 @@ impl Outcome {
         places
     }
 
-    /// Whether anything outside the program was called.
+    /// Whether the run made external calls.
     pub(crate) fn has_events(&self) -> bool {
         matches!(self, Outcome::Returned { events, .. } | Outcome::Aborted(_, _, events) if !events.is_empty())
     }
 
-    /// Whether another run may do nearly anything: all results are poison, and nothing else came of it.
+    /// Whether nearly every run refines this one: all results are poison and there are no side effects.
     pub(crate) fn is_vacuous(&self) -> bool {
         match self {
             Outcome::Returned { results, buffers, globals, events } => {
@@ -151,7 +151,7 @@ impl Outcome {
         }
     }
 
-    /// The op that ended it early.
+    /// Returns the location of the op that ended the run early.
     pub fn loc(&self) -> Option<Loc> {
         match self {
             Outcome::Undefined(loc, _) | Outcome::Aborted(loc, ..) | Outcome::Unsupported(loc, _) => Some(*loc),
@@ -159,12 +159,12 @@ impl Outcome {
         }
     }
 
-    /// Whether this run may stand for the one before, with floats that are equal bit by bit.
+    /// Returns the relation of this run to the original one, with floats compared bit by bit.
     pub fn relation(&self, before: &Outcome) -> Relation {
         self.relation_by(before, same_bits)
     }
 
-    /// Whether this run may stand for the one before, with floats that `same` takes for equal.
+    /// Returns the relation of this run to the original one, with floats compared by `same`.
     pub(crate) fn relation_by(&self, before: &Outcome, same: Same) -> Relation {
         let refines = match (before, self) {
             (Outcome::Undefined(..), _) => true,
@@ -187,7 +187,7 @@ impl Outcome {
                         .zip(other_buffers)
                         .all(|(before, after)| holds(before.as_ref(), after.as_ref(), same))
             }
-            // Reasons are text for people; a pass may not change that the program stops, nor what it did before.
+            // The text of the reason may change; a pass may change neither the abort nor the calls before it.
             (Outcome::Aborted(_, reason, events), Outcome::Aborted(_, other, others)) => {
                 reason == other && same_events(events, others, same)
             }
@@ -205,7 +205,7 @@ fn result_seen(memory: &Memory, datum: &Datum, given: u32) -> Seen {
     seen
 }
 
-/// Makes the memory that a function finds.
+/// Allocates the memory of the input and of the globals.
 fn prepare(events: &mut Events<'_>, input: &Input, memory: &mut Memory) -> Result<(), Trap> {
     events.seed = input.outside;
     events.list.clear();
@@ -215,7 +215,7 @@ fn prepare(events: &mut Events<'_>, input: &Input, memory: &mut Memory) -> Resul
     events.globals.prepare(input, memory)
 }
 
-/// Whether all globals that others knew hold what they held.
+/// Whether all public globals have equal contents in both runs.
 fn same_globals(before: &[(String, Vec<Datum>)], after: &[(String, Vec<Datum>)], same: Same) -> bool {
     let same = |(name, held): &(String, Vec<Datum>)| {
         after.iter().find(|(other, _)| other == name).is_some_and(|(_, holds)| all_refine(held, holds, same))
@@ -233,13 +233,13 @@ fn same_events(before: &[Event], after: &[Event], same: Same) -> bool {
     before.len() == after.len() && before.iter().zip(after).all(same)
 }
 
-/// An input on which a function differs.
+/// An input on which the two versions of a function differ.
 #[derive(Debug)]
 pub struct Difference {
     /// The input.
     pub input: Input,
-    /// What came of it.
+    /// The outcome of the original program.
     pub before: Outcome,
-    /// What comes of it.
+    /// The outcome of the transformed program.
     pub after: Outcome,
 }

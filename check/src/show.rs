@@ -35,7 +35,7 @@ pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
     input.args.iter().enumerate().map(line).chain(globals).collect()
 }
 
-/// What a run of a function came to.
+/// Lines that describe the outcome of a run.
 pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Undefined(_, reason) | Outcome::Unsupported(_, reason) => reason.clone(),

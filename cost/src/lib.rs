@@ -66,7 +66,8 @@ impl CostModel {
             }
             if names.iter().any(|name| name == group.name) {
                 if !approx && rules.iter().all(|rule| rule.approx) {
-                    let message = format!("the rules of group '{}' are approximate: they need floats=approx", group.name);
+                    let message =
+                        format!("the rules of group '{}' are approximate: they need floats=approx", group.name);
                     return Err(Diagnostic::error(m.loc(root), message));
                 }
                 kept.retain(|name| name != group.name);

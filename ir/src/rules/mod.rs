@@ -51,8 +51,8 @@ pub use price::Price;
 use crate::context::Context;
 use crate::declaration_error::{DeclarationError, Declared};
 use crate::intern::{Attr, OpName, Str, Type};
-use crate::op_info::Dialect;
 use crate::module::{Module, Value};
+use crate::op_info::Dialect;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

@@ -89,16 +89,8 @@ fn spelled_attrs(elems: &[Elem], info: &OpInfo, out: &mut Vec<usize>) {
 }
 
 /// The words that are elements.
-const ELEMENTS: [&str; 8] = [
-    "attr-dict",
-    "attr-dict-with-keyword",
-    "operands",
-    "successors",
-    "regions",
-    "type",
-    "functional-type",
-    "custom",
-];
+const ELEMENTS: [&str; 8] =
+    ["attr-dict", "attr-dict-with-keyword", "operands", "successors", "regions", "type", "functional-type", "custom"];
 
 #[derive(Clone)]
 struct Reader<'a> {
