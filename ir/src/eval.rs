@@ -59,7 +59,7 @@ impl Context {
         }
     }
 
-    /// Whether values of the type are integers, floats, tensors or memrefs, and not what a dialect chooses.
+    /// Whether values of the type are integers, floats, tensors or memrefs, rather than defined by a dialect.
     fn is_evaluated(&self, ty: Type) -> bool {
         !matches!(self.type_data(ty), TypeData::Dialect { .. })
     }
@@ -115,7 +115,7 @@ pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap
     eval_defined(args, eval, operands)
 }
 
-/// Checks that values are as many as the op's results and of their types. The error is a mistake in the declaration.
+/// Checks the number and types of result values. An error is a mistake in the declaration.
 pub fn check_results(args: &OpArgs<'_>, results: &[Datum]) -> Result<(), Trap> {
     let (ctx, info) = (args.ctx(), args.info);
     // These values are not those of the op's results.
@@ -204,13 +204,13 @@ impl ContainsPoison for [Datum] {
     }
 }
 
-/// The `eval` of ops declared by a [`ScalarFn`](crate::ScalarFn).
+/// Evaluates an op declared by a [`ScalarFn`](crate::ScalarFn): its `eval`.
 pub fn evaluate_scalar(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let scalar = args.info.scalar.ok_or_else(|| Trap::unsupported("an op that computes no number"))?;
     Ok(vec![scalar(args)?.map(data)?])
 }
 
-/// The `exec` of ops declared by an [`ElementAccessFn`](crate::ElementAccessFn).
+/// Executes an op declared by an [`ElementAccessFn`](crate::ElementAccessFn): its `exec`.
 pub fn execute_access(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let access = args.info.access.ok_or_else(|| Trap::unsupported("an op that accesses no element"))?;
     match (access(args)?, data) {

@@ -1,4 +1,4 @@
-//! Mistakes in dialects: names, attributes, rules and what rules call.
+//! Validation of dialect declarations: names, attributes, rules and rule functions.
 
 use super::{DeclarationError, Declared, op_error, repeated};
 use crate::context::Context;
@@ -7,7 +7,7 @@ use crate::op_info::{AttrKind, AttrText, Dialect};
 use crate::traits::Traits;
 use std::collections::BTreeSet;
 
-/// Checks a dialect, but not its ops and the text of its rules.
+/// Checks a dialect, except for its ops and the text of its rules.
 pub(super) fn check(ctx: &Context, dialect: &'static Dialect, errors: &mut Vec<DeclarationError>) {
     let name = dialect.name;
     let mut mistakes = Vec::new();
@@ -51,7 +51,7 @@ fn constant_mistake(ctx: &Context, dialect: &Dialect, op: &str) -> Option<String
     }
 }
 
-/// The mnemonic of an attribute with a mistake, and the mistake.
+/// Returns the mnemonic of an attribute with a mistake, and the mistake.
 fn attribute_mistake(dialect: &Dialect, kind: &'static AttrKind) -> Option<(&'static str, String)> {
     match kind.text {
         AttrText::Words { dialect: other, mnemonic, .. } if other != dialect.name => {

@@ -22,7 +22,7 @@ use crate::pass::PassInfo;
 
 pub use crate::declaration_error::{DeclarationError, Declared, Place};
 
-/// The mistakes in declarations that can be found without running anything, in the order of the lists.
+/// Returns the mistakes in declarations that are detectable without running anything, in the order of the lists.
 pub fn check(dialects: &[&'static Dialect], passes: &[&'static PassInfo]) -> Vec<DeclarationError> {
     let ctx = Context::new(dialects);
     let mut errors = Vec::new();
@@ -48,7 +48,7 @@ pub fn op_error(dialect: &'static str, info: &OpInfo, mistake: impl Into<String>
     DeclarationError { place: info.declared_at, ..error }
 }
 
-/// The names that occur again after their first occurrence.
+/// Returns the names that occur again after their first occurrence.
 fn repeated<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = std::collections::BTreeSet::new();
     names.filter(|name| !seen.insert(*name)).collect()

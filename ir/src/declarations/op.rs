@@ -1,4 +1,4 @@
-//! Mistakes in ops.
+//! Validation of op declarations.
 
 use super::repeated;
 use crate::context::Context;
@@ -8,7 +8,7 @@ use crate::op_info::{Arity, Dialect, OpInfo, SlotRole, TypeRelation, ValueSpec};
 use crate::text::format_mistakes;
 use crate::traits::Traits;
 
-/// The mistakes in an op's declaration.
+/// Returns the mistakes in an op's declaration.
 pub(super) fn mistakes(ctx: &Context, dialect: &Dialect, info: &'static OpInfo) -> Vec<String> {
     let mut check = Check { ctx, info, found: Vec::new() };
     check.names(dialect);
@@ -64,7 +64,7 @@ impl Check<'_> {
         }
     }
 
-    /// Groups of values whose sizes do not follow from the number of values.
+    /// Checks that the sizes of value groups follow from the number of values.
     fn groups(&mut self) {
         let info = self.info;
         let loose = |specs: &[ValueSpec]| specs.iter().filter(|spec| spec.arity != Arity::One).count();
@@ -115,7 +115,7 @@ impl Check<'_> {
         }
     }
 
-    /// Traits that need an attribute.
+    /// Checks traits that require an attribute.
     fn symbols(&mut self) {
         let has = |name: &str| self.info.attr(name).is_some();
         let [symbol, function, callee, value] = ["sym_name", "function_type", "callee", "value"].map(has);
@@ -125,7 +125,7 @@ impl Check<'_> {
         self.trait_needs(Traits::CONSTANT_LIKE, value, "CONSTANT_LIKE", "an attribute 'value'");
     }
 
-    /// Traits that need certain operands, results or successors.
+    /// Checks traits that require certain operands, results or successors.
     fn shapes(&mut self) {
         let info = self.info;
         let (operands, results) = (info.operands, info.results);
@@ -171,7 +171,7 @@ impl Check<'_> {
         }
     }
 
-    /// Traits and keys that need regions.
+    /// Checks traits and keys that require regions.
     fn regions(&mut self) {
         let info = self.info;
         let regions = !info.regions.is_empty();
@@ -201,7 +201,7 @@ impl Check<'_> {
         }
     }
 
-    /// Names of other ops, dialects and fields.
+    /// Checks references to ops, dialects and fields.
     fn references(&mut self) {
         let (ctx, info) = (self.ctx, self.info);
         let ops = || ctx.dialects().iter().flat_map(|d| d.ops).map(|info| info.name);

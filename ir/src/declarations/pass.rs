@@ -1,4 +1,4 @@
-//! Mistakes in passes.
+//! Validation of pass declarations.
 
 use super::{DeclarationError, Declared, repeated};
 use crate::context::Context;
@@ -42,7 +42,7 @@ fn mistakes(ctx: &Context, info: &'static PassInfo) -> Vec<String> {
     found
 }
 
-/// The panic of a pass that is made with its default options. An error is none: an option may be required.
+/// Returns the panic message of a pass created with its default options. Errors are allowed: an option may be required.
 fn making_mistake(info: &'static PassInfo) -> Option<String> {
     let make = || Options::parse(info.options, "").map(|options| (info.make)(&options).is_ok());
     let panic = std::panic::catch_unwind(make).err()?;
