@@ -74,33 +74,32 @@ pub enum AttrText {
     Body(&'static AttrBody),
 }
 
-/// A dialect's attribute with a text of its own. The text is the attribute: it is brought into one form as it is parsed, so
-/// that equal attributes are one, and read again by whoever wants to know what it says.
+/// A dialect's attribute with a syntax of its own. It is stored as text, in a canonical form made by the parser, so that equal
+/// attributes are one.
 pub struct AttrBody {
     /// `layout`
     pub dialect: &'static str,
     /// `tiled`
     pub mnemonic: &'static str,
-    /// What it is.
+    /// Its documentation.
     pub doc: &'static str,
     /// Some texts between the angle brackets, for documentation and generators.
     pub examples: &'static [&'static str],
-    /// From what is between the angle brackets to how that is printed; or where in it and why it is wrong.
+    /// Parses the text between the angle brackets and returns its canonical form; the error has an offset and a reason.
     pub parse: fn(&str) -> Result<String, (usize, String)>,
 }
 
-/// How words are combined that are flags. The first word of the list stands for none of them.
+/// Syntax of a bit-enum attribute. The first word of the list is the empty set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flags {
-    /// What is between them: a comma, and blanks perhaps.
+    /// The separator: a comma, with or without spaces.
     pub separator: &'static str,
-    /// The word that stands for all of them; empty when there is none.
+    /// The word for the full set; empty without one.
     pub all: &'static str,
 }
 
 impl Flags {
-    /// A list of flags, separated by commas, as it is printed: each once, in the order of `words`. `None` when there are
-    /// others among them.
+    /// Returns a comma-separated list of flags in canonical form: each once, in the order of `words`; `None` if it has others.
     pub(crate) fn in_order(&self, words: &[&str], list: &str) -> Option<String> {
         let given: Vec<&str> = list.split(',').map(str::trim).collect();
         if !given.iter().all(|w| words.contains(w)) {
@@ -605,7 +604,7 @@ pub trait OpDecl: Copy {
 pub struct Dialect {
     /// The prefix of its ops, types and attributes.
     pub name: &'static str,
-    /// What it is for: the first line is the summary.
+    /// Its documentation; the first line is the summary.
     pub doc: &'static str,
     /// Its ops.
     pub ops: &'static [&'static OpInfo],

@@ -37,7 +37,7 @@ const CONSTANT: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
     global = memory
 )]
 pub struct GlobalOp {
-    /// Name.
+    /// Symbol name.
     sym_name: Attribute<SYMBOL_NAME>,
     /// Symbol visibility.
     sym_visibility: OptAttribute<STRING>,

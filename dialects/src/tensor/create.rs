@@ -52,7 +52,7 @@ pub struct EmptyOp {
     format = "$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"
 )]
 pub struct SplatOp {
-    /// Element.
+    /// Value of every element.
     input: Operand<ANY>,
     /// Dynamic extents.
     #[name = "dynamicSizes"]

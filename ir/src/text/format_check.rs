@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::op_info::{Arity, GroupSpec, OpInfo, TypeRelation, ValueSpec};
 use crate::traits::Traits;
 
-/// The mistakes in a declaration's format.
+/// Returns the mistakes in a declaration's format.
 pub(crate) fn mistakes(ctx: &Context, info: &'static OpInfo) -> Vec<String> {
     let Some(format) = ctx.format(ctx.op_name(info.name)).filter(|_| info.format.is_some()) else { return Vec::new() };
     let format = match format {

@@ -41,7 +41,7 @@ pub(super) fn place(slots: &[Slot], steps: usize) -> (Vec<usize>, Usage) {
     (offsets, Usage { reserved, ..usage })
 }
 
-/// WindowTable each slot in the lowest gap among the slots placed before whose live ranges overlap. Returns offsets and
+/// Places each slot in the lowest gap among the slots placed before whose live ranges overlap. Returns offsets and
 /// arena size, in time proportional to the live slots at each step of each live range.
 fn in_order(slots: &[Slot], steps: usize, order: &[usize]) -> (Vec<usize>, usize) {
     let (mut offsets, mut reserved) = (vec![0; slots.len()], 0);

@@ -4,7 +4,7 @@ use super::Scales;
 use crate::vector::Vector;
 use std::ops::Range;
 
-/// IntegerOutput accumulators of some rows of a panel.
+/// Integer accumulators of some rows of a panel.
 pub(super) struct Finish<'a> {
     /// The accumulators, `width` per row.
     pub sums: &'a mut [i32],
@@ -12,7 +12,7 @@ pub(super) struct Finish<'a> {
     pub width: usize,
     /// Rows of the result.
     pub rows: Range<usize>,
-    /// ColumnSlice of the result.
+    /// Output columns of the result.
     pub columns: Range<usize>,
     /// Row stride of the result.
     pub stride: usize,
