@@ -1,4 +1,4 @@
-//! CopyRuns between layouts, and slices of blocks.
+//! Copies between layouts, and slices of blocks.
 
 use crate::oracle::{Random, indices, layout};
 use gradus_dialects::layout::{BlockAddress, CopyRun, Layout, LayoutError, Relayout, Sram, TransferCost};
