@@ -187,10 +187,10 @@ fn op(info: &OpInfo) -> String {
         .chain(info.successors.iter().map(|s| group_row("successor", s)))
         .collect();
     if !rows.is_empty() {
-        text.push_str("| name | what | which | meaning |\n|---|---|---|---|\n");
+        text.push_str("| name | kind | constraint | description |\n|---|---|---|---|\n");
     }
-    for [name, what, which, doc] in &rows {
-        let _ = writeln!(text, "| `{name}` | {what} | {} | {} |", cell(which), cell(doc));
+    for [name, kind, constraint, doc] in &rows {
+        let _ = writeln!(text, "| `{name}` | {kind} | {} | {} |", cell(constraint), cell(doc));
     }
     text + if rows.is_empty() { "" } else { "\n" }
 }
@@ -212,36 +212,34 @@ fn effects(effects: Effects) -> String {
     };
     match effects {
         Effects::Pure => "none".into(),
-        Effects::MayUb => "none, but undefined for some operands".into(),
-        Effects::Memory([]) => "none that other ops could see, but it stays where it is".into(),
+        Effects::MayUb => "none; undefined behavior for some operands".into(),
+        Effects::Memory([]) => "none visible to other ops, but the op is not moved".into(),
         Effects::Memory(list) => list.iter().map(access).collect::<Vec<_>>().join(", "),
-        Effects::MemoryOf(list) => {
-            list.iter().map(access).collect::<Vec<_>>().join(", ") + ", if that is memory and no tensor"
-        }
+        Effects::MemoryOf(list) => list.iter().map(access).collect::<Vec<_>>().join(", ") + ", if it is a memref",
         Effects::Recursive => "those of the ops in its regions".into(),
-        Effects::Unknown => "unknown, so anything".into(),
+        Effects::Unknown => "unknown".into(),
     }
 }
 
-fn value_row(what: &str, spec: &ValueSpec) -> [String; 4] {
-    [spec.name.into(), counted(what, spec.arity), spec.ty.summary.into(), spec.doc.into()]
+fn value_row(kind: &str, spec: &ValueSpec) -> [String; 4] {
+    [spec.name.into(), counted(kind, spec.arity), spec.ty.summary.into(), spec.doc.into()]
 }
 
-fn group_row(what: &str, spec: &GroupSpec) -> [String; 4] {
-    [spec.name.into(), counted(what, spec.arity), String::new(), spec.doc.into()]
+fn group_row(kind: &str, spec: &GroupSpec) -> [String; 4] {
+    [spec.name.into(), counted(kind, spec.arity), String::new(), spec.doc.into()]
 }
 
 fn attr_row(spec: &AttrSpec) -> [String; 4] {
-    let what = if spec.optional { "optional attribute" } else { "attribute" };
+    let kind = if spec.optional { "optional attribute" } else { "attribute" };
     let default = spec.default.map_or(String::new(), |text| format!(", `{text}` if absent"));
-    [spec.name.into(), what.into(), format!("{}{default}", spec.kind.summary), spec.doc.into()]
+    [spec.name.into(), kind.into(), format!("{}{default}", spec.kind.summary), spec.doc.into()]
 }
 
-fn counted(what: &str, arity: Arity) -> String {
+fn counted(kind: &str, arity: Arity) -> String {
     match arity {
-        Arity::One => what.to_owned(),
-        Arity::Optional => format!("optional {what}"),
-        Arity::Variadic => format!("any number of {what}s"),
+        Arity::One => kind.to_owned(),
+        Arity::Optional => format!("optional {kind}"),
+        Arity::Variadic => format!("any number of {kind}s"),
     }
 }
 
