@@ -113,7 +113,7 @@ ops! {
     two_variadic_results_without_segments { results: &[variadic("a"), variadic("b")] } =>
         "it has 2 result groups of variable size without the trait RESULT_SEGMENTS or SAME_VARIADIC_RESULT_SIZE";
     a_default_that_is_no_attribute { attrs: &[attr("n", &I64, Some("[1"))] } =>
-        "the default '[1' of 'n' is not an attribute: expected ']'";
+        "the default '[1' of 'n' is not an attribute: expected attribute value, found '['";
     a_default_of_another_kind { attrs: &[attr("n", &I64, Some("\"one\""))] } =>
         format!("the default '\"one\"' of 'n' is not of its kind: {}", I64.summary);
     successor_sizes_of_no_attribute { attrs: &[attr("sizes", &STRING, None)], successor_sizes: Some("size") } =>

@@ -63,7 +63,7 @@ fn what_cannot_be_shown() {
     for (flags, message) in [
         (&["--op", "1"][..], "there is no op '1' among the 1 that read by tables; --target compiles them"),
         (&["--op", "addr.pool"], "there is no op 'addr.pool' among the 1 that read by tables; --target compiles them"),
-        (&["--row", "4"], "row 4 is not among those of op 0, of which there are 4"),
+        (&["--row", "4"], "row 4 is out of range: op 0 has 4 rows"),
     ] {
         let output = inspect(&program, flags);
         assert_eq!((output.code, output.err), (1, format!("error: {message}\n")), "{flags:?}");

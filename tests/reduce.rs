@@ -89,7 +89,7 @@ fn what_is_not_interesting_is_refused() {
     let output = gradus(&["reduce", &place.text("program.mlir"), "--canonicalize"]);
     assert_eq!(
         (output.code, output.err.as_str()),
-        (1, "error: the input is not interesting: no difference is found\n")
+        (1, "error: the input is not interesting: no difference was found\n")
     );
     let output = gradus(&["reduce", &place.text("program.mlir")]);
     assert_eq!(output.code, 2);
@@ -98,7 +98,7 @@ fn what_is_not_interesting_is_refused() {
 #[test]
 fn tests_are_stopped_and_limits_are_said() {
     let output = Place::new("exec sleep 60").reduce(&["--timeout=1"]);
-    let message = "error: the input is not interesting: the test does not come to its end (--interesting=nonzero)\n";
+    let message = "error: the input is not interesting: the test does not terminate (--interesting=nonzero)\n";
     assert_eq!((output.code, output.err.as_str()), (1, message));
     let place = Place::new("grep -q arith.muli \"$1\"");
     let output = place.reduce(&["--interesting=zero", "--candidates=2", "-o", &place.text("out.mlir")]);

@@ -150,7 +150,7 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 11] = [
 fn lower_conv(b: &mut Builder<'_>, op: Op, options: &ConvReadOptions) -> Option<Value> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
     let conv = Conv::of(b.module, op, operands)?;
-    if conv.is_depthwise() { conv.lower_depthwise(b, op) } else { conv.lower(b, op, options) }
+    if conv.is_depthwise() { conv.lower_depthwise(b, op) } else { choose::lower(b, op, &conv, options) }
 }
 
 /// Lowers a product of the rows of `a` and `b`, both of static shape.

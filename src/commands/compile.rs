@@ -1,13 +1,11 @@
 //! `gradus compile`: compiles a program for a target into one file.
 
 use super::model::{compile_for, dim_arg, load, target_arg};
-use crate::io::{report, write};
+use crate::io::write;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
-use gradus_ir::{Context, Module, ParseOptions};
+use gradus_ir::ParseOptions;
 use gradus_runtime::artifact;
-use std::path::Path;
-use std::sync::Arc;
 
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -33,10 +31,4 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     compile_for(tool, &mut m, target, streams)?;
     write(output, streams, |out| artifact::write(m, out))
-}
-
-/// Reads a compiled program.
-pub fn read(ctx: &Arc<Context>, path: &str, streams: &mut Streams<'_>) -> Result<Module, Failure> {
-    let bytes = artifact::map(Path::new(path)).map_err(|e| Failure::Input(format!("cannot read '{path}': {e}")))?;
-    artifact::read(ctx, path, &bytes).map_err(|d| report(ctx, &d, streams))
 }

@@ -4,10 +4,9 @@ use super::model::{dim_arg, load};
 use crate::io::{self, report, write};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_ir::{Context, Module, ParseOptions, PrintOptions};
-use gradus_lowering::onnx_to_graph::{ImportOptions, check, import};
+use gradus_ir::{Context, ParseOptions, PrintOptions};
+use gradus_lowering::onnx_to_graph::check;
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The declaration.
@@ -40,31 +39,6 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let output: &String = matches.get_one("output").expect("has a default");
     write(output, streams, |out| m.print(PrintOptions::default(), out))
-}
-
-/// Reads an ONNX model.
-pub fn read(
-    ctx: &Arc<Context>,
-    path: &str,
-    matches: &ArgMatches,
-    streams: &mut Streams<'_>,
-) -> Result<Module, Failure> {
-    let options = import_options(matches, path)?;
-    import(ctx, io::read(path, streams)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))
-}
-
-/// The import options for the ONNX model at `path`.
-fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
-    let mut dims = Vec::new();
-    for text in matches.get_many::<String>("dim").into_iter().flatten() {
-        let parsed = text.split_once('=').and_then(|(name, n)| Some((name.to_owned(), n.parse::<i64>().ok()?)));
-        match parsed {
-            Some((name, n)) if n >= 0 => dims.push((name, n)),
-            _ => return Err(Failure::Usage(format!("--dim takes NAME=N, not '{text}'"))),
-        }
-    }
-    let dir = Path::new(path).parent().map(Path::to_owned);
-    Ok(ImportOptions { dims, dir, ..ImportOptions::default() })
 }
 
 fn coverage(ctx: &Arc<Context>, file: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {

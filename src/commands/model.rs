@@ -1,12 +1,18 @@
 //! Input files of commands: ONNX models, text, and compiled programs.
 
+#[cfg(feature = "onnx")]
+use crate::io;
 use crate::io::{parse, report, text};
 use crate::{Failure, Streams, Tool};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_ir::pass::{Event, Pipeline, RunOptions, Watch};
 use gradus_ir::{Context, Module, ParseOptions, verify};
+#[cfg(feature = "onnx")]
+use gradus_lowering::onnx_to_graph::{ImportOptions, import};
 use gradus_lowering::targets::{TARGETS, Target};
+#[cfg(feature = "cpu")]
+use gradus_runtime::artifact;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,7 +35,7 @@ enum Format {
 impl Format {
     fn of(path: &str) -> Format {
         #[cfg(feature = "cpu")]
-        if gradus_runtime::artifact::is_artifact(Path::new(path)) {
+        if artifact::is_artifact(Path::new(path)) {
             return Format::Compiled;
         }
         if Path::new(path).extension().is_some_and(|e| e == "onnx") { Format::Onnx } else { Format::Text }
@@ -103,12 +109,46 @@ pub fn load(
     let m = match Format::of(path) {
         Format::Text => parse(ctx, &text(path, streams)?, parse_options, streams)?,
         #[cfg(feature = "cpu")]
-        Format::Compiled => super::compile::read(ctx, path, streams)?,
+        Format::Compiled => read_compiled(ctx, path, streams)?,
         #[cfg(feature = "onnx")]
-        Format::Onnx => super::import::read(ctx, path, matches, streams)?,
+        Format::Onnx => read_model(ctx, path, matches, streams)?,
         #[cfg(not(feature = "onnx"))]
         Format::Onnx => return Err(crate::without("onnx", path)),
     };
     verify(&m).map_err(|d| report(ctx, &d, streams))?;
     Ok(m)
+}
+
+/// Reads a compiled program.
+#[cfg(feature = "cpu")]
+fn read_compiled(ctx: &Arc<Context>, path: &str, streams: &mut Streams<'_>) -> Result<Module, Failure> {
+    let bytes = artifact::map(Path::new(path)).map_err(|e| Failure::Input(format!("cannot read '{path}': {e}")))?;
+    artifact::read(ctx, path, &bytes).map_err(|d| report(ctx, &d, streams))
+}
+
+/// Reads an ONNX model.
+#[cfg(feature = "onnx")]
+fn read_model(
+    ctx: &Arc<Context>,
+    path: &str,
+    matches: &ArgMatches,
+    streams: &mut Streams<'_>,
+) -> Result<Module, Failure> {
+    let options = import_options(matches, path)?;
+    import(ctx, io::read(path, streams)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))
+}
+
+/// The import options for the ONNX model at `path`.
+#[cfg(feature = "onnx")]
+fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
+    let mut dims = Vec::new();
+    for text in matches.get_many::<String>("dim").into_iter().flatten() {
+        let parsed = text.split_once('=').and_then(|(name, n)| Some((name.to_owned(), n.parse::<i64>().ok()?)));
+        match parsed {
+            Some((name, n)) if n >= 0 => dims.push((name, n)),
+            _ => return Err(Failure::Usage(format!("--dim takes NAME=N, not '{text}'"))),
+        }
+    }
+    let dir = Path::new(path).parent().map(Path::to_owned);
+    Ok(ImportOptions { dims, dir, ..ImportOptions::default() })
 }

@@ -1,8 +1,8 @@
-//! Choice of the layout in which a convolution reads its image, by cost.
+//! Choice of the algorithm of a convolution, and of the layout in which it reads its image, by cost.
 
-use super::conv::{Conv, ConvReadOptions, channels_last};
+use super::conv::{Conv, ConvReadOptions, axes, channels_last};
 use gradus_dialects::layout::TiledLayout;
-use gradus_ir::{Module, Value};
+use gradus_ir::{Builder, Module, Op, Value};
 
 /// Maximum number of ops followed from an image to its source.
 const MAX_STEPS: usize = 64;
@@ -13,9 +13,24 @@ const COLUMNS: u64 = 64;
 /// Measured cost of starting a run of summands, relative to moving one element.
 const RUN_COST: f64 = 0.125;
 
+/// Lowers a convolution, by Winograd's algorithm if the options select it and it applies.
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, conv: &Conv, options: &ConvReadOptions) -> Option<Value> {
+    if options.winograd > 0
+        && let Some(value) = conv.lower_winograd(b, op, options.winograd)
+    {
+        return Some(value);
+    }
+    let axes = axes(conv.input.len())?;
+    let layouts = match &options.layout {
+        Some(layout) => vec![layout.clone(), channels_last(&axes)?],
+        None => candidates(b.module, conv, &axes, options)?,
+    };
+    conv.lower(b, op, &layouts, options)
+}
+
 /// The candidate layouts, best first: channels last, in which results are produced, and the given layout of an argument
 /// or constant.
-pub(super) fn candidates(m: &Module, conv: &Conv, axes: &str, options: &ConvReadOptions) -> Option<Vec<TiledLayout>> {
+fn candidates(m: &Module, conv: &Conv, axes: &str, options: &ConvReadOptions) -> Option<Vec<TiledLayout>> {
     let (last, plain): (TiledLayout, TiledLayout) = (channels_last(axes)?, axes.parse().ok()?);
     // Bytes are multiplied in groups of four within a run.
     if m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_none() {

@@ -1,6 +1,5 @@
 //! Lowering of convolutions: layout of the image, and address tables.
 
-use super::choose::candidates;
 use super::emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
@@ -14,16 +13,16 @@ use gradus_reference_kernels::shape::Window;
 /// Maximum number of groups, each of which becomes separate ops.
 const MAX_GROUPS: u64 = 1 << 12;
 
-/// The options for options images.
+/// Options of the lowering of convolutions.
 pub(super) struct ConvReadOptions {
     /// The layout; `None` chooses by cost.
-    layout: Option<TiledLayout>,
+    pub(super) layout: Option<TiledLayout>,
     /// The order of summands; `None` follows the layout.
     order: Option<ReductionOrder>,
     /// Length in elements of runs below which padding is copied instead of addressed.
     min_run: u64,
     /// Minimum number of tiles for Winograd; 0 disables it.
-    winograd: i64,
+    pub(super) winograd: i64,
 }
 
 impl ConvReadOptions {
@@ -107,18 +106,16 @@ impl Conv {
         self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group
     }
 
-    pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, options: &ConvReadOptions) -> Option<Value> {
-        if options.winograd > 0
-            && let Some(value) = self.lower_winograd(b, op, options.winograd)
-        {
-            return Some(value);
-        }
+    /// Lowers the op to products with address tables, in the first of the layouts that is possible.
+    pub(super) fn lower(
+        &self,
+        b: &mut Builder<'_>,
+        op: Op,
+        layouts: &[TiledLayout],
+        options: &ConvReadOptions,
+    ) -> Option<Value> {
         let axes = axes(self.input.len())?;
         let last = channels_last(&axes)?;
-        let layouts = match &options.layout {
-            Some(layout) => vec![layout.clone(), last.clone()],
-            None => candidates(b.module, self, &axes, options)?,
-        };
         let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes, options))?;
         let mut e = Emitter::of(b, op);
         let x = if plan.is_copied { self.padded(&mut e)? } else { self.x };

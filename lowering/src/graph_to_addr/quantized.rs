@@ -1,5 +1,6 @@
 //! Lowering of 8-bit convolutions and products, with optional requantization.
 
+use super::choose;
 use super::conv::{Conv, ConvReadOptions};
 use super::emit::{Emitter, ProductOperands};
 use super::matrix_product;
@@ -67,10 +68,11 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, options: &ConvReadOptions) -> O
     let operands = parameters.emit(b, op)?;
     let conv = Conv::of(b.module, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
-    match conv.is_depthwise() && positions <= MAX_POSITIONS {
-        true => conv.lower_depthwise(b, op),
-        false => merged(b, op, conv, &parameters)?.lower(b, op, options),
+    if conv.is_depthwise() && positions <= MAX_POSITIONS {
+        return conv.lower_depthwise(b, op);
     }
+    let conv = merged(b, op, conv, &parameters)?;
+    choose::lower(b, op, &conv, options)
 }
 
 /// A tensor and its element type.

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate="target=scalar rules=fast-inverse-sqrt" --verify-diagnostics
 
-// expected-error@+1 {{rule 'fast-inverse-sqrt' is approximate: it needs floats=approx}}
+// expected-error@+1 {{the rules of group 'fast-inverse-sqrt' are approximate: they need floats=approx}}
 module {
   func.func @inverse(%x: f32) -> f32 {
     %one = arith.constant 1.0 : f32
