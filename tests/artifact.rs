@@ -103,7 +103,7 @@ fn addresses_outside_are_refused() {
     let unknown = PROGRAM.replace("(%a: tensor<1x4x4x1xf32>)", "(%a: tensor<1x4x4x1xf32>, %base: tensor<4xi32>)");
     let unknown = unknown.replacen("  %base = arith.constant dense<[0, 1, 4, 5]> : tensor<4xi32>\n", "", 1);
     let said = refused(compiled(&ctx, &unknown)).unwrap_or_default();
-    assert!(said.contains("its tables are no constants"), "{said}");
+    assert!(said.contains("its tables are not constant"), "{said}");
 }
 
 /// Recomputes the checksums.

@@ -74,9 +74,9 @@ fn what_cannot_be_shown() {
   return %c : tensor<3x2xf32>
 }
 ";
-    assert!(inspect(unknown, &[]).out.contains("tables that are no constants"));
+    assert!(inspect(unknown, &[]).out.contains("non-constant tables"));
     let output = inspect(unknown, &["--op", "0"]);
-    assert_eq!((output.code, output.err.as_str()), (1, "error: the tables of op 0, 'addr.gemm', are no constants\n"));
+    assert_eq!((output.code, output.err.as_str()), (1, "error: the tables of op 0, 'addr.gemm', are not constant\n"));
     let output = inspect(&product("?", "0", "0, 1"), &["--svg", "-"]);
     assert!(output.err.contains("the extents of the buffer are not known"), "{}", output.err);
     assert!(inspect("func.func private @f()", &[]).out.starts_with("no op reads by tables"));

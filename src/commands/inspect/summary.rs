@@ -77,7 +77,7 @@ fn columns(m: &Module, one: &Found) -> Vec<String> {
     }
     let (extents, addresses) = match StaticAccess::of(m, one.op) {
         Some(reads) => (shown_extents(&reads), addresses(&reads)),
-        None => ("tables that are no constants".into(), String::new()),
+        None => ("non-constant tables".into(), String::new()),
     };
     vec![
         one.number.to_string(),
