@@ -304,7 +304,7 @@ impl CompiledRule {
         let mut used = false;
         for term in &self.right {
             term.clone().visit(false, &mut |occurrence, _, _| {
-                used |= occurrence.var().is_some_and(|var| replaced.contains(&var))
+                used |= occurrence.var().is_some_and(|var| replaced.contains(&var));
             });
         }
         if used { Err("what replaces a root must not use it".into()) } else { Ok(()) }
