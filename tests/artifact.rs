@@ -3,9 +3,9 @@
 mod support;
 
 use gradus::Tool;
-use gradus::check::Random;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::random::Random;
 use gradus::ir::{Context, DType, Module};
 use gradus::runtime::artifact::{read, write};
 use gradus::runtime::cpu::Program;

@@ -17,10 +17,10 @@ mod unknown;
 mod winograd;
 
 use gradus::Tool;
-use gradus::check::Random;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
+use gradus::ir::random::Random;
 use gradus::ir::{Context, DType, Module, verify};
 use gradus::lowering::targets::Target;
 use gradus::runtime::cpu::Program;

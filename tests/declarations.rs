@@ -7,8 +7,9 @@ use gradus::ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus::ir::pass::{OptionKind, PassOption};
 use gradus::ir::rules::{ArgKind, RuleFunction, RuleGroup, rule};
 use gradus::ir::{
-    Access, Arity, AttrBody, AttrKind, AttrSpec, AttrText, Context, DType, Dialect, Directive, Effects, Folded,
-    GroupSpec, OpArgs, OpInfo, PassInfo, Pattern, Traits, Type, TypeConstraint, TypeRelation, ValueSpec,
+    Access, Arity, AttrInfo, AttrKind, AttrSpec, AttrText, Context, DType, Dialect, Directive, Effects, Folded,
+    GroupSpec, OpArgs, OpInfo, Parametric, PassInfo, Pattern, Traits, Type, TypeConstraint, TypeInfo, TypeRelation,
+    ValueSpec,
 };
 
 const TOY: Dialect = Dialect { name: "toy", doc: "Toys.", ..Dialect::DEFAULT };
@@ -230,9 +231,11 @@ dialects! {
     two_rules_of_one_name { rules: &[RULE, RULE] } => "rule 'toy-rule' of dialect 'toy': is declared twice";
     a_rule_group_without_documentation { rule_groups: &[RuleGroup { name: "g", doc: "", rules: &[RULE] }] } =>
         "rule group 'g' of dialect 'toy': it has no documentation";
-    an_attribute_of_another_dialect { attrs: &[&WORDS] } => "attribute 'word' of dialect 'toy': its text says dialect 'toi'";
-    an_example_that_is_no_attribute { attrs: &[&BODIES] } =>
-        "attribute 'body' of dialect 'toy': its example '1' cannot be read: it is odd";
+    an_enumeration_of_another_dialect { enums: &[&WORDS] } => "enumeration 'word' of dialect 'toy': its text says dialect 'toi'";
+    an_example_that_is_no_attribute { attrs: &[&BODY_ATTR] } =>
+        "attribute 'toy.body' of dialect 'toy': its example '1' cannot be read: it is odd";
+    an_attribute_that_is_declared_twice { attrs: &[&ODD, &ODD] } =>
+        "attribute 'toy.odd' of dialect 'toy': is declared twice";
     a_dialect_without_documentation { doc: "" } => "dialect 'toy': it has no documentation";
     a_misspelt_constant { ops: &[&OP], constant: Some("toy.pp") } =>
         "dialect 'toy': its constant 'toy.pp' is not a registered op; did you mean 'toy.op'?";
@@ -245,16 +248,72 @@ static WORDS: AttrKind = AttrKind {
     check: |_, _| true,
     text: AttrText::Words { dialect: "toi", mnemonic: "word", words: &["a"], flags: None },
 };
-static BODIES: AttrKind = AttrKind {
-    summary: "a body",
-    check: |_, _| true,
-    text: AttrText::Body(&AttrBody {
-        dialect: "toy",
-        mnemonic: "body",
+
+/// One test for each mistake in a type: a name, a declaration, and the error.
+macro_rules! types {
+    ($($case:ident { $($key:ident: $value:expr),* $(,)? } { $($own:ident: $field:expr),* } => $error:expr;)*) => { $(
+        #[test]
+        fn $case() {
+            static INFO: TypeInfo = TypeInfo {
+                decl: Parametric { $($key: $value,)* ..RING }, $($own: $field,)* ..TypeInfo::DEFAULT
+            };
+            static DIALECT: Dialect = Dialect { types: &[&INFO], ..TOY };
+            assert_eq!(of_dialect(&DIALECT), [format!("type '{}' of dialect 'toy': {}", INFO.decl.name, $error)]);
+        }
+    )* };
+}
+
+const RING: Parametric = Parametric { name: "toy.ring", doc: "A ring.", ..Parametric::DEFAULT };
+static TILE: AttrKind = AttrKind { summary: "a tile", check: |_, _| true, text: AttrText::Declared("layout.tield") };
+
+types! {
+    a_type_of_another_dialect { name: "toi.ring" } {} => "its name does not begin with 'toy.'";
+    a_type_without_documentation { doc: "" } {} => "it has no documentation";
+    two_parameters_of_one_name { params: &[attr("n", &I64, None), attr("n", &I64, None)] } {} =>
+        "two parameters are called 'n'";
+    a_default_of_a_parameter_that_is_no_attribute { params: &[attr("n", &I64, Some("<"))] } {} =>
+        "the default '<' of parameter 'n' cannot be read: expected attribute value";
+    a_default_of_a_parameter_of_another_kind { params: &[attr("n", &I64, Some("\"x\""))] } {} =>
+        "the default '\"x\"' of parameter 'n' is not a 64-bit signless integer attribute";
+    a_parameter_that_no_dialect_declares { params: &[attr("t", &TILE, None)] } {} =>
+        "parameter 't' is a '#layout.tield', which no dialect declares; did you mean 'layout.tiled'?";
+    a_misspelt_parameter_in_a_format { params: &[attr("size", &I64, None)], format: Some("`<` $sise `>`") } {} =>
+        "its format: the declaration has no 'sise'; did you mean 'size'? at ' `>`'";
+    a_format_without_brackets { params: &[attr("size", &I64, None)], format: Some("$size") } {} =>
+        "its format: it begins with `<` and ends with `>`";
+    a_format_without_a_parameter { params: &[attr("size", &I64, None)], format: Some("`<` `>`") } {} =>
+        "its format: it has no parameter 'size'";
+    an_optional_group_without_an_anchor { params: &[attr("n", &I64, None)], format: Some("`<` ($n)? `>`") } {} =>
+        "its format: an optional group needs an anchor (^) at ' `>`'";
+    an_example_of_another_type { params: &[attr("n", &I64, None)], examples: &["x"] } {} =>
+        "its example 'x' cannot be read: integer literal not valid for specified type";
+    an_example_that_is_rejected { verify: Some(|_| Err("it is odd".into())), examples: &[""] } {} =>
+        "its example '' cannot be read: it is odd";
+    values_that_nobody_draws { examples: &[""] } { contains: Some(|_, _| true) } =>
+        "its values cannot be drawn: it has 'contains', but neither 'draw' nor 'repr'";
+    values_without_an_example {} { repr: Some(|_| Type::I32) } =>
+        "it has values, but no example for those who draw programs";
+    a_draw_of_another_kind { examples: &[""] } { repr: Some(|_| Type::I32), draw: Some(|_, _| Datum::Float(1.0)) } =>
+        "its 'draw' gives a float, which is no value of '!toy.ring'";
+    a_constant_of_another_value { examples: &[""] } {
+        repr: Some(|_| Type::I32),
+        draw: Some(|_, _| Datum::Int(1)),
+        constant: Some(|params, _| Some(params.ctx.int_attr(Type::I32, 2)))
+    } => "its 'constant' of an integer of type '!toy.ring' has another value";
+}
+
+static ODD: AttrInfo =
+    AttrInfo { decl: Parametric { name: "toy.odd", doc: "Odd.", ..Parametric::DEFAULT }, ..AttrInfo::DEFAULT };
+static BODY_ATTR: AttrInfo = AttrInfo {
+    decl: Parametric {
+        name: "toy.body",
         doc: "A body.",
         examples: &["1"],
-        parse: |_| Err((0, "it is odd".into())),
-    }),
+        verify: Some(|_| Err("it is odd".into())),
+        params: &[attr("n", &I64, None)],
+        ..Parametric::DEFAULT
+    },
+    ..AttrInfo::DEFAULT
 };
 
 #[test]

@@ -2,11 +2,12 @@
 //! no effect. `gradus fuzz` runs the same checks on more programs.
 
 use gradus::Tool;
-use gradus::check::{Options, Random};
+use gradus::check::Options;
 use gradus::generate::campaign::{Campaign, CampaignStatistics, FUEL, FuzzFailure};
 use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
+use gradus::ir::random::Random;
 use gradus::ir::rules::rule;
 use gradus::ir::{Dialect, Module, PrintOptions, verify};
 use std::sync::{Mutex, PoisonError};

@@ -3,12 +3,13 @@
 mod support;
 
 use gradus::Tool;
-use gradus::check::{Options, Random, Reference, Verdict};
+use gradus::check::{Options, Reference, Verdict};
 use gradus::egraph::report::{Class, NodeId, Report, TermKind, Terms};
 use gradus::generate::campaign::FUEL;
 use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::Context;
+use gradus::ir::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;

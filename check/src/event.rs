@@ -7,11 +7,11 @@
 use crate::draw;
 use crate::global::Globals;
 use crate::options::{Floats, Options};
-use crate::random::Random;
 use crate::seen::Seen;
 use gradus_ir::effects::is_memory;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory, Storage};
+use gradus_ir::random::Random;
 use gradus_ir::{Module, Op, Traits, Type};
 
 /// An external call.

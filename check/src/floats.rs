@@ -6,8 +6,8 @@
 use crate::input::Input;
 use crate::options::{Floats, Options};
 use crate::outcome::{Outcome, Relation, Runner};
-use crate::random::Random;
 use crate::seen::same_bits;
+use gradus_ir::random::Random;
 use gradus_ir::{Context, DType, Diagnostic, Module, Op, Type, symbol_name, verify};
 use std::cell::OnceCell;
 

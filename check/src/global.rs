@@ -3,9 +3,9 @@
 use crate::draw::{MAX_ELEMENTS, contents};
 use crate::input::Input;
 use crate::options::Floats;
-use crate::random::Random;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
+use gradus_ir::random::Random;
 use gradus_ir::symbols::is_private;
 use gradus_ir::{DType, Module, Op, symbol_name};
 

@@ -4,9 +4,9 @@ use crate::draw::{Draw, EXTENTS, value, wrap};
 use crate::global::{self, Global};
 use crate::input::Input;
 use crate::options::Floats;
-use crate::random::Random;
 use gradus_ir::effects::is_noalias;
 use gradus_ir::eval::Datum;
+use gradus_ir::random::Random;
 use gradus_ir::{Context, Module, Op, Type, TypeData, Value};
 
 /// Percentage of inputs with poison values.

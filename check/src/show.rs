@@ -104,6 +104,7 @@ fn scalar(datum: &Datum) -> String {
             format!("{:?} {all}", t.shape())
         }
         Datum::MemRef(view) => format!("memory {:?}", view.sizes),
+        Datum::Own(own) => own.to_string(),
     }
 }
 

@@ -80,7 +80,6 @@ pub const DIALECT: Dialect = Dialect {
     name: "builtin",
     doc: "Modules, and temporary casts of type conversions.",
     ops: &[ModuleOp::INFO, UnrealizedConversionCastOp::INFO],
-    attrs: &[],
     constant: None,
     ..Dialect::DEFAULT
 };

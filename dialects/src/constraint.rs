@@ -144,6 +144,17 @@ pub const F64: AttrKind = AttrKind {
     check: |c, a| matches!(c.attr_data(a), AttrData::Float { ty, .. } if *ty == Type::F64),
     text: AttrText::Bare(Type::F64),
 };
+/// A number: a 64-bit float, spelled without its type.
+pub const NUMBER: AttrKind = AttrKind {
+    summary: "number",
+    check: |c, a| matches!(c.attr_data(a), AttrData::Float { ty, .. } if *ty == Type::F64) && !is_nan(c, a),
+    text: AttrText::Number,
+};
+
+fn is_nan(ctx: &Context, attr: Attr) -> bool {
+    ctx.as_float(attr).is_some_and(f64::is_nan)
+}
+
 /// `unit`
 pub const UNIT: AttrKind = kind("unit attribute", |_, a| a == Attr::UNIT);
 /// `array<i64: ...>`

@@ -276,7 +276,6 @@ pub const DIALECT: Dialect = Dialect {
     name: "func",
     doc: "Functions: their definition, calls and returns.",
     ops: &[FuncOp::INFO, ReturnOp::INFO, CallOp::INFO, CallIndirectOp::INFO, ConstantOp::INFO],
-    attrs: &[],
     constant: None,
     ..Dialect::DEFAULT
 };

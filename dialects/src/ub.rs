@@ -49,7 +49,6 @@ pub const DIALECT: Dialect = Dialect {
     name: "ub",
     doc: "Undefined behavior: poison values and unreachable points.",
     ops: &[PoisonOp::INFO, UnreachableOp::INFO],
-    attrs: &[],
     constant: Some("ub.poison"),
     ..Dialect::DEFAULT
 };

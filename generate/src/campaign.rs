@@ -3,9 +3,10 @@
 use crate::coverage::{RewriteCounts, Statistics};
 use crate::{Grown, Library, Limits, grow};
 use gradus_check::bisect::{Checked, Culprit, Subject};
-use gradus_check::{Floats, Options, Random, Verdict};
+use gradus_check::{Floats, Options, Verdict};
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::{Actions, Failed, OptionKind, PassInfo, Pipeline, RunOptions};
+use gradus_ir::random::Random;
 use gradus_ir::{
     Context, Diagnostic, Module, ParseOptions, PrintOptions, first_difference, parse_module, read_again, verify,
 };

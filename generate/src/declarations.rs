@@ -1,13 +1,16 @@
 //! Mistakes in declarations that running ops shows: meanings, inferred types and custom forms.
 
 use crate::declared::Trial;
-use gradus_check::{Inputs, Random};
-use gradus_ir::declarations::{DeclarationError, op_error};
+use gradus_check::Inputs;
+use gradus_ir::declarations::{DeclarationError, Declared, op_error, param_error};
 use gradus_ir::eval::{Datum, Trap, check_results};
 use gradus_ir::memory::Memory;
+use gradus_ir::random::Random;
 use gradus_ir::rewrite::fold_given;
 use gradus_ir::verify::verify_op;
-use gradus_ir::{Arity, Attr, Context, Folded, Module, Op, OpInfo, PrintOptions, Traits, TypeRelation, ValueSpec};
+use gradus_ir::{
+    Arity, Attr, Context, Folded, Module, Op, OpInfo, PrintOptions, Traits, TypeInfo, TypeRelation, ValueSpec,
+};
 use std::sync::Arc;
 
 /// Attempts to draw an op.
@@ -28,12 +31,33 @@ pub fn check(ctx: &Arc<Context>) -> Vec<DeclarationError> {
     let mut trial = Trial::new(ctx);
     let mut errors = Vec::new();
     for dialect in ctx.dialects() {
+        for info in dialect.types {
+            let mistake = type_mistake(ctx, info);
+            errors.extend(mistake.map(|mistake| param_error(Declared::Type, dialect.name, &info.decl, mistake)));
+        }
         for info in dialect.ops {
             let mistake = contradiction(&mut trial, info).or_else(|| drawn_mistake(&mut trial, info));
             errors.extend(mistake.map(|mistake| op_error(dialect.name, info, mistake)));
         }
     }
     errors
+}
+
+/// A drawn value that is none of the type's, or whose constant has another value.
+fn type_mistake(ctx: &Context, info: &'static TypeInfo) -> Option<String> {
+    let mut random = Random::of(info.decl.name);
+    let examples = info.decl.examples.iter().map(|body| info.decl.example('!', body));
+    examples.filter_map(|text| ctx.parse_type(&text).ok()).find_map(|ty| {
+        (0..RUNS).find_map(|_| {
+            let (value, shown) = (Inputs::draw_value(ctx, ty, &mut random)?, ctx.display_type(ty));
+            if !ctx.has_kind(ty, &value) || !ctx.has_shape(ty, &value) {
+                return Some(format!("its 'draw' gives {}, which is no value of '{shown}'", value.kind()));
+            }
+            let again = ctx.attr_datum(ctx.datum_attr(ty, &value)?);
+            (again.as_ref() != Some(&value))
+                .then(|| format!("its 'constant' of {} of type '{shown}' has another value", value.kind()))
+        })
+    })
 }
 
 /// Groups that must have one type, and cannot.
@@ -138,13 +162,11 @@ fn shape_follows(m: &Module, op: Op, info: &OpInfo) -> bool {
 
 fn wrong_shape(m: &Module, op: Op, results: &[Datum]) -> Option<String> {
     let ctx = &m.ctx;
-    let fits = |(&want, &have): (&i64, &usize)| want < 0 || want == have as i64;
     m.results(op).zip(results).find_map(|(value, result)| {
         let (Datum::Tensor(tensor), ty) = (result, m.value_type(value)) else { return None };
-        let (want, have) = (ctx.shape(ty)?, tensor.shape());
-        let right = want.len() == have.len() && want.iter().zip(have).all(fits);
-        let ty = ctx.display_type(ty);
-        (!right).then(|| format!("its declared meaning gives extents {have:?} for a result of type '{ty}'"))
+        let (have, shown) = (tensor.shape(), ctx.display_type(ty));
+        (!ctx.has_shape(ty, result))
+            .then(|| format!("its declared meaning gives extents {have:?} for a result of type '{shown}'"))
     })
 }
 

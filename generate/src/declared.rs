@@ -1,7 +1,7 @@
 //! Ops drawn from their declarations: operands, attributes and result types are tried until the verifier accepts them.
 
 use crate::domain;
-use gradus_check::Random;
+use gradus_ir::random::Random;
 use gradus_ir::rules::Signature;
 use gradus_ir::{
     Arity, Attr, AttrKind, AttrSpec, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Str, Traits, Type,

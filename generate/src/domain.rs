@@ -16,7 +16,15 @@ pub(crate) fn types(ctx: &Context) -> Vec<Type> {
             types.push(ctx.ty(TypeData::MemRef { shape: shape.into(), elem, layout: None, space: None }));
         }
     }
+    types.extend(declared_types(ctx));
     types
+}
+
+/// The examples of declared types with values.
+fn declared_types(ctx: &Context) -> impl Iterator<Item = Type> {
+    let infos = ctx.dialects().iter().flat_map(|dialect| dialect.types);
+    let valued = infos.filter(|info| info.repr.is_some() || info.draw.is_some()).map(|info| &info.decl);
+    valued.flat_map(|decl| decl.examples.iter().filter_map(|body| ctx.parse_type(&decl.example('!', body)).ok()))
 }
 
 /// Candidate attributes of a kind: its enumeration cases, or the plain ones that satisfy its constraint.
@@ -32,9 +40,10 @@ pub(crate) fn attrs(ctx: &Context, kind: &AttrKind) -> Vec<Attr> {
             }
             lists.iter().filter_map(|list| ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{list}>")).ok()).collect()
         }
-        AttrText::Body(decl) => {
-            let text = |body: &&str| format!("#{}.{}<{body}>", decl.dialect, decl.mnemonic);
-            decl.examples.iter().filter_map(|body| ctx.parse_attr(&text(body)).ok()).collect()
+        AttrText::Declared(name) => {
+            let decl = ctx.attr_info_of(name).map(|info| &info.decl);
+            let examples = decl.iter().flat_map(|decl| decl.examples.iter().map(|body| decl.example('#', body)));
+            examples.filter_map(|text| ctx.parse_attr(&text).ok()).collect()
         }
         _ => Vec::new(),
     };

@@ -3,7 +3,7 @@
 use crate::coverage::Statistics;
 use crate::function::GrowingFunction;
 use crate::library::{Fragment, Library};
-use gradus_check::Random;
+use gradus_ir::random::Random;
 use gradus_ir::{Builder, Loc, Module, Op, OpInfo, OpName, OpState, Str, Traits, Type, ValueMap, symbol_name};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;

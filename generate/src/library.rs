@@ -2,8 +2,9 @@
 
 use crate::declared::is_usable;
 use crate::domain;
-use gradus_check::{Inputs, Random};
+use gradus_check::Inputs;
 use gradus_ir::eval::{Datum, eval_op};
+use gradus_ir::random::Random;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables};
 use gradus_ir::verify::verify_op;
 use gradus_ir::{Attr, Builder, Context, Effects, Loc, Module, Op, OpInfo, OpName, Traits, Type, Value, symbol_name};

@@ -4,8 +4,9 @@
 //! faster than running the whole function.
 
 use crate::function::{FUEL, GrowingFunction};
-use gradus_check::{Input, Inputs, Options, Outcome, Random, Runner};
+use gradus_check::{Input, Inputs, Options, Outcome, Runner};
 use gradus_ir::eval::{Datum, eval_op};
+use gradus_ir::random::Random;
 use gradus_ir::{Effects, Module, Op, Value};
 use rustc_hash::FxHashMap;
 

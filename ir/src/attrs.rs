@@ -1,4 +1,4 @@
-//! Attributes: MLIR's builtin ones (locations included), and those of other dialects as their text.
+//! Attributes: MLIR's builtin ones (locations included), declared ones by their parameters, and unknown ones as their text.
 
 use crate::affine::{AffineMap, IntegerSet};
 use crate::intern::{Attr, Str, Type};
@@ -115,7 +115,17 @@ pub enum AttrData {
         /// The wrapped attribute.
         inner: Attr,
     },
-    /// An attribute of a dialect, kept as its text: `#arith.fastmath<none>`, `#foo<"x">`.
+    /// A declared attribute: `#layout.tiled<"NCHW8c">`.
+    Declared {
+        /// The name, with the dialect: `layout.tiled`.
+        name: Str,
+        /// The parameters, in the order of the declaration; `None` for an absent one without a default.
+        params: Box<[Option<Attr>]>,
+        /// `: type` after it; `Type::NONE` unless written.
+        ty: Type,
+    },
+    /// An attribute that no registered dialect declares with parameters, kept as its text: `#arith.fastmath<none>`,
+    /// `#foo<"x">`.
     Dialect {
         /// The name before the dot or bracket.
         dialect: Str,

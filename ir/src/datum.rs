@@ -1,6 +1,7 @@
 //! Run-time values of an interpreted program.
 
 use crate::memref::MemRef;
+use crate::own_value::{Own, OwnValue};
 use crate::tensor::{DType, Tensor};
 use crate::trap::Trap;
 
@@ -17,9 +18,22 @@ pub enum Datum {
     Tensor(Tensor),
     /// A memref: a view of memory.
     MemRef(Box<MemRef>),
+    /// A value of a declared type that is of a Rust type of its own.
+    Own(Own),
 }
 
 impl Datum {
+    /// Wraps a value of a Rust type of its own.
+    pub fn own(value: impl OwnValue) -> Datum {
+        Datum::Own(Own::new(value))
+    }
+
+    /// Returns the value of a Rust type of its own; a trap for other values.
+    pub fn as_own<T: OwnValue>(&self) -> Result<&T, Trap> {
+        let own = if let Datum::Own(own) = self { own.get() } else { None };
+        own.ok_or_else(|| Trap::unsupported(format!("expected a {}, found {self:?}", std::any::type_name::<T>())))
+    }
+
     /// Returns the integer; a trap for other values, which verified programs do not have here.
     pub fn int(&self) -> Result<i64, Trap> {
         match self {
@@ -81,6 +95,7 @@ impl Datum {
             Datum::Float(_) => "a float".to_owned(),
             Datum::Tensor(tensor) => format!("a tensor of {:?} {:?}", tensor.dtype(), tensor.shape()),
             Datum::MemRef(_) => "a memref".to_owned(),
+            Datum::Own(own) => format!("the value {own}"),
         }
     }
 

@@ -17,7 +17,9 @@ pub struct Place {
 pub enum Declared {
     Dialect,
     Op,
+    Type,
     Attribute,
+    Enumeration,
     Rule,
     RuleGroup,
     RuleFunction,
@@ -29,7 +31,9 @@ impl Declared {
         match self {
             Declared::Dialect => "dialect",
             Declared::Op => "op",
+            Declared::Type => "type",
             Declared::Attribute => "attribute",
+            Declared::Enumeration => "enumeration",
             Declared::Rule => "rule",
             Declared::RuleGroup => "rule group",
             Declared::RuleFunction => "rule function",

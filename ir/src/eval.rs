@@ -23,6 +23,7 @@ impl Context {
             AttrData::Float { .. } => self.as_float(attr).map(Datum::Float),
             AttrData::Dense(_) => self.dense_tensor(attr).map(Datum::Tensor),
             AttrData::Dialect { .. } if attr == self.poison_attr() => Some(Datum::Poison),
+            AttrData::Declared { .. } => self.attr_info(attr)?.value?(&self.attr_params(attr)?),
             _ => None,
         }
     }
@@ -34,6 +35,9 @@ impl Context {
 
     /// Returns the attribute for a value of type `ty`; `None` if the value is not of that type.
     pub fn datum_attr(&self, ty: Type, datum: &Datum) -> Option<Attr> {
+        if let (Some(info), false) = (self.type_info(ty), *datum == Datum::Poison) {
+            return info.constant?(&self.type_params(ty)?, datum);
+        }
         match datum {
             Datum::Poison => Some(self.poison_attr()),
             Datum::Int(v) if self.int_width(ty).is_some() => Some(self.int_attr(ty, *v)),
@@ -48,15 +52,32 @@ impl Context {
         }
     }
 
-    /// Whether a value is of the kind of a type: an integer, a float, a tensor of its element type, or a memref.
-    fn has_kind(&self, ty: Type, value: &Datum) -> bool {
+    /// Returns the type as whose values the values of a type are computed: the type itself, unless it is a declared one
+    /// with a `repr`.
+    pub fn repr(&self, ty: Type) -> Type {
+        let declared = || Some(self.type_info(ty)?.repr?(&self.type_params(ty)?));
+        declared().unwrap_or(ty)
+    }
+
+    /// Whether a value is of the kind of a type: an integer, a float, a tensor of its element type, a memref, or a value of
+    /// a declared type.
+    pub fn has_kind(&self, ty: Type, value: &Datum) -> bool {
         match value {
             Datum::Poison => true,
+            _ if matches!(self.type_data(ty), TypeData::Declared { .. }) => self.is_of_declared(ty, value),
             Datum::Int(_) => self.int_width(ty).is_some() || !self.is_evaluated(ty),
             Datum::Float(_) => self.float_kind(ty).is_some() || !self.is_evaluated(ty),
             Datum::Tensor(tensor) => self.is_shaped(ty) && self.dtype(self.element_type(ty)) == Some(tensor.dtype()),
             Datum::MemRef(_) => matches!(self.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. }),
+            Datum::Own(_) => !self.is_evaluated(ty),
         }
+    }
+
+    /// Whether a value is one of a declared type.
+    fn is_of_declared(&self, ty: Type, value: &Datum) -> bool {
+        let (Some(info), Some(params)) = (self.type_info(ty), self.type_params(ty)) else { return true };
+        info.contains.is_none_or(|contains| contains(&params, value))
+            && info.repr.is_none_or(|repr| self.has_kind(repr(&params), value))
     }
 
     /// Whether values of the type are integers, floats, tensors or memrefs, rather than defined by a dialect.
@@ -65,8 +86,8 @@ impl Context {
     }
 
     /// Whether a value matches the shape of a type; scalars always do.
-    fn has_shape(&self, ty: Type, value: &Datum) -> bool {
-        let (Datum::Tensor(tensor), Some(shape)) = (value, self.shape(ty)) else { return true };
+    pub fn has_shape(&self, ty: Type, value: &Datum) -> bool {
+        let (Datum::Tensor(tensor), Some(shape)) = (value, self.shape(self.repr(ty))) else { return true };
         let fits = |(&want, &have): (&i64, &usize)| want < 0 || want as u64 == have as u64;
         shape.len() == tensor.shape().len() && shape.iter().zip(tensor.shape()).all(fits)
     }
@@ -172,7 +193,7 @@ fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -
         };
     };
     let ctx = args.ctx();
-    let ty = args.operand_type(i);
+    let ty = ctx.repr(args.operand_type(i));
     if matches!(ctx.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. }) {
         return Err(Trap::Ub("a memref is poison".into()));
     }

@@ -34,6 +34,7 @@ pub mod affine;
 mod attrs;
 pub mod branch;
 mod builder;
+mod constraint;
 mod context;
 pub mod control;
 pub mod conversion;
@@ -44,6 +45,7 @@ pub mod declarations;
 pub mod declared_cost;
 #[doc(hidden)]
 pub mod define;
+mod define_params;
 pub mod diag;
 pub mod dominance;
 mod edit;
@@ -62,11 +64,14 @@ mod module;
 mod module_split;
 pub mod op_cost;
 mod op_info;
+mod own_value;
+mod parametric;
 mod partition;
 pub mod pass;
 mod pattern_rewriter;
 pub mod prelude;
 mod races;
+pub mod random;
 mod registry;
 mod retype;
 pub mod rewrite;
@@ -90,23 +95,41 @@ pub mod op {
     pub use crate::{define_op, eval};
 }
 
+/// Those of [`macro@ty`].
+#[doc(hidden)]
+pub mod ty {
+    pub use crate::define_type;
+}
+
+/// Those of [`macro@attr`].
+#[doc(hidden)]
+pub mod attr {
+    pub use crate::define_attr;
+}
+
 pub use attrs::{AttrData, Dense, Int, Piece};
 pub use builder::Builder;
 pub use builder::InsertPoint;
+pub use constraint::{AttrKind, AttrSpec, AttrText, Flags, TypeConstraint};
 pub use context::Context;
 pub use copy::ValueMap;
 pub use diag::Diagnostic;
 pub use edit::OpState;
 pub use effects::{Access, Effects};
-pub use gradus_ir_macros::op;
+pub use gradus_ir_macros::{attr, op, ty};
 pub use intern::{Attr, OpName, Str, Type};
 pub use loc::Loc;
 pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
 pub use op_info::TypeRelation;
 pub use op_info::{
-    Arity, AttrBody, AttrKind, AttrSpec, AttrText, ControlFn, ControlMemoryFn, CountedFn, Dialect, EdgesFn,
-    ElementAccessFn, EvalFn, ExecFn, Flags, FoldResult, Folded, Global, GlobalFn, GroupSpec, JumpFn, OpArgs, OpDecl,
-    OpInfo, ScalarFn, SlotRole, SuccessorOperandsFn, TypeConstraint, ValueSpec, declared_names,
+    Arity, ControlFn, ControlMemoryFn, CountedFn, Dialect, EdgesFn, ElementAccessFn, EvalFn, ExecFn, FoldResult,
+    Folded, Global, GlobalFn, GroupSpec, JumpFn, OpArgs, OpDecl, OpInfo, ScalarFn, SlotRole, SuccessorOperandsFn,
+    ValueSpec, declared_names,
+};
+pub use own_value::{Own, OwnValue};
+pub use parametric::{
+    AttrDecl, AttrInfo, ConstantFn, ContainsFn, DrawFn, ParamArgs, ParamError, Parametric, ReprFn, TypeDecl, TypeInfo,
+    ValueFn, VerifyParamsFn,
 };
 pub use pass::{Pass, PassContext, PassInfo, Pipeline};
 pub use pattern_rewriter::{Change, PatternRewriter};

@@ -2,6 +2,7 @@
 //! and generators.
 
 use crate::access::ElementAccess;
+use crate::constraint::{AttrKind, AttrSpec, TypeConstraint};
 use crate::context::Context;
 use crate::control::{Counted, Edge, Event, Next};
 use crate::datum::Datum;
@@ -11,6 +12,7 @@ use crate::intern::{Attr, Type};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value, ValueList};
 use crate::op_cost::OpCost;
+use crate::parametric::{AttrInfo, TypeInfo};
 use crate::rewrite::Pattern;
 use crate::rules::{Rule, RuleFunction, RuleGroup};
 use crate::scalar::Scalar;
@@ -20,99 +22,6 @@ use crate::traits::Traits;
 use crate::trap::Trap;
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// A type constraint: a named set of types, such as "signless integer or vector of it".
-pub struct TypeConstraint {
-    /// The summary in messages: "operand #0 must be *summary*".
-    pub summary: &'static str,
-    /// Whether a type satisfies the constraint.
-    pub check: fn(&Context, Type) -> bool,
-    /// The only type in the set, if there is just one: custom forms omit it.
-    pub only: Option<Type>,
-}
-
-/// An attribute constraint: a named set of attributes, such as "64-bit integer" or the cases of an enumeration.
-pub struct AttrKind {
-    /// The summary in messages: "attribute 'x' failed to satisfy constraint: *summary*".
-    pub summary: &'static str,
-    /// Whether an attribute satisfies the constraint.
-    pub check: fn(&Context, Attr) -> bool,
-    /// The syntax in custom forms; see [`AttrText`].
-    pub text: AttrText,
-}
-
-/// The syntax of an attribute in custom forms.
-pub enum AttrText {
-    /// Any attribute, with its type.
-    Full,
-    /// In full by a directive, without aliases.
-    Inlined,
-    /// An integer or float literal without its type, which is fixed.
-    Bare(Type),
-    /// A symbol name, `@f`, for a string attribute.
-    SymbolName,
-    /// No text: a unit attribute implied by the surrounding keyword.
-    Flag,
-    /// A type, for a type attribute.
-    Type,
-    /// `[1, 2]` for a dense array of integers of this type.
-    Ints(Type),
-    /// A word for an integer of type `i64` or `i32`: (word, value).
-    Cases(Type, &'static [(&'static str, i64)]),
-    /// The part in angle brackets of a dialect's enumeration: `#arith.fastmath<nnan,contract>` is `<nnan,contract>`.
-    Words {
-        /// `arith`
-        dialect: &'static str,
-        /// `fastmath`
-        mnemonic: &'static str,
-        /// Its words.
-        words: &'static [&'static str],
-        /// How several are combined; `None` where there is always one.
-        flags: Option<Flags>,
-    },
-    /// The part in angle brackets of a dialect's attribute with a text of its own: `#layout.tiled<"NCHW8c">` is `<"NCHW8c">`.
-    Body(&'static AttrBody),
-}
-
-/// A dialect's attribute with a syntax of its own. It is stored as text, in a canonical form made by the parser, so that equal
-/// attributes are one.
-pub struct AttrBody {
-    /// `layout`
-    pub dialect: &'static str,
-    /// `tiled`
-    pub mnemonic: &'static str,
-    /// Its documentation.
-    pub doc: &'static str,
-    /// Some texts between the angle brackets, for documentation and generators.
-    pub examples: &'static [&'static str],
-    /// Parses the text between the angle brackets and returns its canonical form; the error has an offset and a reason.
-    pub parse: fn(&str) -> Result<String, (usize, String)>,
-}
-
-/// Syntax of a bit-enum attribute. The first word of the list is the empty set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Flags {
-    /// The separator: a comma, with or without spaces.
-    pub separator: &'static str,
-    /// The word for the full set; empty without one.
-    pub all: &'static str,
-}
-
-impl Flags {
-    /// Returns a comma-separated list of flags in canonical form: each once, in the order of `words`; `None` if it has others.
-    pub(crate) fn in_order(&self, words: &[&str], list: &str) -> Option<String> {
-        let given: Vec<&str> = list.split(',').map(str::trim).collect();
-        if !given.iter().all(|w| words.contains(w)) {
-            return None;
-        }
-        let flags: Vec<&str> = words.iter().skip(1).copied().filter(|w| *w != self.all).collect();
-        if !self.all.is_empty() && (given.contains(&self.all) || flags.iter().all(|w| given.contains(w))) {
-            return Some(self.all.to_owned());
-        }
-        let set: Vec<&str> = flags.into_iter().filter(|w| given.contains(w)).collect();
-        Some(if set.is_empty() { words.first()?.to_string() } else { set.join(self.separator) })
-    }
-}
 
 /// The number of values, regions or successors in a declared group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,20 +63,6 @@ pub enum TypeRelation {
         /// The summary in messages: "failed to verify that *summary*".
         summary: &'static str,
     },
-}
-
-/// A declared inherent attribute.
-pub struct AttrSpec {
-    /// The name in the text.
-    pub name: &'static str,
-    /// The documentation.
-    pub doc: &'static str,
-    /// Whether the attribute may be absent.
-    pub optional: bool,
-    /// The attribute constraint.
-    pub kind: &'static AttrKind,
-    /// The text of the default value.
-    pub default: Option<&'static str>,
 }
 
 /// A declared group of regions or successors.
@@ -608,8 +503,12 @@ pub struct Dialect {
     pub doc: &'static str,
     /// Its ops.
     pub ops: &'static [&'static OpInfo],
-    /// Its attributes, checked and brought into canonical form when they are parsed.
-    pub attrs: &'static [&'static AttrKind],
+    /// Its declared types.
+    pub types: &'static [&'static TypeInfo],
+    /// Its declared attributes.
+    pub attrs: &'static [&'static AttrInfo],
+    /// Its enumerations, such as `#arith.fastmath<...>`.
+    pub enums: &'static [&'static AttrKind],
     /// The name of the op that materializes constants, if the dialect has one.
     pub constant: Option<&'static str>,
     /// Canonicalization rules.
@@ -622,8 +521,18 @@ pub struct Dialect {
 
 impl Dialect {
     /// The dialect of nothing, for `..` in others.
-    pub const DEFAULT: Dialect =
-        Dialect { name: "", doc: "", ops: &[], attrs: &[], constant: None, rules: &[], rule_groups: &[], natives: &[] };
+    pub const DEFAULT: Dialect = Dialect {
+        name: "",
+        doc: "",
+        ops: &[],
+        types: &[],
+        attrs: &[],
+        enums: &[],
+        constant: None,
+        rules: &[],
+        rule_groups: &[],
+        natives: &[],
+    };
 }
 
 /// Returns the declared group names as result names; for `result_names`.

@@ -109,6 +109,7 @@ fn collect_refs(ctx: &Context, root: Attr, refs: &mut Vec<Attr>) {
                 Piece::Attr(inner) => Some(*inner),
                 _ => None,
             })),
+            AttrData::Declared { params, .. } => stack.extend(params.iter().rev().flatten()),
             AttrData::Distinct { inner, .. } => stack.push(*inner),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Types: MLIR's builtin ones, and those of other dialects as their text.
+//! Types: MLIR's builtin ones, declared ones by their parameters, and unknown ones as their text.
 
 use crate::attrs::Piece;
 use crate::float::FloatKind;
@@ -84,7 +84,14 @@ pub enum TypeData {
         /// Memory space.
         space: Option<Attr>,
     },
-    /// A type of a dialect, kept as its text: `!llvm.ptr`, `!foo<"x">`.
+    /// A declared type: `!poly.ring<17, 4>`.
+    Declared {
+        /// The name, with the dialect: `poly.ring`.
+        name: Str,
+        /// The parameters, in the order of the declaration; `None` for an absent one without a default.
+        params: Box<[Option<Attr>]>,
+    },
+    /// A type that no registered dialect declares, kept as its text: `!llvm.ptr`, `!foo<"x">`.
     Dialect {
         /// The name before the dot or bracket.
         dialect: Str,

@@ -16,13 +16,14 @@
 mod declared;
 mod regions;
 
+use crate::constraint::AttrText;
 use crate::context::Context;
 use crate::diag::Diagnostic;
 use crate::dominance::Dominance;
 use crate::intern::{Attr, Str};
 use crate::loc::Loc;
 use crate::module::{Block, Def, Module, Op, Region, Value};
-use crate::op_info::{Arity, AttrText, OpInfo};
+use crate::op_info::{Arity, OpInfo};
 use crate::partition::MIN_OPS;
 use crate::symbols::SymbolTables;
 use crate::symbols::symbol_name;
@@ -294,12 +295,6 @@ pub fn has_words(ctx: &Context, attr: Attr, text: &AttrText) -> bool {
     let Some(list) = ctx.as_body(attr, dialect, mnemonic) else { return false };
     let mut given = list.split(',').map(str::trim);
     (flags.is_some() || !list.contains(',')) && given.all(|w| words.contains(&w))
-}
-
-/// Whether a dialect's attribute has the text that is declared.
-pub fn has_body(ctx: &Context, attr: Attr, text: &AttrText) -> bool {
-    let AttrText::Body(decl) = text else { return false };
-    ctx.as_body(attr, decl.dialect, decl.mnemonic).is_some_and(|body| (decl.parse)(body).is_ok())
 }
 
 fn declared_structure(m: &Module, op: Op, info: &OpInfo) -> Check {

@@ -7,9 +7,9 @@ use super::run::{cut, pairs, read_inputs};
 use crate::io::{report, write};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_check::Random;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Context, DType, Module, Op, Tensor, Type};
+use gradus_ir::random::Random;
+use gradus_ir::{Context, DType, Module, Op, Type};
 use gradus_runtime::cpu::{Program, Usage};
 use std::time::{Duration, Instant};
 
@@ -146,9 +146,12 @@ fn peak_mib() -> Option<f64> {
 }
 
 /// Draws random inputs: floats between -1 and 1, bytes, and small values for wider integers, which may be indices.
-fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
+fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
     let mut random = Random::of("inputs");
     let mut draw = |(name, ty): &(String, Type)| {
+        if let (Some(draw), Some(params)) = (ctx.type_info(*ty).and_then(|info| info.draw), ctx.type_params(*ty)) {
+            return Ok(draw(&params, &mut random));
+        }
         let shape = ctx.shape(*ty).unwrap_or(&[]).iter().map(|&d| usize::try_from(d));
         let shape: Option<Vec<usize>> = shape.collect::<Result<_, _>>().ok();
         let dtype = ctx.dtype(ctx.element_type(*ty));
@@ -158,7 +161,7 @@ fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
         };
         let count = shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n < 1 << 30);
         let count = count.ok_or_else(|| Failure::Usage(format!("input '{name}' is too large")))?;
-        Ok(match dtype.is_float() {
+        Ok(Datum::Tensor(match dtype.is_float() {
             true => {
                 floats_to_tensor(dtype, &shape, (0..count).map(|_| random.below(2001) as f64 / 1000.0 - 1.0).collect())
             }
@@ -166,7 +169,7 @@ fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
                 let below = if dtype.size() == 1 && dtype != DType::Bool { 128 } else { 2 };
                 ints_to_tensor(dtype, &shape, &(0..count).map(|_| random.below(below) as i64).collect::<Vec<_>>())
             }
-        })
+        }))
     };
     signature.inputs.iter().map(&mut draw).collect()
 }

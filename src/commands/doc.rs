@@ -1,5 +1,7 @@
 //! `gradus doc`: documentation as Markdown, of one declaration or as a complete reference with a file per dialect.
 
+mod parametric;
+
 use crate::io::{text, write, write_file};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -19,12 +21,16 @@ const NOTE: &str = "<!-- Written by the command `doc` from the declarations; do 
 
 fn command(_: &Tool) -> Command {
     Command::new("doc")
-        .about("Print the documentation of a dialect, op or pass as Markdown, or write a reference")
+        .about("Print the documentation of a dialect, op, type, attribute or pass as Markdown, or write a reference")
         .after_help(
             "Examples:\n  gradus doc arith.addi\n  gradus doc canonicalize\n  gradus doc -o docs/src/reference\n  \
              gradus doc -o docs/src/reference --check",
         )
-        .arg(Arg::new("NAME").help("A dialect, op or pass; all of them if left out").conflicts_with("output"))
+        .arg(
+            Arg::new("NAME")
+                .help("A dialect, op, type, attribute or pass; all of them if left out")
+                .conflicts_with("output"),
+        )
         .arg(
             Arg::new("output")
                 .short('o')
@@ -127,18 +133,23 @@ fn one(tool: &Tool, name: &str) -> Result<String, Failure> {
     if let Some(d) = tool.dialects.iter().find(|d| d.name == name) {
         return Ok(dialect(d));
     }
+    if let Some(text) = parametric::find(&tool.dialects, name) {
+        return Ok(text);
+    }
     let others = tool.passes.iter().map(|p| p.name).chain(tool.dialects.iter().map(|d| d.name));
+    let others = others.chain(parametric::names(&tool.dialects));
     let hint = suggest(name, ops().map(|i| i.name).chain(others))
         .map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-    Err(Failure::Input(format!("no dialect, op or pass is called '{name}'{hint}")))
+    Err(Failure::Input(format!("no dialect, op, type, attribute or pass is called '{name}'{hint}")))
 }
 
 fn dialect(d: &Dialect) -> String {
     let mut text = format!("# Dialect `{}`\n\n{}\n\n", d.name, d.doc);
     text.extend(d.ops.iter().map(|info| op(info)));
-    let words: Vec<String> = d.attrs.iter().filter_map(|kind| enumeration(kind)).collect();
+    text.push_str(&parametric::of_dialect(d));
+    let words: Vec<String> = d.enums.iter().filter_map(|kind| enumeration(kind)).collect();
     if !words.is_empty() {
-        let _ = write!(text, "## Attributes of `{}`\n\n{}\n", d.name, words.concat());
+        let _ = write!(text, "## Enumerations of `{}`\n\n{}\n", d.name, words.concat());
     }
     if !d.rules.is_empty() {
         let _ =
@@ -153,13 +164,8 @@ fn dialect(d: &Dialect) -> String {
     text
 }
 
-/// `#arith.fastmath<...>` and its words; or examples of an attribute with a text of its own.
+/// `#arith.fastmath<...>` and its words.
 fn enumeration(kind: &AttrKind) -> Option<String> {
-    if let AttrText::Body(decl) = kind.text {
-        let text = |body: &&str| format!("`#{}.{}<{body}>`", decl.dialect, decl.mnemonic);
-        let examples: Vec<String> = decl.examples.iter().map(text).collect();
-        return Some(format!("- {}: {}\n", examples.join(", "), decl.doc));
-    }
     let AttrText::Words { dialect, mnemonic, words, .. } = kind.text else { return None };
     let words: Vec<String> = words.iter().map(|w| format!("`{w}`")).collect();
     Some(format!("- `#{dialect}.{mnemonic}<...>`: {}\n", words.join(", ")))

@@ -5,7 +5,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_ir::pass::PassOption;
 use gradus_ir::rules::Rule;
-use gradus_ir::{AttrKind, AttrText, Dialect, Module, PassInfo, PrintOptions};
+use gradus_ir::{AttrKind, AttrText, Dialect, Module, Parametric, PassInfo, PrintOptions};
 use gradus_lowering::targets::TARGETS;
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(_: &Tool) -> Command {
     Command::new("list")
-        .about("List dialects, ops, attributes, passes with their options, rules and targets, a line each")
+        .about("List dialects, ops, types, attributes, passes with their options, rules and targets, a line each")
         .after_help("Examples:\n  gradus list\n  gradus list ops | grep conv\n  gradus list rules --as-ir")
         .arg(
             Arg::new("WHAT")
@@ -41,7 +41,14 @@ struct Row {
 const KINDS: &[Kind] = &[
     Kind { name: "dialects", rows: |tool| rows(tool.dialects.iter().map(|d| (d.name, d.doc))) },
     Kind { name: "ops", rows: |tool| rows(all_of(tool, |d| d.ops).map(|info| (info.name, info.doc))) },
-    Kind { name: "attributes", rows: |tool| all_of(tool, |d| d.attrs).filter_map(|kind| attribute(kind)).collect() },
+    Kind { name: "types", rows: |tool| all_of(tool, |d| d.types).map(|info| parametric('!', &info.decl)).collect() },
+    Kind {
+        name: "attributes",
+        rows: |tool| {
+            let attrs = all_of(tool, |d| d.attrs).map(|info| parametric('#', &info.decl));
+            attrs.chain(all_of(tool, |d| d.enums).filter_map(|kind| enumeration(kind))).collect()
+        },
+    },
     Kind { name: "passes", rows: |tool| tool.passes.iter().copied().map(pass).collect() },
     Kind {
         name: "rules",
@@ -72,14 +79,15 @@ fn pass(info: &'static PassInfo) -> Row {
     Row { name: info.name.to_owned(), summary: info.summary(), options: info.options }
 }
 
-/// An attribute with a text of its own, as it begins: `#arith.fastmath`.
-fn attribute(kind: &'static AttrKind) -> Option<Row> {
-    let (dialect, mnemonic, doc) = match &kind.text {
-        AttrText::Words { dialect, mnemonic, .. } => (*dialect, *mnemonic, kind.summary),
-        AttrText::Body(body) => (body.dialect, body.mnemonic, body.doc),
-        _ => return None,
-    };
-    Some(Row { name: format!("#{dialect}.{mnemonic}"), summary: summary(doc), options: &[] })
+/// A declared type or attribute, as its text begins: `#layout.tiled`.
+fn parametric(sigil: char, decl: &'static Parametric) -> Row {
+    Row { name: format!("{sigil}{}", decl.name), summary: decl.summary(), options: &[] }
+}
+
+/// An enumeration, as its text begins: `#arith.fastmath`.
+fn enumeration(kind: &'static AttrKind) -> Option<Row> {
+    let AttrText::Words { dialect, mnemonic, .. } = &kind.text else { return None };
+    Some(Row { name: format!("#{dialect}.{mnemonic}"), summary: kind.summary, options: &[] })
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {

@@ -34,7 +34,8 @@ fn command(_: &Tool) -> Command {
              logits.npy --atol 1e-4\n\nAn input whose first dimension is a multiple of a fixed one is run piece by piece.",
         )
         .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
-        .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
+        .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs; one of a declared type is \
+                     its attribute"))
         .arg(pairs("output", "Write an output as .npy; NAME= may be left out when there is one"))
         .arg(pairs("expect", "Compare an output with a .npy; exit status 1 if it differs"))
         .arg(number("rtol", "1e-3", "Relative tolerance of --expect; integers must be equal unless one is given"))
@@ -54,16 +55,16 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let outputs = execute(ready, &signature, &inputs, streams)?;
     summarize(&ctx, &signature.outputs, &outputs, streams)?;
     for (name, path) in named(matches, "output", &signature.outputs)? {
-        write_npy(Path::new(&path), find(&outputs, &signature.outputs, &name))?;
+        write_npy(Path::new(&path), find(&outputs, &signature.outputs, &name)?)?;
     }
     let mut good = true;
     for (name, path) in named(matches, "expect", &signature.outputs)? {
         let want = read_npy(Path::new(&path))?;
-        let have = find(&outputs, &signature.outputs, &name);
+        let have = find(&outputs, &signature.outputs, &name)?;
         good &= Tolerance::of(matches).compare(&name, have, &want, streams)?;
     }
     if let Some(path) = matches.get_one::<String>("labels") {
-        accuracy(&outputs[0], &read_npy(Path::new(path))?, streams)?;
+        accuracy(as_tensor(&outputs[0])?, &read_npy(Path::new(path))?, streams)?;
     }
     if good { Ok(()) } else { Err(Failure::Reported) }
 }
@@ -89,9 +90,14 @@ fn list(known: &[(String, Type)]) -> String {
     known.iter().map(|k| k.0.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn find<'a>(outputs: &'a [Tensor], known: &[(String, Type)], name: &str) -> &'a Tensor {
+fn find<'a>(outputs: &'a [Datum], known: &[(String, Type)], name: &str) -> Result<&'a Tensor, Failure> {
     let i = known.iter().position(|k| k.0 == name).expect("the name was checked");
-    &outputs[i]
+    as_tensor(&outputs[i])
+}
+
+/// Returns the tensor of an output.
+fn as_tensor(output: &Datum) -> Result<&Tensor, Failure> {
+    output.tensor().map_err(|_| Failure::Input(format!("a result is {}, which no file holds", output.kind())))
 }
 
 #[cfg(feature = "npz")]
@@ -104,41 +110,58 @@ fn read_archive(path: &str) -> Result<Vec<(String, Tensor)>, Failure> {
     Err(crate::without("npz", path))
 }
 
-/// Reads the inputs in parameter order.
-pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
-    let mut given: Vec<(String, Tensor)> = Vec::new();
+/// Reads the inputs in parameter order: tensors, and values of declared types from their attributes.
+pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
+    let mut given: Vec<(String, Datum)> = Vec::new();
     let texts: Vec<&String> = matches.get_many::<String>("input").into_iter().flatten().collect();
     if let [path] = texts[..]
         && path.ends_with(".npz")
         && !path.contains('=')
     {
-        given = read_archive(path)?;
+        given.extend(read_archive(path)?.into_iter().map(|(name, tensor)| (name, Datum::Tensor(tensor))));
     } else {
-        for (name, path) in named(matches, "input", &signature.inputs)? {
-            given.push((name, read_npy(Path::new(&path))?));
+        for (name, text) in named(matches, "input", &signature.inputs)? {
+            let ty = signature.inputs.iter().find(|input| input.0 == name).map_or(Type::NONE, |input| input.1);
+            let value = match ctx.type_info(ty) {
+                Some(_) => value_of(ctx, &name, &text, ty)?,
+                None => Datum::Tensor(read_npy(Path::new(&text))?),
+            };
+            given.push((name, value));
         }
     }
     let take = |(name, ty): &(String, Type)| {
         let found = given.iter().find(|g| g.0 == *name).map(|g| g.1.clone());
-        let tensor = found.ok_or_else(|| {
+        let value = found.ok_or_else(|| {
+            let what = if ctx.type_info(*ty).is_some() { "ATTRIBUTE" } else { "FILE.npy" };
             let ty = ctx.display_type(*ty);
-            Failure::Usage(format!("input '{name}' ({ty}) is missing: give --input {name}=FILE.npy"))
+            Failure::Usage(format!("input '{name}' ({ty}) is missing: give --input {name}={what}"))
         })?;
         let want = ctx.dtype(ctx.element_type(*ty));
-        if want.is_some_and(|d| d != tensor.dtype()) {
+        if let Datum::Tensor(tensor) = &value
+            && want.is_some_and(|d| d != tensor.dtype())
+        {
             let ty = ctx.display_type(*ty);
             return Err(Failure::Input(format!("input '{name}' is {ty}, but the file holds {}", tensor.dtype())));
         }
-        Ok(tensor)
+        Ok(value)
     };
     signature.inputs.iter().map(take).collect()
 }
 
+/// Returns the value of a declared type whose attribute is `text`, with or without its type.
+fn value_of(ctx: &Context, name: &str, text: &str, ty: Type) -> Result<Datum, Failure> {
+    let typed = || ctx.parse_attr(&format!("{text} : {}", ctx.display_type(ty)));
+    let attr = ctx.parse_attr(text).ok().filter(|&attr| ctx.attr_type(attr) == Some(ty)).map_or_else(typed, Ok);
+    let attr = attr.map_err(|e| Failure::Input(format!("input '{name}': {e}")))?;
+    let no_value = || Failure::Input(format!("input '{name}': {} has no value", ctx.display_attr(attr)));
+    ctx.attr_datum(attr).ok_or_else(no_value)
+}
+
 /// Number of batches: the first dimension of the inputs divided by that of the function.
-fn pieces(ctx: &Context, signature: &Signature, inputs: &[Tensor]) -> Result<usize, Failure> {
+fn pieces(ctx: &Context, signature: &Signature, inputs: &[Datum]) -> Result<usize, Failure> {
     let mut count = 1;
-    for ((name, ty), tensor) in signature.inputs.iter().zip(inputs) {
-        let Some(shape) = ctx.shape(*ty) else { continue };
+    for ((name, ty), input) in signature.inputs.iter().zip(inputs) {
+        let (Some(shape), Datum::Tensor(tensor)) = (ctx.shape(*ty), input) else { continue };
         let have = tensor.shape();
         let fits = |from: usize| {
             shape.len() == have.len() && shape.iter().zip(have).skip(from).all(|(&s, &h)| s < 0 || s == h as i64)
@@ -159,28 +182,29 @@ fn pieces(ctx: &Context, signature: &Signature, inputs: &[Tensor]) -> Result<usi
 fn execute(
     ready: Ready<'_>,
     signature: &Signature,
-    inputs: &[Tensor],
+    inputs: &[Datum],
     streams: &mut Streams<'_>,
-) -> Result<Vec<Tensor>, Failure> {
+) -> Result<Vec<Datum>, Failure> {
     let m = ready.module;
     let count = pieces(&m.ctx, signature, inputs)?;
     let bar = progress::bar(count as u64 * m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
     let ticks = bar.clone();
     let mut ready = ready.on_op(move |n| ticks.set_position(n));
-    let mut parts: Vec<Vec<Tensor>> = vec![Vec::new(); signature.outputs.len()];
+    let mut parts: Vec<Vec<Datum>> = vec![Vec::new(); signature.outputs.len()];
     for piece in 0..count {
         let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&m.ctx, t, *ty, piece, count)).collect();
         let results = ready.call(args).map_err(|stop| report(&m.ctx, &[stop.diagnostic(m)], streams))?;
         for ((part, result), (_, ty)) in parts.iter_mut().zip(results).zip(&signature.outputs) {
-            part.push(tensor_of(&m.ctx, result, *ty)?);
+            part.push(output(&m.ctx, result, *ty)?);
         }
     }
     bar.finish_and_clear();
-    parts.into_iter().map(|p| join(&p)).collect()
+    parts.into_iter().map(|parts| join(&parts)).collect()
 }
 
 /// The slice of an input for one call. Scalar parameters take tensors of one element.
-pub(super) fn cut(ctx: &Context, tensor: &Tensor, ty: Type, piece: usize, count: usize) -> Datum {
+pub(super) fn cut(ctx: &Context, input: &Datum, ty: Type, piece: usize, count: usize) -> Datum {
+    let Datum::Tensor(tensor) = input else { return input.clone() };
     if !ctx.is_shaped(ty) {
         let first = tensor.to_f64().first().copied().unwrap_or(0.0);
         let int = tensor.to_i64().and_then(|v| v.first().copied());
@@ -198,27 +222,30 @@ pub(super) fn cut(ctx: &Context, tensor: &Tensor, ty: Type, piece: usize, count:
     Datum::Tensor(Tensor::new(tensor.dtype(), shape, bytes).expect("a slice of whole rows"))
 }
 
-/// Converts a result of type `ty` to a tensor; scalars become rank-0 tensors.
-fn tensor_of(ctx: &Context, datum: Datum, ty: Type) -> Result<Tensor, Failure> {
+/// Converts a number of type `ty` to a tensor of rank 0; other results stay as they are.
+fn output(ctx: &Context, datum: Datum, ty: Type) -> Result<Datum, Failure> {
     let dtype = ctx.dtype(ty);
     match datum {
-        Datum::Tensor(t) => Ok(t),
-        Datum::Int(v) => Ok(ints_to_tensor(dtype.unwrap_or(DType::I64), &[], &[v])),
-        Datum::Float(v) => Ok(floats_to_tensor(dtype.unwrap_or(DType::F64), &[], vec![v])),
+        Datum::Tensor(_) | Datum::Own(_) => Ok(datum),
+        Datum::Int(v) => Ok(Datum::Tensor(ints_to_tensor(dtype.unwrap_or(DType::I64), &[], &[v]))),
+        Datum::Float(v) => Ok(Datum::Tensor(floats_to_tensor(dtype.unwrap_or(DType::F64), &[], vec![v]))),
         Datum::Poison => Err(Failure::Input("a result is poison".into())),
         Datum::MemRef(_) => Err(Failure::Input("a result is a memref, which cannot be shown".into())),
     }
 }
 
 /// Concatenates the outputs of all batches.
-fn join(parts: &[Tensor]) -> Result<Tensor, Failure> {
-    match parts {
-        [one] => Ok(one.clone()),
+fn join(parts: &[Datum]) -> Result<Datum, Failure> {
+    if let [one] = parts {
+        return Ok(one.clone());
+    }
+    let parts: Vec<&Tensor> = parts.iter().map(as_tensor).collect::<Result<_, _>>()?;
+    match &*parts {
         [first, ..] if first.rank() > 0 => {
             let mut shape = first.shape().to_vec();
             shape[0] = parts.iter().map(|p| p.shape()[0]).sum();
             let bytes: Vec<u8> = parts.iter().flat_map(|p| p.bytes().iter().copied()).collect();
-            Ok(Tensor::new(first.dtype(), shape, bytes.into())?)
+            Ok(Datum::Tensor(Tensor::new(first.dtype(), shape, bytes.into())?))
         }
         _ => Err(Failure::Input("outputs without a first dimension cannot be joined".into())),
     }

@@ -19,10 +19,11 @@ mod programs;
 mod support;
 
 use gradus::Tool;
-use gradus::check::{Input, Outcome, Random, Seen, run};
+use gradus::check::{Input, Outcome, Seen, run};
 use gradus::cost::{CostModel, MODELS};
 use gradus::egraph::report::Report;
 use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::random::Random;
 use gradus::ir::{Context, DType, Module, Op, ParseOptions, Type, parse_module};
 use programs::Program;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Programs with implementation choices.
 
-use gradus::check::Random;
+use gradus::ir::random::Random;
 use std::fmt::Write as _;
 
 /// A function of tensors.

@@ -2,9 +2,9 @@
 
 use super::{LAYERS, Layer, compiled, numbers, parse, run, run_by_kernels};
 use gradus::Tool;
-use gradus::check::Random;
 use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::random::Random;
 
 /// Converts a layer to another float type.
 fn of(layer: &Layer, elem: &str) -> String {

@@ -2,10 +2,10 @@
 
 use super::{compiled, constant, numbers, parse, pick};
 use gradus::Tool;
-use gradus::check::Random;
 use gradus::interp::Interpreter;
 use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::random::Random;
 use gradus::runtime::cpu::Program;
 
 /// Number of rows of all values.

@@ -2,8 +2,8 @@
 
 use super::{LAYERS, compiled, extents, list, pick, run, run_by_kernels};
 use gradus::Tool;
-use gradus::check::Random;
 use gradus::ir::eval::Datum;
+use gradus::ir::random::Random;
 use gradus::ir::{DType, Tensor};
 
 /// A layer as the text of a program; all but its input are constants.

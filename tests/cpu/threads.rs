@@ -2,9 +2,9 @@
 
 use super::{compiled, parse};
 use gradus::Tool;
-use gradus::check::Random;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::random::Random;
 use gradus::ir::{DType, Tensor};
 use gradus::runtime::cpu::Program;
 use gradus::runtime::workers::Workers;

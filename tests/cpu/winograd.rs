@@ -2,7 +2,7 @@
 
 use super::{Layer, check, compiled, constant, extents, list, parse, pick};
 use gradus::Tool;
-use gradus::check::Random;
+use gradus::ir::random::Random;
 
 /// A layer at the minimum size for Winograd convolution.
 fn small(random: &mut Random) -> Layer {

@@ -66,17 +66,14 @@ fn an_op_is_its_declaration_and_an_entry() {
 }
 
 #[test]
-fn an_attribute_is_its_declaration_and_an_entry() {
-    use gradus::ir::AttrText;
+fn a_type_and_an_attribute_are_their_declaration_and_an_entry() {
     let all = sources("dialects/src");
-    let mnemonics = DIALECTS.iter().flat_map(|d| d.attrs).filter_map(|kind| match &kind.text {
-        AttrText::Words { mnemonic, .. } => Some(*mnemonic),
-        AttrText::Body(body) => Some(body.mnemonic),
-        _ => None,
-    });
-    let places = mnemonics.map(|mnemonic| {
-        let quoted = [format!("mnemonic: \"{mnemonic}\""), format!("mnemonic = \"{mnemonic}\"")];
-        (mnemonic.to_owned(), where_it_holds(&all, |text| quoted.iter().any(|quoted| text.contains(quoted))))
+    let enums = DIALECTS.iter().flat_map(|d| d.enums).filter_map(|kind| kind.mnemonic());
+    let types = DIALECTS.iter().flat_map(|d| d.types).map(|info| info.decl.name);
+    let attrs = DIALECTS.iter().flat_map(|d| d.attrs).map(|info| info.decl.name);
+    let places = enums.chain(types).chain(attrs).map(|name| {
+        let quoted = [format!("mnemonic: \"{name}\""), format!("[ty(\"{name}\""), format!("attr(\n    \"{name}\"")];
+        (name.to_owned(), where_it_holds(&all, |text| quoted.iter().any(|quoted| text.contains(quoted))))
     });
     let known = places.filter(|(_, files)| !files.is_empty());
     check("attribute", known);

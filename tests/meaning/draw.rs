@@ -1,9 +1,9 @@
 //! Ops drawn from their declarations: operands of accepted types, attributes of accepted kinds, filtered by the
 //! verifier.
 
-use gradus::check::Random;
 use gradus::ir::eval::{Datum, Trap, eval_op, floats_to_tensor, ints_to_tensor};
 use gradus::ir::memory::{MemRef, Memory, Storage};
+use gradus::ir::random::Random;
 use gradus::ir::{
     Arity, Attr, AttrData, AttrKind, AttrSpec, AttrText, Block, Builder, Context, DYNAMIC, Loc, Module, Op, OpInfo,
     OpState, PrintOptions, Traits, Type, TypeConstraint, TypeData, Value, ValueSpec, parse_module, verify::verify_op,

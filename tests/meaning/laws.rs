@@ -2,10 +2,10 @@
 
 use crate::draw::{Domain, Instance, Run, Values, extended};
 use gradus::Tool;
-use gradus::check::Random;
 use gradus::check::refines;
 use gradus::ir::effects::is_speculatable;
 use gradus::ir::eval::{Datum, Trap};
+use gradus::ir::random::Random;
 use gradus::ir::rewrite::fold_given;
 use gradus::ir::{Attr, FoldResult, Folded, Module, OpInfo, TypeData};
 
@@ -189,14 +189,7 @@ fn is_of_type(m: &Module, ty: gradus::ir::Type, datum: &Datum) -> bool {
             let rounded = gradus::ir::float::to_f64(kind, gradus::ir::float::from_f64(kind, *value));
             value.is_nan() || rounded.to_bits() == value.to_bits()
         }),
-        Datum::Tensor(tensor) => {
-            let fits = |(&dim, &size): (&i64, &usize)| dim < 0 || dim == size as i64;
-            let shape = ctx.shape(ty);
-            let is_shape =
-                shape.is_none_or(|dims| dims.len() == tensor.rank() && dims.iter().zip(tensor.shape()).all(fits));
-            ctx.dtype(ctx.element_type(ty)) == Some(tensor.dtype()) && is_shape
-        }
-        Datum::MemRef(_) => matches!(ctx.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. }),
+        Datum::Tensor(_) | Datum::MemRef(_) | Datum::Own(_) => ctx.has_kind(ty, datum) && ctx.has_shape(ty, datum),
     }
 }
 

@@ -185,7 +185,6 @@ pub const DIALECT: Dialect = Dialect {
         DelinearizeIndexOp::INFO,
         LinearizeIndexOp::INFO,
     ],
-    attrs: &[],
     constant: None,
     ..Dialect::DEFAULT
 };

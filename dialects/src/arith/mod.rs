@@ -128,11 +128,12 @@ pub const DIALECT: Dialect = Dialect {
         CmpFOp::INFO,
         SelectOp::INFO,
     ],
-    attrs: &[&FASTMATH, &OVERFLOW],
+    enums: &[&FASTMATH, &OVERFLOW],
     constant: Some("arith.constant"),
     rules: rules::RULES,
     rule_groups: rules::GROUPS,
     natives: rules::NATIVES,
+    ..Dialect::DEFAULT
 };
 
 #[cfg(test)]

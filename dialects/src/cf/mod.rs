@@ -57,7 +57,6 @@ pub const DIALECT: Dialect = Dialect {
     name: "cf",
     doc: "Control flow between blocks: branches, switches, assertions.",
     ops: &[AssertOp::INFO, BranchOp::INFO, CondBranchOp::INFO, SwitchOp::INFO],
-    attrs: &[],
     constant: None,
     ..Dialect::DEFAULT
 };

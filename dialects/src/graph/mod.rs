@@ -192,7 +192,6 @@ pub const DIALECT: Dialect = Dialect {
     name: "graph",
     doc: "Neural networks: tensor ops with the semantics of ONNX operators.",
     ops: &OPS,
-    attrs: &[],
     constant: Some("graph.constant"),
     rule_groups: rules::GROUPS,
     natives: rules::NATIVES,

@@ -176,11 +176,7 @@ impl Program {
         let types = types.map_err(|e| format!("executes, but inference says: {e}"))?;
         for (ty, result) in types.iter().zip(&results) {
             let tensor = result.tensor().map_err(|e| e.to_string())?;
-            let fits = ctx.shape(*ty).is_none_or(|dims| {
-                let same = |(d, n): (&i64, &usize)| *d < 0 || *d == *n as i64;
-                dims.len() == tensor.rank() && dims.iter().zip(tensor.shape()).all(same)
-            });
-            if !fits || ctx.dtype(ctx.element_type(*ty)) != Some(tensor.dtype()) {
+            if !ctx.has_kind(*ty, result) || !ctx.has_shape(*ty, result) {
                 return Err(format!("{} is inferred for {tensor:?}", ctx.display_type(*ty)));
             }
         }

@@ -2,35 +2,45 @@
 
 use super::error::LayoutError;
 use super::tiled::TiledLayout;
-use gradus_ir::{Attr, AttrBody, AttrData, AttrKind, AttrText, Context, Piece, Type};
+use crate::constraint::{NUMBER, STRING};
+use gradus_ir::{Attr, AttrDecl, Context, ParamArgs, ParamError, Type, attr};
 
-/// A tiled layout.
-pub const TILED: AttrKind = AttrKind {
-    summary: "tiled layout",
-    check: |c, a| gradus_ir::verify::has_body(c, a, &TILED.text),
-    text: AttrText::Body(&AttrBody {
-        dialect: "layout",
-        mnemonic: "tiled",
-        doc: "an order of loops over dimensions (capital letters) and their tiles, outermost first, and the value of the \
-              padding in partial tiles (0 by default)",
-        examples: &["\"NCHW\"", "\"NCHW8c\"", "\"HWKD8k8d\"", "\"NHWC4w4c\", pad = -128"],
-        parse: |body| match TiledLayout::parse_body(body) {
-            Ok(layout) => Ok(layout.body()),
-            Err(LayoutError::Text { at, message }) => Err((at, message)),
-            Err(other) => Err((0, other.to_string())),
-        },
-    }),
-};
+/// An order of loops over dimensions and their tiles, outermost first.
+///
+/// Capital letters are dimensions; a number with a small letter is a tile of one.
+#[attr(
+    "layout.tiled",
+    verify = |params| layout(params).map(|_| ()),
+    examples = &["\"NCHW\"", "\"NCHW8c\"", "\"HWKD8k8d\"", "\"NHWC4w4c\", pad = -128"]
+)]
+pub struct Tiled {
+    /// The layout string, such as `HWKD8k8d`.
+    order: Param<STRING>,
+    /// The value of the padding in partial tiles.
+    #[default = "0.0 : f64"]
+    pad: Param<NUMBER>,
+}
+
+/// Returns the layout with these parameters.
+fn layout(params: &ParamArgs<'_>) -> Result<TiledLayout, ParamError> {
+    let order: Result<TiledLayout, LayoutError> = params.text("order").unwrap_or("").parse();
+    match order {
+        Ok(layout) => Ok(layout.with_pad(params.float("pad").unwrap_or(0.0))),
+        Err(LayoutError::Text { at, message }) => Err(ParamError::of("order", at, message)),
+        Err(other) => Err(other.to_string().into()),
+    }
+}
 
 impl TiledLayout {
     /// Returns the layout of a `#layout.tiled` attribute.
     pub fn from_attr(ctx: &Context, attr: Attr) -> Option<TiledLayout> {
-        TiledLayout::parse_body(ctx.as_body(attr, "layout", "tiled")?).ok()
+        layout(&Tiled::cast(ctx, attr)?.params(ctx)).ok()
     }
 
-    /// Returns the layout as a `#layout.tiled` attribute.
+    /// Returns the layout as a `#layout.tiled` attribute. Panics if the context has no dialect `layout`.
     pub fn to_attr(&self, ctx: &Context) -> Attr {
-        let body = Box::new([Piece::Text(format!("tiled<{}>", self.body()).into())]);
-        ctx.attr(AttrData::Dialect { dialect: ctx.str("layout"), body, ty: Type::NONE })
+        let pad = ctx.float_attr(Type::F64, self.pad());
+        let tiled = Tiled::get(ctx, ctx.string_attr(&self.order()), pad);
+        tiled.expect("the order of a layout is a layout string").0
     }
 }

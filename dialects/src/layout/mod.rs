@@ -19,7 +19,7 @@ mod tiled;
 
 pub use access_function::{AccessFunction, AccessLoop, MAX_ENTRIES, ReductionOrder, SlidingWindow};
 pub use address_table::{AddressTables, IndirectionTable, ZERO_PAGE, deltas, prefix_sums, split_runs};
-pub use attr::TILED;
+pub use attr::Tiled;
 pub use concrete_layout::{Axis, Digit, Index, Layout, LoopLevel};
 pub use copy_nest::{CopyLoop, CopyNest};
 pub use copy_plan::{CopyRun, CopyRuns, Relayout};
@@ -29,7 +29,7 @@ pub use sram::{BlockAddress, SliceCopy, Sram, TransferCost};
 pub use tiled::{Level, TiledLayout};
 
 use gradus_ir::rules::{Rule, rule};
-use gradus_ir::{Dialect, OpDecl};
+use gradus_ir::{AttrDecl, Dialect, OpDecl};
 
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
@@ -41,7 +41,7 @@ pub const DIALECT: Dialect = Dialect {
     name: "layout",
     doc: "Tiled tensor layouts: orders of loops over tiled dimensions.",
     ops: &[PackOp::INFO, UnpackOp::INFO],
-    attrs: &[&TILED],
+    attrs: &[Tiled::INFO],
     rules: RULES,
     ..Dialect::DEFAULT
 };

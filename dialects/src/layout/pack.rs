@@ -1,6 +1,6 @@
 //! `layout.pack` and `layout.unpack`.
 
-use super::attr::TILED;
+use super::attr::Tiled;
 use super::concrete_layout::Layout;
 use super::copy_plan::Relayout;
 use super::tiled::TiledLayout;
@@ -37,7 +37,7 @@ pub struct PackOp {
     /// Tensor to pack.
     x: Operand<RANKED_TENSOR>,
     /// Layout of the result.
-    layout: Attribute<TILED>,
+    layout: Attribute<Tiled::KIND>,
     /// Letters of the operand's axes.
     #[default = "\"NCHW\""]
     axes: Attribute<AXES>,
@@ -62,7 +62,7 @@ pub struct UnpackOp {
     /// Packed tensor.
     x: Operand<RANKED_TENSOR>,
     /// Layout of the operand.
-    layout: Attribute<TILED>,
+    layout: Attribute<Tiled::KIND>,
     /// Letters of the result's axes.
     #[default = "\"NCHW\""]
     axes: Attribute<AXES>,

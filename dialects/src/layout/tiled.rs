@@ -91,33 +91,6 @@ impl TiledLayout {
     pub fn order(&self) -> String {
         self.levels.iter().map(Level::to_string).collect()
     }
-
-    /// Parses the body of `#layout.tiled<"HWC4w", pad = -1>`.
-    ///
-    /// # Errors
-    /// [`LayoutError::Text`] with the byte offset of the error.
-    pub fn parse_body(body: &str) -> Result<TiledLayout, LayoutError> {
-        let start = body.len() - body.trim_start().len();
-        let Some(rest) = body[start..].strip_prefix('"') else {
-            return text(start, "expected a layout string such as \"NCHW8c\"");
-        };
-        let Some(end) = rest.find('"') else { return text(start, "expected '\"' after the layout string") };
-        let (at, after) = (start + 1, start + 2 + end);
-        let layout = match rest[..end].parse() {
-            Err(LayoutError::Text { at: inner, message }) => return Err(LayoutError::Text { at: at + inner, message }),
-            other => other,
-        };
-        parse_pad(body, after).and_then(|pad| layout.map(|l: TiledLayout| l.with_pad(pad)))
-    }
-
-    /// Returns the body of the `#layout.tiled<...>` attribute.
-    pub fn body(&self) -> String {
-        match self.pad() {
-            pad if pad.to_bits() == 0 => format!("\"{}\"", self.order()),
-            pad if pad.fract() == 0.0 && pad.abs() < 1e15 => format!("\"{}\", pad = {pad}", self.order()),
-            pad => format!("\"{}\", pad = {pad:?}", self.order()),
-        }
-    }
 }
 
 impl fmt::Display for Level {
@@ -185,27 +158,5 @@ fn parse_level(order: &str, at: usize) -> Result<(Level, usize), LayoutError> {
         Ok(tile) if order.as_bytes()[at] != b'0' => Ok((Level { axis, tile: Some(tile) }, end + 1)),
         Ok(_) => text(at, "a tile size must not start with 0"),
         Err(_) => text(at, "tile size is too large"),
-    }
-}
-
-/// Parses an optional `, pad = number` at `at`.
-fn parse_pad(body: &str, at: usize) -> Result<f64, LayoutError> {
-    let skip = |at: usize| body.len() - body[at..].trim_start().len();
-    let mut at = skip(at);
-    if at == body.len() {
-        return Ok(0.0);
-    }
-    for word in [",", "pad", "="] {
-        if !body[at..].starts_with(word) {
-            return text(at, format!("expected '{word}'"));
-        }
-        at = skip(at + word.len());
-    }
-    let number = body[at..].trim_end();
-    let digits = number.strip_prefix('-').unwrap_or(number);
-    let is_number = digits == "inf" || digits.starts_with(|c: char| c.is_ascii_digit());
-    match number.parse::<f64>() {
-        Ok(pad) if is_number && (pad.is_finite() || digits == "inf") => Ok(pad),
-        _ => text(at, "expected a number or 'inf' as padding"),
     }
 }

@@ -66,7 +66,6 @@ pub const DIALECT: Dialect = Dialect {
         CountTrailingZerosOp::INFO,
         IPowIOp::INFO,
     ],
-    attrs: &[],
     constant: None,
     rule_groups: rules::GROUPS,
     natives: rules::NATIVES,

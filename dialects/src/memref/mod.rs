@@ -96,7 +96,6 @@ pub const DIALECT: Dialect = Dialect {
         TransposeOp::INFO,
         ViewOp::INFO,
     ],
-    attrs: &[],
     constant: None,
     ..Dialect::DEFAULT
 };

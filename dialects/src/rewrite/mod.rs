@@ -15,34 +15,42 @@ pub use write::write;
 
 use crate::constraint::{F64, I64, STRING, SYMBOL_NAME, UNIT, kind};
 use gradus_ir::{
-    AttrData, AttrKind, AttrText, Context, Dialect, Effects, OpArgs, OpDecl, Traits, Type, TypeConstraint, op,
+    AttrData, AttrKind, AttrText, Context, Dialect, Effects, OpArgs, OpDecl, Traits, Type, TypeConstraint, TypeDecl,
+    op, ty,
 };
 
 /// Handle of a value.
-const VALUE: TypeConstraint = handle("handle of a value", |c, t| t == value_type(c));
-/// Handle of a type.
-const TYPE: TypeConstraint = handle("handle of a type", |c, t| t == type_type(c));
-/// Handle of an attribute.
-const ATTRIBUTE: TypeConstraint = handle("handle of an attribute", |c, t| t == attribute_type(c));
-/// Handles of all kinds.
-const HANDLE: TypeConstraint = handle("handle of a value, type or attribute", |c, t| {
-    [value_type(c), type_type(c), attribute_type(c)].contains(&t)
-});
+#[ty("rewrite.value")]
+pub struct ValueHandle {}
 
-const fn handle(summary: &'static str, check: fn(&Context, Type) -> bool) -> TypeConstraint {
-    TypeConstraint { summary, check, only: None }
-}
+/// Handle of a type.
+#[ty("rewrite.type")]
+pub struct TypeHandle {}
+
+/// Handle of an attribute.
+#[ty("rewrite.attribute")]
+pub struct AttributeHandle {}
+
+const VALUE: TypeConstraint = ValueHandle::TYPE;
+const TYPE: TypeConstraint = TypeHandle::TYPE;
+const ATTRIBUTE: TypeConstraint = AttributeHandle::TYPE;
+/// Handles of all kinds.
+const HANDLE: TypeConstraint = TypeConstraint {
+    summary: "handle of a value, type or attribute",
+    check: |c, t| [VALUE, TYPE, ATTRIBUTE].iter().any(|kind| (kind.check)(c, t)),
+    only: None,
+};
 
 fn value_type(ctx: &Context) -> Type {
-    ctx.parse_type("!rewrite.value").expect("is a type")
+    ValueHandle::get(ctx).expect("no parameters").0
 }
 
 fn type_type(ctx: &Context) -> Type {
-    ctx.parse_type("!rewrite.type").expect("is a type")
+    TypeHandle::get(ctx).expect("no parameters").0
 }
 
 fn attribute_type(ctx: &Context) -> Type {
-    ctx.parse_type("!rewrite.attribute").expect("is a type")
+    AttributeHandle::get(ctx).expect("no parameters").0
 }
 
 /// A type attribute, spelled as a type.
@@ -338,6 +346,6 @@ pub const DIALECT: Dialect = Dialect {
         MatchOp::INFO,
         ReplaceOp::INFO,
     ],
-    attrs: &[],
+    types: &[ValueHandle::INFO, TypeHandle::INFO, AttributeHandle::INFO],
     ..Dialect::DEFAULT
 };

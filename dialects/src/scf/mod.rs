@@ -81,7 +81,6 @@ pub const DIALECT: Dialect = Dialect {
         WhileOp::INFO,
         YieldOp::INFO,
     ],
-    attrs: &[],
     constant: None,
     ..Dialect::DEFAULT
 };

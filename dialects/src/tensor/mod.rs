@@ -71,7 +71,6 @@ pub const DIALECT: Dialect = Dialect {
         GatherOp::INFO,
         ScatterOp::INFO,
     ],
-    attrs: &[],
     constant: None,
     ..Dialect::DEFAULT
 };

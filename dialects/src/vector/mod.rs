@@ -102,6 +102,6 @@ pub const DIALECT: Dialect = Dialect {
         VectorScaleOp::INFO,
         YieldOp::INFO,
     ],
-    attrs: &[&KIND, &ITERATOR_TYPE, &PUNCTUATION],
+    enums: &[&KIND, &ITERATOR_TYPE, &PUNCTUATION],
     ..Dialect::DEFAULT
 };

@@ -1,7 +1,8 @@
 //! Random layouts against enumeration.
 
 use crate::oracle::{Random, enumerate, indices, layout};
-use gradus_dialects::layout::{LayoutError, TiledLayout};
+use gradus_dialects::layout::{DIALECT, LayoutError, TiledLayout};
+use gradus_ir::Context;
 
 /// Offsets and indices are inverse; offsets are distinct and in bounds; the rest is padding.
 #[test]
@@ -91,6 +92,7 @@ fn slices_of_slices() {
 #[test]
 fn any_text() {
     let mut random = Random(4);
+    let ctx = Context::new(&[&DIALECT]);
     for _ in 0..20_000 {
         let letters = ["N", "C", "H", "8c", "2h", "c", "4", "0", "\u{df}", "\"", " ", "n", "9223372036854775807h"];
         let text: String = (0..random.below(8)).map(|_| random.pick(&letters)).collect();
@@ -99,16 +101,17 @@ fn any_text() {
             Err(LayoutError::Text { at, .. }) => assert!(at <= text.len() && text.is_char_boundary(at), "{text}"),
             Err(other) => panic!("{other:?}"),
         }
-        let body =
-            format!("\"{text}\"{}", random.pick(&["", ", pad = 1", ",pad=-inf", ", pad", " ,", "\"", ", pad = nan"]));
-        if let Err(error) = TiledLayout::parse_body(&body) {
-            assert!(matches!(error, LayoutError::Text { at, .. } if at <= body.len()), "{body}");
+        let rest = random.pick(&["", ", pad = 1", ",pad=-inf", ", pad", " ,", "\"", ", pad = nan"]);
+        let attr = format!("#layout.tiled<\"{text}\"{rest}>");
+        if let Err(error) = ctx.parse_attr(&attr) {
+            assert!(error.offset <= attr.len() && attr.is_char_boundary(error.offset), "{attr}");
         }
     }
 }
 
 #[test]
-fn bodies() {
+fn attributes() {
+    let ctx = Context::new(&[&DIALECT]);
     for (text, printed) in [
         ("\"HWC\"", "\"HWC\""),
         (" \"HWC\" , pad = 0 ", "\"HWC\""),
@@ -118,9 +121,10 @@ fn bodies() {
         ("\"HWC4w\", pad = 1e300", "\"HWC4w\", pad = 1e300"),
         ("\"HWC4w\", pad = -0.0", "\"HWC4w\", pad = -0"),
     ] {
-        let layout = TiledLayout::parse_body(text).unwrap();
-        assert_eq!(layout.body(), printed);
-        assert_eq!(TiledLayout::parse_body(printed).unwrap(), layout);
+        let attr = ctx.parse_attr(&format!("#layout.tiled<{text}>")).unwrap();
+        assert_eq!(ctx.display_attr(attr), format!("#layout.tiled<{printed}>"));
+        let layout = TiledLayout::from_attr(&ctx, attr).unwrap();
+        assert_eq!(layout.to_attr(&ctx), attr);
     }
 }
 
@@ -128,7 +132,7 @@ fn bodies() {
 fn tiles_and_letters() {
     let features: TiledLayout = "HWC".parse().unwrap();
     let tiled = features.with_pad(3.0).then("4w4c").unwrap();
-    assert_eq!((tiled.body().as_str(), tiled.block(), tiled.tile('W')), ("\"HWC4w4c\", pad = 3", 16, 4));
+    assert_eq!((tiled.order().as_str(), tiled.pad(), tiled.block(), tiled.tile('W')), ("HWC4w4c", 3.0, 16, 4));
     let weights = tiled.renamed(|c| if c == 'C' { 'K' } else { c }).unwrap();
     assert_eq!(weights.order(), "HWK4w4k");
     assert!(tiled.renamed(|c| if c == 'C' { 'W' } else { c }).is_err());

@@ -1,8 +1,9 @@
 //! Instances of left sides of rules, as functions of the operands that the rule leaves open.
 
 use super::signatures::Signatures;
-use gradus_check::{Inputs, Random};
+use gradus_check::Inputs;
 use gradus_ir::eval::{Datum, floats_to_tensor};
+use gradus_ir::random::Random;
 use gradus_ir::rules::{Chooser, CompiledRule, Signature, build_left_side};
 use gradus_ir::{
     Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpInfo, OpName, OpState, Tensor, Traits, Type, Value,

@@ -5,7 +5,8 @@ mod draw;
 mod signatures;
 
 use draw::Instance;
-use gradus_check::{Floats, Options, Random, Reference, Verdict};
+use gradus_check::{Floats, Options, Reference, Verdict};
+use gradus_ir::random::Random;
 use gradus_ir::rules::{CompiledRule, apply_at, matches_at};
 use gradus_ir::{Context, Diagnostic, Module, verify};
 use signatures::Signatures;

@@ -1,9 +1,11 @@
-//! The `#[op]` attribute: parses an op's declaration and re-emits it, in a regular form, to `op::define_op!`.
+//! The attributes `#[op]`, `#[ty]` and `#[attr]`: they parse a declaration and re-emit it, in a regular form, to
+//! `op::define_op!`, `ty::define_type!` and `attr::define_attr!`.
 //!
-//! The expansion refers to `gradus_ir` through the module `op`, which is imported together with the attribute. So a
-//! crate that depends on the facade `gradus` only, or that renames it, declares ops like any other.
+//! The expansion refers to `gradus_ir` through the module of the attribute's name, which is imported together with the
+//! attribute. So a crate that depends on the facade `gradus` only, or that renames it, declares ops like any other.
 //!
-//! The macro generates no code itself: all generated code is written out in `ir/src/define.rs`.
+//! The macros generate no code themselves: all generated code is written out in `ir/src/define.rs` and
+//! `ir/src/define_params.rs`.
 
 mod mistakes;
 
@@ -40,49 +42,162 @@ use syn::{
 /// or `op` is another module, the key `crate` names the IR: `#[gradus::ir::op("d.x", crate = gradus::ir)]`.
 #[proc_macro_attribute]
 pub fn op(args: TokenStream, item: TokenStream) -> TokenStream {
-    let args = syn::parse_macro_input!(args as OpArgs);
-    let item = syn::parse_macro_input!(item as ItemStruct);
-    emit(&args, &item).unwrap_or_else(Error::into_compile_error).into()
+    expand(&OP, args, item)
 }
 
+/// Declares a type. The first argument is its name; then `key = value` pairs:
+///
+/// | key | value |
+/// |---|---|
+/// | `format` | the text after the name, from `` `<` `` to `` `>` ``; without it, the parameters in a list |
+/// | `verify`, `examples` | the field of `Parametric` of that name |
+/// | `repr`, `contains`, `draw`, `constant` | the field of `TypeInfo` of that name |
+///
+/// Each field of the struct declares a parameter, an attribute: `Param<K>` of kind `K`, `OptParam<K>` one that may be
+/// absent. `#[default = "text"]` gives the default of a `Param`, which the text omits.
+///
+/// The struct becomes a handle of the type, with an accessor for each parameter and the function `get`, which returns the
+/// type with given parameters. `Ring::TYPE` is the constraint of operands and results: `Operand<Ring::TYPE>`.
+///
+/// Import the attribute before using it, as [`macro@op`].
+#[proc_macro_attribute]
+pub fn ty(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand(&TYPE, args, item)
+}
+
+/// Declares an attribute. The first argument is its name; then `key = value` pairs:
+///
+/// | key | value |
+/// |---|---|
+/// | `format`, `verify`, `examples` | as for [`macro@ty`] |
+/// | `value` | the value of a constant with this attribute |
+///
+/// Each field of the struct declares a parameter, as for [`macro@ty`]. `Tiled::KIND` is the constraint of inherent
+/// attributes and parameters: `Attribute<Tiled::KIND>`.
+///
+/// Import the attribute before using it, as [`macro@op`].
+#[proc_macro_attribute]
+pub fn attr(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand(&ATTR, args, item)
+}
+
+fn expand(kind: &'static Kind, args: TokenStream, item: TokenStream) -> TokenStream {
+    let args = syn::parse_macro_input!(args as Args);
+    let item = syn::parse_macro_input!(item as ItemStruct);
+    emit(kind, &args, &item).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// A kind of declaration: what its attribute takes.
+struct Kind {
+    /// The attribute, and the module of the items that its expansion uses.
+    attribute: &'static str,
+    /// What it declares, with the article.
+    declares: &'static str,
+    /// Keys whose value is wrapped in `Some`.
+    optional_keys: &'static [&'static str],
+    /// The other keys.
+    keys: &'static [&'static str],
+    /// The kinds of fields.
+    fields: &'static [FieldKind],
+}
+
+/// A kind of field: the word, its group in the expansion, its arity, and whether it has a constraint.
+type FieldKind = (&'static str, usize, &'static str, bool);
+
 /// `"dialect.name", key = value, ...`
-struct OpArgs {
+struct Args {
     name: LitStr,
-    /// The path of `gradus_ir`, or of a module that re-exports the items that the expansion uses.
-    root: Path,
+    /// The path of `gradus_ir`, or of a module that re-exports the items that the expansion uses, if it is given.
+    root: Option<Path>,
     pairs: Vec<(syn::Ident, Expr)>,
 }
 
-impl Parse for OpArgs {
+impl Parse for Args {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name = input.parse()?;
-        let mut root = format_ident!("op").into();
+        let mut root = None;
         let mut pairs = Vec::new();
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let is_root = input.parse::<Option<Token![crate]>>()?.is_some();
             let key = if is_root { None } else { Some(input.parse()?) };
             input.parse::<Token![=]>()?;
             match key {
-                None => root = input.parse()?,
+                None => root = Some(input.parse()?),
                 Some(key) => pairs.push((key, input.parse()?)),
             }
         }
-        Ok(OpArgs { name, root, pairs })
+        Ok(Args { name, root, pairs })
     }
 }
 
-fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
-    let (vis, ident, name, root) = (&item.vis, &item.ident, &args.name, &args.root);
+fn emit(kind: &Kind, args: &Args, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let doc = doc_text(&item.attrs);
     if doc.trim().is_empty() {
-        return Err(Error::new(ident.span(), "an op needs a doc comment: its first line is the summary"));
+        let message = format!("{} needs a doc comment: its first line is the summary", kind.declares);
+        return Err(Error::new(item.ident.span(), message));
     }
-    mistakes::check(args, item)?;
+    mistakes::check(kind, args, item)?;
+    let root = args.root.clone().unwrap_or_else(|| format_ident!("{}", kind.attribute).into());
     let mut groups: [Vec<proc_macro2::TokenStream>; 5] = Default::default();
     for field in &item.fields {
-        let (group, tokens) = field_spec(field)?;
+        let (group, tokens) = field_spec(kind, field)?;
         groups[group].push(tokens);
     }
+    if kind.attribute == "op" {
+        emit_op(args, item, &root, &doc, groups)
+    } else {
+        emit_params(kind, args, item, &root, &doc, &groups)
+    }
+}
+
+/// Keys that types and attributes share: the fields of `Parametric`.
+const SHARED_KEYS: [&str; 3] = ["format", "verify", "examples"];
+
+fn emit_params(
+    kind: &Kind,
+    args: &Args,
+    item: &ItemStruct,
+    root: &Path,
+    doc: &str,
+    groups: &[Vec<proc_macro2::TokenStream>; 5],
+) -> Result<proc_macro2::TokenStream> {
+    let (vis, ident, name, params) = (&item.vis, &item.ident, &args.name, &groups[0]);
+    let (shared, own): (Vec<_>, Vec<_>) =
+        args.pairs.iter().partition(|(key, _)| SHARED_KEYS.iter().any(|shared| key == shared));
+    let field = |(key, value): &&(syn::Ident, Expr)| match kind.optional_keys.iter().any(|optional| key == optional) {
+        true => quote!(#key: Some(#value)),
+        false => quote!(#key: #value),
+    };
+    let (shared, own) = (shared.iter().map(field), own.iter().map(field));
+    let define = format_ident!("define_{}", if kind.attribute == "ty" { "type" } else { kind.attribute });
+    let summary = summary(doc);
+    Ok(quote! {
+        #root::#define! {
+            { #[doc = #doc] #vis #ident #name #summary #doc }
+            params { #((#params))* }
+            shared { #(#shared,)* }
+            own { #(#own,)* }
+        }
+    })
+}
+
+/// The first line of a doc comment as a part of a sentence: "a ring of polynomials".
+fn summary(doc: &str) -> String {
+    let line = doc.trim().lines().next().unwrap_or("").trim_end_matches('.');
+    let mut rest = line.chars();
+    let first = rest.next().map(|c| c.to_lowercase().collect::<String>()).unwrap_or_default();
+    let is_name = rest.clone().next().is_some_and(|c| c.is_uppercase());
+    if is_name { line.to_owned() } else { first + rest.as_str() }
+}
+
+fn emit_op(
+    args: &Args,
+    item: &ItemStruct,
+    root: &Path,
+    doc: &str,
+    groups: [Vec<proc_macro2::TokenStream>; 5],
+) -> Result<proc_macro2::TokenStream> {
+    let (vis, ident, name) = (&item.vis, &item.ident, &args.name);
     let [operands, results, attrs, regions, successors] = groups;
     let index = |v: Vec<proc_macro2::TokenStream>| -> Vec<_> {
         v.into_iter().enumerate().map(|(i, t)| quote!((#i #t))).collect()
@@ -92,7 +207,7 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
         "scalar" => quote!(scalar: Some(#value), eval: Some(#root::eval::evaluate_scalar)),
         "access" => quote!(access: Some(#value), exec: Some(#root::eval::execute_access)),
-        key if mistakes::OPTIONAL_KEYS.contains(&key) => {
+        key if OP.optional_keys.contains(&key) => {
             let key = format_ident!("{key}");
             quote!(#key: Some(#value))
         }
@@ -108,25 +223,84 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     })
 }
 
-/// The kinds of fields: the group of each (operand, result, attribute, region, successor), its arity, and whether it
-/// has a constraint.
-const KINDS: [(&str, usize, &str, bool); 12] = [
-    ("Operand", 0, "One", true),
-    ("OptOperand", 0, "Optional", true),
-    ("Operands", 0, "Variadic", true),
-    ("OpResult", 1, "One", true),
-    ("OptResult", 1, "Optional", true),
-    ("OpResults", 1, "Variadic", true),
-    ("Attribute", 2, "One", true),
-    ("OptAttribute", 2, "Optional", true),
-    ("Region", 3, "One", false),
-    ("Regions", 3, "Variadic", false),
-    ("Successor", 4, "One", false),
-    ("Successors", 4, "Variadic", false),
-];
+/// Ops: the groups of fields are operands, results, attributes, regions and successors.
+const OP: Kind = Kind {
+    attribute: "op",
+    declares: "an op",
+    optional_keys: &[
+        "speculatable",
+        "global",
+        "verify",
+        "verify_regions",
+        "verify_symbols",
+        "infer",
+        "fold",
+        "eval",
+        "exec",
+        "control",
+        "control_memory",
+        "counted",
+        "jump",
+        "successor_operands",
+        "successor_sizes",
+        "edges",
+        "slot",
+        "format",
+        "result_names",
+        "work",
+    ],
+    keys: &[
+        "scalar",
+        "access",
+        "traits",
+        "effects",
+        "parents",
+        "directives",
+        "implicit_terminator",
+        "default_dialect",
+        "relations",
+        "patterns",
+    ],
+    fields: &[
+        ("Operand", 0, "One", true),
+        ("OptOperand", 0, "Optional", true),
+        ("Operands", 0, "Variadic", true),
+        ("OpResult", 1, "One", true),
+        ("OptResult", 1, "Optional", true),
+        ("OpResults", 1, "Variadic", true),
+        ("Attribute", 2, "One", true),
+        ("OptAttribute", 2, "Optional", true),
+        ("Region", 3, "One", false),
+        ("Regions", 3, "Variadic", false),
+        ("Successor", 4, "One", false),
+        ("Successors", 4, "Variadic", false),
+    ],
+};
 
-/// Returns the group of a field and its tokens for `define_op!`.
-fn field_spec(field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
+/// The kinds of fields of types and attributes: parameters.
+const PARAMS: &[FieldKind] = &[("Param", 0, "One", true), ("OptParam", 0, "Optional", true)];
+
+const TYPE: Kind = Kind {
+    attribute: "ty",
+    declares: "a type",
+    optional_keys: &["format", "verify", "repr", "contains", "draw", "constant"],
+    keys: &["examples"],
+    fields: PARAMS,
+};
+
+const ATTR: Kind = Kind {
+    attribute: "attr",
+    declares: "an attribute",
+    optional_keys: &["format", "verify", "value"],
+    keys: &["examples"],
+    fields: PARAMS,
+};
+
+/// The group of attributes among the fields of an op.
+const ATTRIBUTES: usize = 2;
+
+/// Returns the group of a field and its tokens for the expansion.
+fn field_spec(kind: &Kind, field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
     let ident = field.ident.as_ref().ok_or_else(|| Error::new(field.span(), "name the field"))?;
     let doc = doc_text(&field.attrs);
     let text = field_name(field)?;
@@ -141,8 +315,8 @@ fn field_spec(field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
         _ => None,
     };
     let word = segment.ident.to_string();
-    let Some(&(_, group, kind, constrained)) = KINDS.iter().find(|kind| kind.0 == word) else {
-        let hint = mistakes::hint(&word, KINDS.iter().map(|kind| kind.0));
+    let Some(&(_, group, arity, constrained)) = kind.fields.iter().find(|field| field.0 == word) else {
+        let hint = mistakes::hint(&word, kind.fields.iter().map(|field| field.0));
         return Err(Error::new(segment.span(), format!("`{word}` is not a kind of field{hint}")));
     };
     if constrained != constraint.is_some() {
@@ -154,19 +328,21 @@ fn field_spec(field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
         return Err(Error::new(segment.span(), message));
     }
     let default = string_attr(field, "default")?;
-    if default.is_some() && group != 2 {
+    let is_attr = kind.attribute != "op" || group == ATTRIBUTES;
+    if default.is_some() && !is_attr {
         return Err(Error::new(field.span(), format!("`{text}` is no attribute, so it has no default")));
     }
-    let kind = format_ident!("{kind}");
-    let head = quote!(#ident #text #kind #doc);
-    Ok(match group {
-        0 | 1 => (group, quote!(#head (#constraint))),
-        2 => {
-            let default = default.map_or(quote!(None), |text| quote!(Some(#text)));
-            (group, quote!(#head (#constraint) (#default)))
-        }
-        _ => (group, head),
-    })
+    let arity = format_ident!("{arity}");
+    let head = quote!(#ident #text #arity #doc);
+    let tokens = if is_attr {
+        let default = default.map_or(quote!(None), |text| quote!(Some(#text)));
+        quote!(#head (#constraint) (#default))
+    } else if constrained {
+        quote!(#head (#constraint))
+    } else {
+        head
+    };
+    Ok((group, tokens))
 }
 
 /// Returns the name of a field in the text.

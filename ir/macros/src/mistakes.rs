@@ -1,47 +1,9 @@
 //! Mistakes in a declaration that can be seen without types: keys, names, documentation.
 
-use super::{OpArgs, doc_text, field_name};
+use super::{Args, Kind, doc_text, field_name};
 use std::collections::BTreeSet;
 use syn::spanned::Spanned;
 use syn::{Error, Field, ItemStruct, Result, Type};
-
-/// Keys whose value is wrapped in `Some`.
-pub(super) const OPTIONAL_KEYS: &[&str] = &[
-    "speculatable",
-    "global",
-    "verify",
-    "verify_regions",
-    "verify_symbols",
-    "infer",
-    "fold",
-    "eval",
-    "exec",
-    "control",
-    "control_memory",
-    "counted",
-    "jump",
-    "successor_operands",
-    "successor_sizes",
-    "edges",
-    "slot",
-    "format",
-    "result_names",
-    "work",
-];
-
-/// The other keys.
-const KEYS: &[&str] = &[
-    "scalar",
-    "access",
-    "traits",
-    "effects",
-    "parents",
-    "directives",
-    "implicit_terminator",
-    "default_dialect",
-    "relations",
-    "patterns",
-];
 
 /// Attributes that a field can have.
 const FIELD_ATTRIBUTES: [&str; 3] = ["doc", "name", "default"];
@@ -50,9 +12,9 @@ const FIELD_ATTRIBUTES: [&str; 3] = ["doc", "name", "default"];
 const DERIVED: [(&str, &str); 2] = [("scalar", "eval"), ("access", "exec")];
 
 /// Checks the parts of a declaration that the types of `OpInfo` do not check.
-pub(super) fn check(args: &OpArgs, item: &ItemStruct) -> Result<()> {
-    check_name(args)?;
-    check_keys(args)?;
+pub(super) fn check(kind: &Kind, args: &Args, item: &ItemStruct) -> Result<()> {
+    check_name(kind, args)?;
+    check_keys(kind, args)?;
     let mut names = BTreeSet::new();
     for field in &item.fields {
         check_field(field)?;
@@ -70,21 +32,25 @@ pub(super) fn check(args: &OpArgs, item: &ItemStruct) -> Result<()> {
     Ok(())
 }
 
-fn check_name(args: &OpArgs) -> Result<()> {
+fn check_name(kind: &Kind, args: &Args) -> Result<()> {
     let name = args.name.value();
     match name.split_once('.') {
         Some((dialect, rest)) if !dialect.is_empty() && !rest.is_empty() => Ok(()),
-        _ => Err(Error::new(args.name.span(), format!("`{name}` lacks its dialect: an op is called `dialect.name`"))),
+        _ => {
+            let message = format!("`{name}` lacks its dialect: {} is called `dialect.name`", kind.declares);
+            Err(Error::new(args.name.span(), message))
+        }
     }
 }
 
-fn check_keys(args: &OpArgs) -> Result<()> {
-    let known = || OPTIONAL_KEYS.iter().chain(KEYS).copied();
+fn check_keys(kind: &Kind, args: &Args) -> Result<()> {
+    let known = || kind.optional_keys.iter().chain(kind.keys).copied();
     let mut seen = BTreeSet::new();
     for (key, _) in &args.pairs {
         let text = key.to_string();
         if !known().any(|known| known == text) {
-            return Err(Error::new(key.span(), format!("`{text}` is not a key of `#[op]`{}", hint(&text, known()))));
+            let message = format!("`{text}` is not a key of `#[{}]`{}", kind.attribute, hint(&text, known()));
+            return Err(Error::new(key.span(), message));
         }
         if let Some((by, _)) =
             DERIVED.iter().find(|(by, of)| *of == text && args.pairs.iter().any(|(key, _)| key == by))
@@ -142,22 +108,26 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::{OpArgs, emit};
+    use crate::{ATTR, Args, Kind, OP, TYPE, emit};
     use syn::ItemStruct;
 
     /// The error of a declaration.
     fn error(args: &str, item: &str) -> String {
-        let args: OpArgs = syn::parse_str(args).expect("arguments of the attribute");
+        error_of(&OP, args, item)
+    }
+
+    fn error_of(kind: &Kind, args: &str, item: &str) -> String {
+        let args: Args = syn::parse_str(args).expect("arguments of the attribute");
         let item: ItemStruct = syn::parse_str(item).expect("a struct");
-        emit(&args, &item).expect_err("a mistake").to_string()
+        emit(kind, &args, &item).expect_err("a mistake").to_string()
     }
 
     const PLAIN: &str = "/// Adds.\nstruct Add { /// Left.\nlhs: Operand<ANY>, }";
 
     #[test]
     fn a_declaration_without_mistakes_is_emitted() {
-        let args: OpArgs = syn::parse_str("\"toy.add\", eval = add, traits = Traits::NONE").expect("arguments");
-        let text = emit(&args, &syn::parse_str(PLAIN).expect("a struct")).expect("no mistake").to_string();
+        let args: Args = syn::parse_str("\"toy.add\", eval = add, traits = Traits::NONE").expect("arguments");
+        let text = emit(&OP, &args, &syn::parse_str(PLAIN).expect("a struct")).expect("no mistake").to_string();
         assert!(text.contains("eval : Some (add)") && text.contains("traits : Traits :: NONE"), "{text}");
     }
 
@@ -206,6 +176,34 @@ mod tests {
         ];
         for (item, message) in cases {
             assert_eq!(error("\"toy.a\"", item), message, "{item}");
+        }
+    }
+
+    #[test]
+    fn mistakes_in_types_and_attributes_are_errors() {
+        let ring = "/// A ring.\nstruct Ring { /// The modulus.\nmodulus: Param<I64> }";
+        let cases = [
+            (&TYPE, "\"ring\"", ring, "`ring` lacks its dialect: a type is called `dialect.name`"),
+            (&TYPE, "\"toy.ring\", drow = f", ring, "`drow` is not a key of `#[ty]`; did you mean `draw`?"),
+            (&TYPE, "\"toy.ring\", value = f", ring, "`value` is not a key of `#[ty]`"),
+            (&ATTR, "\"toy.ring\", draw = f", ring, "`draw` is not a key of `#[attr]`"),
+            (&TYPE, "\"toy.ring\"", "struct Ring;", "a type needs a doc comment: its first line is the summary"),
+            (
+                &ATTR,
+                "\"toy.ring\"",
+                "/// A.\nstruct A { /// X.\nx: Parm<I64> }",
+                "`Parm` is not a kind of field; did you mean `Param`?",
+            ),
+            (
+                &ATTR,
+                "\"toy.ring\"",
+                "/// A.\nstruct A { /// X.\nx: Param }",
+                "`Param` needs a constraint: `Param<ANY>`",
+            ),
+            (&TYPE, "\"toy.ring\"", "/// A.\nstruct A { x: Param<I64> }", "`x` needs a doc comment"),
+        ];
+        for (kind, args, item, message) in cases {
+            assert_eq!(error_of(kind, args, item), message, "{item}");
         }
     }
 }

@@ -292,7 +292,11 @@ impl Context {
             | AttrData::DenseResource { ty, .. }
             | AttrData::Sparse { ty, .. } => Some(*ty),
             AttrData::Dense(dense) => Some(dense.ty),
-            AttrData::String { ty, .. } | AttrData::Dialect { ty, .. } if *ty != Type::NONE => Some(*ty),
+            AttrData::String { ty, .. } | AttrData::Dialect { ty, .. } | AttrData::Declared { ty, .. }
+                if *ty != Type::NONE =>
+            {
+                Some(*ty)
+            }
             _ => None,
         }
     }

@@ -83,7 +83,6 @@ static DIALECT: Dialect = Dialect {
     name: "t",
     doc: "",
     ops: &[&FUNC, &RETURN, &CALL, &BRANCH, &ADD, &CONSTANT],
-    attrs: &[],
     constant: Some("t.constant"),
     ..Dialect::DEFAULT
 };

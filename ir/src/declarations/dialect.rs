@@ -1,9 +1,10 @@
-//! Validation of dialect declarations: names, attributes, rules and rule functions.
+//! Validation of dialect declarations: names, enumerations, rules and rule functions.
 
-use super::{DeclarationError, Declared, op_error, repeated};
+use super::{DeclarationError, Declared, op_error, param_error, repeated};
+use crate::constraint::{AttrKind, AttrText};
 use crate::context::Context;
 use crate::diag::hint;
-use crate::op_info::{AttrKind, AttrText, Dialect};
+use crate::op_info::Dialect;
 use crate::traits::Traits;
 use std::collections::BTreeSet;
 
@@ -22,9 +23,9 @@ pub(super) fn check(ctx: &Context, dialect: &'static Dialect, errors: &mut Vec<D
     let groups = repeated(dialect.rule_groups.iter().map(|group| group.name));
     mistakes.extend(groups.into_iter().map(|group| format!("two rule groups are called '{group}'")));
     errors.extend(mistakes.into_iter().map(|m| DeclarationError::new(Declared::Dialect, name, name, m)));
-    for kind in dialect.attrs {
-        if let Some((mnemonic, mistake)) = attribute_mistake(dialect, kind) {
-            errors.push(DeclarationError::new(Declared::Attribute, name, mnemonic, mistake));
+    for kind in dialect.enums {
+        if let Some((mnemonic, mistake)) = enum_mistake(dialect, kind) {
+            errors.push(DeclarationError::new(Declared::Enumeration, name, mnemonic, mistake));
         }
     }
     for group in dialect.rule_groups {
@@ -51,8 +52,8 @@ fn constant_mistake(ctx: &Context, dialect: &Dialect, op: &str) -> Option<String
     }
 }
 
-/// Returns the mnemonic of an attribute with a mistake, and the mistake.
-fn attribute_mistake(dialect: &Dialect, kind: &'static AttrKind) -> Option<(&'static str, String)> {
+/// Returns the mnemonic of an enumeration with a mistake, and the mistake.
+fn enum_mistake(dialect: &Dialect, kind: &'static AttrKind) -> Option<(&'static str, String)> {
     match kind.text {
         AttrText::Words { dialect: other, mnemonic, .. } if other != dialect.name => {
             Some((mnemonic, format!("its text says dialect '{other}'")))
@@ -62,13 +63,6 @@ fn attribute_mistake(dialect: &Dialect, kind: &'static AttrKind) -> Option<(&'st
             let word = *repeated(words.iter().copied()).first()?;
             Some((mnemonic, format!("the word '{word}' occurs twice")))
         }
-        AttrText::Body(body) if body.dialect != dialect.name => {
-            Some((body.mnemonic, format!("its text says dialect '{}'", body.dialect)))
-        }
-        AttrText::Body(body) => body.examples.iter().find_map(|example| {
-            let (_, why) = (body.parse)(example).err()?;
-            Some((body.mnemonic, format!("its example '{example}' cannot be read: {why}")))
-        }),
         _ => None,
     }
 }
@@ -76,7 +70,14 @@ fn attribute_mistake(dialect: &Dialect, kind: &'static AttrKind) -> Option<(&'st
 /// Names that are shared by all dialects: ops, rules and rule functions.
 pub(super) fn check_names_across(dialects: &[&'static Dialect], errors: &mut Vec<DeclarationError>) {
     let (mut ops, mut rules, mut natives) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut types, mut attrs) = (BTreeSet::new(), BTreeSet::new());
     for dialect in dialects {
+        for info in dialect.types.iter().filter(|info| !types.insert(info.decl.name)) {
+            errors.push(param_error(Declared::Type, dialect.name, &info.decl, "is declared twice"));
+        }
+        for info in dialect.attrs.iter().filter(|info| !attrs.insert(info.decl.name)) {
+            errors.push(param_error(Declared::Attribute, dialect.name, &info.decl, "is declared twice"));
+        }
         for info in dialect.ops.iter().filter(|info| !ops.insert(info.name)) {
             errors.push(op_error(dialect.name, info, "is declared twice"));
         }

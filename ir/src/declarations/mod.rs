@@ -14,10 +14,12 @@
 
 mod dialect;
 mod op;
+mod parametric;
 mod pass;
 
 use crate::context::Context;
 use crate::op_info::{Dialect, OpInfo};
+use crate::parametric::Parametric;
 use crate::pass::PassInfo;
 
 pub use crate::declaration_error::{DeclarationError, Declared, Place};
@@ -35,6 +37,14 @@ pub fn check(dialects: &[&'static Dialect], passes: &[&'static PassInfo]) -> Vec
             let mistakes = op::mistakes(&ctx, dialect, info);
             errors.extend(mistakes.into_iter().map(|mistake| op_error(dialect.name, info, mistake)));
         }
+        for info in dialect.types {
+            let mistakes = parametric::of_type(&ctx, dialect, info);
+            errors.extend(mistakes.into_iter().map(|m| param_error(Declared::Type, dialect.name, &info.decl, m)));
+        }
+        for info in dialect.attrs {
+            let mistakes = parametric::mistakes(&ctx, dialect, &info.decl, '#');
+            errors.extend(mistakes.into_iter().map(|m| param_error(Declared::Attribute, dialect.name, &info.decl, m)));
+        }
     }
     dialect::check_names_across(dialects, &mut errors);
     errors.extend_from_slice(ctx.rule_errors());
@@ -46,6 +56,17 @@ pub fn check(dialects: &[&'static Dialect], passes: &[&'static PassInfo]) -> Vec
 pub fn op_error(dialect: &'static str, info: &OpInfo, mistake: impl Into<String>) -> DeclarationError {
     let error = DeclarationError::new(Declared::Op, dialect, info.name, mistake);
     DeclarationError { place: info.declared_at, ..error }
+}
+
+/// Returns the error of a mistake in the declaration of a type or attribute.
+pub fn param_error(
+    declared: Declared,
+    dialect: &'static str,
+    decl: &Parametric,
+    mistake: impl Into<String>,
+) -> DeclarationError {
+    let error = DeclarationError::new(declared, dialect, decl.name, mistake);
+    DeclarationError { place: decl.declared_at, ..error }
 }
 
 /// Returns the names that occur again after their first occurrence.

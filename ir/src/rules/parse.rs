@@ -1,10 +1,11 @@
 //! Parsing of rules.
 
 use super::{AttrTerm, Call, CompiledRule, OTHERS, OpTerm, Rule, Term, Var};
+use crate::constraint::{AttrSpec, AttrText};
 use crate::context::Context;
 use crate::diag::hint;
 use crate::intern::{Attr, Type};
-use crate::op_info::{Arity, AttrBody, AttrSpec, AttrText, Dialect, OpInfo};
+use crate::op_info::{Arity, Dialect, OpInfo};
 
 /// Parses a rule of a dialect. Errors give the cause and the rest of the text.
 pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<CompiledRule, String> {
@@ -241,9 +242,10 @@ impl Reader<'_> {
                     format!("'{word}' is not a value of '{}'{near}", spec.name)
                 })
             }
-            AttrText::Words { dialect, mnemonic, .. } | AttrText::Body(&AttrBody { dialect, mnemonic, .. }) => {
+            AttrText::Words { dialect, mnemonic, .. } => {
                 self.ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{word}>")).map_err(|e| e.message)
             }
+            AttrText::Declared(name) => self.ctx.parse_attr(&format!("#{name}<{word}>")).map_err(|e| e.message),
             _ => self.ctx.parse_attr(word).map_err(|e| e.message),
         }
     }

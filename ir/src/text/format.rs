@@ -17,7 +17,7 @@
 //! relation.
 
 use super::directive::{Directive, Param, Params, Values};
-use crate::attrs::{AttrData, Int};
+use super::format_lexer::FormatLexer;
 use crate::context::Context;
 use crate::diag::hint;
 use crate::intern::{OpName, Type};
@@ -59,8 +59,8 @@ pub(crate) enum Elem {
 impl Format {
     /// Parses the format of a declaration. An error is a mistake in the declaration.
     pub(crate) fn parse(info: &OpInfo, text: &str) -> Result<Format, String> {
-        let mut reader = Reader { info, rest: text.trim() };
-        let elems = reader.elems(false)?.0;
+        let mut parser = FormatParser { info, lexer: FormatLexer::new(info.name, text) };
+        let elems = parser.elems(false)?.0;
         let mut spelled = Vec::new();
         spelled_attrs(&elems, info, &mut spelled);
         Ok(Format { elems, spelled })
@@ -93,129 +93,97 @@ const ELEMENTS: [&str; 8] =
     ["attr-dict", "attr-dict-with-keyword", "operands", "successors", "regions", "type", "functional-type", "custom"];
 
 #[derive(Clone)]
-struct Reader<'a> {
+struct FormatParser<'a> {
     info: &'a OpInfo,
-    rest: &'a str,
+    lexer: FormatLexer<'a>,
 }
 
-impl Reader<'_> {
-    fn eat(&mut self, token: &str) -> bool {
-        self.rest = self.rest.trim_start();
-        match self.rest.strip_prefix(token) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.eat(token) { Ok(()) } else { Err(self.error(&format!("expected '{token}'"))) }
-    }
-
-    fn error(&self, message: &str) -> String {
-        format!("format of '{}': {message} at '{}'", self.info.name, self.rest)
-    }
-
-    fn word(&mut self) -> String {
-        self.rest = self.rest.trim_start();
-        let len =
-            self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(len);
-        self.rest = rest;
-        word.to_owned()
-    }
-
+impl FormatParser<'_> {
     /// Parses elements up to the end or, in a group, the closing parenthesis. Returns them and the index of the anchor.
     fn elems(&mut self, group: bool) -> Result<(Vec<Elem>, Option<usize>), String> {
         let (mut elems, mut anchor) = (Vec::new(), None);
         loop {
-            self.rest = self.rest.trim_start();
-            if self.rest.is_empty() {
-                return if group { Err(self.error("expected ')'")) } else { Ok((elems, anchor)) };
+            if self.lexer.at_end() {
+                return if group { Err(self.lexer.error("expected ')'")) } else { Ok((elems, anchor)) };
             }
-            if group && self.eat(")") {
+            if group && self.lexer.eat(")") {
                 return Ok((elems, anchor));
             }
             elems.push(self.elem()?);
-            if self.eat("^") {
+            if self.lexer.eat("^") {
                 anchor = Some(elems.len() - 1);
             }
         }
     }
 
     fn elem(&mut self) -> Result<Elem, String> {
-        if self.rest.starts_with('`') {
-            let Some(len) = self.rest[1..].find('`') else { return Err(self.error("expected '`'")) };
-            let text = self.rest[1..=len].to_owned();
-            self.rest = &self.rest[len + 2..];
-            return Ok(match text.as_str() {
+        if let Some(text) = self.lexer.literal()? {
+            return Ok(match text {
                 "" => Elem::Space(false),
                 " " => Elem::Space(true),
-                _ => Elem::Literal(text),
+                _ => Elem::Literal(text.to_owned()),
             });
         }
-        if self.eat("$") {
-            let name = self.word();
-            return self.variable(&name);
+        if self.lexer.eat("$") {
+            let name = self.lexer.word();
+            return self.variable(name);
         }
-        if self.eat("(") {
+        if self.lexer.eat("(") {
             return self.group();
         }
-        let word = self.word();
-        match word.as_str() {
+        let word = self.lexer.word();
+        match word {
             "attr-dict" => Ok(Elem::AttrDict { keyword: false }),
             "attr-dict-with-keyword" => Ok(Elem::AttrDict { keyword: true }),
             "operands" => Ok(Elem::AllOperands),
             "successors" => Ok(Elem::AllSuccessors),
             "regions" => Ok(Elem::AllRegions),
             "type" => {
-                self.expect("(")?;
+                self.lexer.expect("(")?;
                 let values = self.values()?;
-                self.expect(")")?;
+                self.lexer.expect(")")?;
                 Ok(Elem::Type(values))
             }
             "functional-type" => {
-                self.expect("(")?;
+                self.lexer.expect("(")?;
                 let inputs = self.values()?;
-                self.expect(",")?;
+                self.lexer.expect(",")?;
                 let results = self.values()?;
-                self.expect(")")?;
+                self.lexer.expect(")")?;
                 Ok(Elem::FunctionalType(inputs, results))
             }
             "custom" => self.custom(),
             _ => {
-                let near = hint(&word, ELEMENTS.into_iter());
-                Err(self.error(&format!("unknown element '{word}'{near}")))
+                let near = hint(word, ELEMENTS.into_iter());
+                Err(self.lexer.error(&format!("unknown element '{word}'{near}")))
             }
         }
     }
 
     fn custom(&mut self) -> Result<Elem, String> {
-        self.expect("<")?;
-        let name = self.word();
-        self.expect(">")?;
+        self.lexer.expect("<")?;
+        let name = self.lexer.word();
+        self.lexer.expect(">")?;
         if name == "Function" {
             return Ok(Elem::Function);
         }
         let known = self.info.directives.iter().copied().chain([&CONDITION_TYPES]);
         let Some(directive) = known.into_iter().find(|d| d.name == name) else {
-            let near = hint(&name, self.info.directives.iter().map(|d| d.name));
-            return Err(self.error(&format!("no directive 'custom<{name}>'{near}")));
+            let near = hint(name, self.info.directives.iter().map(|d| d.name));
+            return Err(self.lexer.error(&format!("no directive 'custom<{name}>'{near}")));
         };
         let mut params = Params::new();
-        if self.eat("(") {
-            while !self.eat(")") {
+        if self.lexer.eat("(") {
+            while !self.lexer.eat(")") {
                 params.push(self.param()?);
-                self.eat(",");
+                self.lexer.eat(",");
             }
         }
         Ok(Elem::Custom(directive, params))
     }
 
     fn param(&mut self) -> Result<Param, String> {
-        if self.rest.starts_with('$')
+        if self.lexer.next_is("$")
             && let Ok(values @ Values::Result(_)) = self.clone().values()
         {
             self.values()?;
@@ -228,18 +196,18 @@ impl Reader<'_> {
             Elem::Region(i) => Param::Region(i),
             Elem::Successor(i) => Param::Successor(i),
             Elem::Type(values) => Param::Types(values),
-            _ => return Err(self.error("not a parameter of a directive")),
+            _ => return Err(self.lexer.error("not a parameter of a directive")),
         })
     }
 
     fn group(&mut self) -> Result<Elem, String> {
         let (mut then, anchor) = self.elems(true)?;
-        self.expect("?")?;
-        let Some(anchor) = anchor else { return Err(self.error("an optional group needs an anchor (^)")) };
-        let otherwise = if self.eat(":") {
-            self.expect("(")?;
+        self.lexer.expect("?")?;
+        let Some(anchor) = anchor else { return Err(self.lexer.error("an optional group needs an anchor (^)")) };
+        let otherwise = if self.lexer.eat(":") {
+            self.lexer.expect("(")?;
             let otherwise = self.elems(true)?.0;
-            self.expect("?")?;
+            self.lexer.expect("?")?;
             otherwise
         } else {
             Vec::new()
@@ -252,29 +220,29 @@ impl Reader<'_> {
             Elem::Type(values) => Elem::Type(*values),
             Elem::AllOperands => Elem::AllOperands,
             Elem::Custom(directive, params) => Elem::Custom(directive, params.clone()),
-            _ => return Err(self.error("this cannot be an anchor")),
+            _ => return Err(self.lexer.error("this cannot be an anchor")),
         });
         Ok(Elem::Group { then, otherwise, anchor })
     }
 
     fn values(&mut self) -> Result<Values, String> {
-        if self.eat("$") {
-            let name = self.word();
+        if self.lexer.eat("$") {
+            let name = self.lexer.word();
             if let Some(i) = self.info.operands.iter().position(|s| s.name == name) {
                 return Ok(Values::Operand(i));
             }
             return match self.info.results.iter().position(|s| s.name == name) {
                 Some(i) => Ok(Values::Result(i)),
                 None => {
-                    let near = hint(&name, self.info.operands.iter().chain(self.info.results).map(|s| s.name));
-                    Err(self.error(&format!("'{name}' is neither an operand nor a result{near}")))
+                    let near = hint(name, self.info.operands.iter().chain(self.info.results).map(|s| s.name));
+                    Err(self.lexer.error(&format!("'{name}' is neither an operand nor a result{near}")))
                 }
             };
         }
-        match self.word().as_str() {
+        match self.lexer.word() {
             "operands" => Ok(Values::Operands),
             "results" => Ok(Values::Results),
-            word => Err(self.error(&format!("expected values, found '{word}'"))),
+            word => Err(self.lexer.error(&format!("expected values, found '{word}'"))),
         }
     }
 
@@ -295,7 +263,7 @@ impl Reader<'_> {
                 let values = info.operands.iter().map(|s| s.name).chain(info.attrs.iter().map(|a| a.name));
                 let groups = info.regions.iter().chain(info.successors).map(|s| s.name);
                 let near = hint(name, values.chain(groups));
-                Err(self.error(&format!("the declaration has no '{name}'{near}")))
+                Err(self.lexer.error(&format!("the declaration has no '{name}'{near}")))
             }
         }
     }
@@ -327,13 +295,5 @@ impl Context {
         let info = self.op_info(name)?;
         let text = info.format?;
         self.op_row(name).format.get_or_init(|| Box::new(Format::parse(info, text))).downcast_ref()
-    }
-}
-
-/// Returns the keyword of an enumeration's value, for attributes spelled as keywords.
-pub(crate) fn case_word(cases: &[(&'static str, i64)], data: &AttrData) -> Option<&'static str> {
-    match data {
-        AttrData::Integer { value: Int::Small(v), .. } => cases.iter().find(|c| c.1 == *v).map(|c| c.0),
-        _ => None,
     }
 }

@@ -3,11 +3,13 @@
 use super::directive::{OpParser, State, Values};
 use super::format::Elem;
 use super::parser::{PResult, ParsedOp, Parser, ValueRef};
+use super::type_attr_parser::{begins, eat};
+use crate::constraint::{AttrSpec, AttrText};
 use crate::context::Context;
 use crate::diag::suggest;
 use crate::intern::{Attr, Type};
 use crate::module::Region;
-use crate::op_info::{Arity, AttrBody, AttrSpec, AttrText, OpArgs, OpInfo, group_range};
+use crate::op_info::{Arity, OpArgs, OpInfo, group_range};
 use crate::traits::Traits;
 use crate::typing;
 use smallvec::SmallVec;
@@ -172,24 +174,11 @@ fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
     for elem in then {
         return match elem {
             Elem::Space(_) => continue,
-            Elem::Literal(text) => {
-                let mut ahead = p.cur.clone();
-                if text.starts_with(|c: char| c.is_ascii_alphabetic()) { ahead.eat_word(text) } else { ahead.eat(text) }
-            }
+            Elem::Literal(text) => eat(&mut p.cur.clone(), text),
             Elem::Operand(_) | Elem::AllOperands => p.next_is(b'%') && !p.cur.clone().begins_op(),
             Elem::Successor(_) | Elem::AllSuccessors => p.next_is(b'^'),
             Elem::Region(_) | Elem::AllRegions => p.next_is(b'{'),
-            Elem::Attr(i) => match info.attrs[*i].kind.text {
-                AttrText::SymbolName => p.next_is(b'@'),
-                AttrText::Cases(_, cases) => {
-                    let mut ahead = p.cur.clone();
-                    let word = ahead.word();
-                    cases.iter().any(|c| c.0 == word)
-                }
-                AttrText::Words { .. } | AttrText::Body(_) => p.next_is(b'<'),
-                AttrText::Ints(_) => p.next_is(b'['),
-                _ => !matches!(p.cur.peek(), b':' | b'{' | b'}' | b')' | b',' | b'%' | 0),
-            },
+            Elem::Attr(i) => begins(&mut p.cur, &info.attrs[*i].kind.text),
             _ => !matches!(p.cur.peek(), b'{' | b'}' | b':' | 0),
         };
     }
@@ -225,59 +214,14 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResu
     let ctx = p.ctx.clone();
     p.cur.skip_space();
     let at = p.cur.pos;
-    let value = match &spec.kind.text {
-        AttrText::Full | AttrText::Inlined => p.attr()?,
-        AttrText::Flag => Attr::UNIT,
-        AttrText::Type => {
-            let ty = p.ty()?;
-            ctx.type_attr(ty)
+    if let AttrText::Cases(_, cases) = spec.kind.text {
+        let word = p.cur.clone().word();
+        if !cases.iter().any(|case| case.0 == word) {
+            let all: Vec<&str> = cases.iter().map(|case| case.0).collect();
+            return unknown_case(p, info, spec, at, (word, &all));
         }
-        AttrText::Bare(ty) => {
-            let negative = p.cur.eat("-");
-            let number = p.cur.number();
-            let text = format!("{}{number}", if negative { "-" } else { "" });
-            p.type_attrs.attr_of_type(&text, *ty).map_err(|e| p.type_attr_error(at, e))?
-        }
-        AttrText::SymbolName if p.cur.peek() != b'@' => {
-            return Err(p.error(at, "expected valid '@'-identifier for symbol name"));
-        }
-        AttrText::Ints(ty) => {
-            if !p.next_is(b'[') {
-                return Err(p.error(at, "expected '['"));
-            }
-            p.cur.skip_balanced().map_err(|at| p.error(at, "this bracket is never closed"))?;
-            let list = p.cur.since(at)[1..].strip_suffix(']').unwrap_or("").trim();
-            let colon = if list.is_empty() { "" } else { ": " };
-            let text = format!("array<{}{colon}{list}>", ctx.display_type(*ty));
-            p.type_attrs.attr(&text).map_err(|e| p.error(at, e.message))?
-        }
-        AttrText::SymbolName => {
-            let symbol = p.attr()?;
-            match ctx.as_symbol(symbol) {
-                Some((root, [])) => ctx.string_attr(ctx.text(root)),
-                _ => return Err(p.error(at, "expected a symbol name")),
-            }
-        }
-        AttrText::Cases(ty, cases) => {
-            let word = p.cur.word();
-            match cases.iter().find(|c| c.0 == word) {
-                Some(case) => ctx.int_attr(*ty, case.1),
-                None => {
-                    let all: Vec<&str> = cases.iter().map(|c| c.0).collect();
-                    return unknown_case(p, info, spec, at, (word, &all));
-                }
-            }
-        }
-        AttrText::Words { dialect, mnemonic, .. } | AttrText::Body(AttrBody { dialect, mnemonic, .. }) => {
-            if !p.next_is(b'<') {
-                return Err(p.error(at, "expected '<'"));
-            }
-            p.cur.skip_balanced().map_err(|at| p.error(at, "this bracket is never closed"))?;
-            let prefix = format!("#{dialect}.{mnemonic}");
-            let text = format!("{prefix}{}", p.cur.since(at));
-            p.type_attrs.attr(&text).map_err(|e| p.error(at + e.offset.saturating_sub(prefix.len()), e.message))?
-        }
-    };
+    }
+    let value = p.type_attrs.attr_of_kind(&mut p.cur, &spec.kind.text).map_err(|e| p.type_attr_error(0, e))?;
     s.props.push((ctx.str(spec.name), value));
     Ok(())
 }

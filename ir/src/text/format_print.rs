@@ -2,19 +2,14 @@
 
 use super::attr_dict::{attr_dict, is_default};
 use super::directive::{OpPrinter, Param, Values};
-use super::format::{Elem, case_word};
+use super::format::Elem;
 use super::printer::Printer;
-use crate::attrs::{AttrData, Piece};
+use super::spacing::Spacing;
+use crate::constraint::AttrText;
 use crate::intern::{Attr, Type};
 use crate::module::{Module, Op, Region};
-use crate::op_info::{Arity, AttrBody, AttrText, OpInfo};
+use crate::op_info::{Arity, OpInfo};
 use std::io;
-
-/// Spacing state: whether the last element was punctuation, and whether a blank may precede the next one.
-struct Blanks {
-    punctuation: bool,
-    wanted: bool,
-}
 
 /// Prints the custom form of `op`, after the op name.
 pub(crate) fn print_custom(p: &mut Printer<'_>, info: &'static OpInfo, op: Op) -> io::Result<()> {
@@ -24,28 +19,25 @@ pub(crate) fn print_custom(p: &mut Printer<'_>, info: &'static OpInfo, op: Op) -
         Some(Err(message)) => return Err(io::Error::other(message.clone())),
         None => return Ok(()),
     };
-    let mut blanks = Blanks { punctuation: false, wanted: true };
+    let mut blanks = Spacing { punctuation: false, wanted: true };
     elems(p, info, op, &format.elems, &mut blanks)
 }
 
-fn elems(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, list: &[Elem], b: &mut Blanks) -> io::Result<()> {
+fn elems(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, list: &[Elem], b: &mut Spacing) -> io::Result<()> {
     for elem in list {
         self::elem(p, info, op, elem, b)?;
     }
     Ok(())
 }
 
-fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem, b: &mut Blanks) -> io::Result<()> {
+fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem, b: &mut Spacing) -> io::Result<()> {
     match elem {
         Elem::Literal(text) => {
-            literal(p, text, b);
+            b.literal(text, &mut p.out);
             return Ok(());
         }
         Elem::Space(blank) => {
-            if *blank {
-                p.out.push(' ');
-            }
-            (b.wanted, b.punctuation) = (false, true);
+            b.space(*blank, &mut p.out);
             return Ok(());
         }
         Elem::AttrDict { keyword } => {
@@ -63,26 +55,8 @@ fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem, b: &mut
     if (is_empty(p, op, elem) && !operands) || is_flag(info, elem) {
         return Ok(());
     }
-    if b.wanted || !b.punctuation {
-        p.out.push(' ');
-    }
-    (b.wanted, b.punctuation) = (true, false);
+    b.value(&mut p.out);
     variable(p, info, op, elem)
-}
-
-fn literal(p: &mut Printer<'_>, text: &str, b: &mut Blanks) {
-    let single = text.len() == 1 || text == "->";
-    let before = match (single, b.punctuation) {
-        (false, _) => true,
-        (true, true) => !text.starts_with(['>', ')', '}', ']', ',']),
-        (true, false) => !text.starts_with(['<', '>', '(', ')', '{', '}', '[', ']', ',']),
-    };
-    if b.wanted && before {
-        p.out.push(' ');
-    }
-    p.out.push_str(text);
-    b.punctuation = !text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    b.wanted = text.len() != 1 || !text.starts_with(['<', '(', '{', '[']);
 }
 
 /// Whether an element prints nothing for `op`.
@@ -192,32 +166,5 @@ pub(super) fn value_types(p: &Printer<'_>, op: Op, values: Values) -> Vec<Type> 
 pub(super) fn attr_text(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: usize) {
     let spec = &info.attrs[i];
     let Some(value) = p.m.inherent_attr(op, spec.name) else { return };
-    let ctx = &p.m.ctx;
-    match (&spec.kind.text, ctx.attr_data(value)) {
-        (AttrText::Inlined, _) => p.attrs.attr_inline(value, &mut p.out),
-        (AttrText::Bare(_), _) => p.attrs.attr_without_type(value, &mut p.out),
-        (AttrText::SymbolName, AttrData::String { .. }) => {
-            super::type_attr_parser::symbol_name(ctx.as_str(value).unwrap_or("").as_bytes(), &mut p.out);
-        }
-        (AttrText::Type, AttrData::Type(ty)) => p.ty(*ty),
-        (AttrText::Ints(_), AttrData::DenseArray { .. }) => {
-            let words: Vec<String> = ctx.as_ints(value).unwrap_or_default().iter().map(i64::to_string).collect();
-            p.out.push_str(&format!("[{}]", words.join(", ")));
-        }
-        (AttrText::Cases(_, cases), data) => match case_word(cases, data) {
-            Some(word) => p.out.push_str(word),
-            None => p.attrs.attr(value, &mut p.out),
-        },
-        (
-            AttrText::Words { mnemonic, .. } | AttrText::Body(AttrBody { mnemonic, .. }),
-            AttrData::Dialect { body, .. },
-        ) => {
-            if let [Piece::Text(text)] = &**body
-                && let Some(words) = text.strip_prefix(mnemonic)
-            {
-                p.out.push_str(words);
-            }
-        }
-        _ => p.attrs.attr(value, &mut p.out),
-    }
+    p.attrs.attr_of_kind(value, &spec.kind.text, &mut p.out);
 }

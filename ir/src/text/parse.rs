@@ -401,32 +401,12 @@ impl<'a> Parser<'a> {
 
     /// Parses a type.
     pub(crate) fn ty(&mut self) -> PResult<Type> {
-        self.cur.skip_space();
-        let at = self.cur.pos;
-        if self.cur.skip_type().is_err() {
-            // The grammar determines the error message and its offset.
-            self.cur.pos = at;
-            let rest = self.cur.rest();
-            return match self.type_attrs.ty_prefix(rest) {
-                Ok((ty, used)) => {
-                    self.cur.pos += used;
-                    Ok(ty)
-                }
-                Err(e) => Err(self.type_attr_error(at, e)),
-            };
-        }
-        let text = self.cur.since(at);
-        self.type_attrs.ty(text).map_err(|e| self.type_attr_error(at, e))
+        self.type_attrs.ty_at(&mut self.cur).map_err(|e| self.type_attr_error(0, e))
     }
 
     /// Parses an attribute, with its type if it has one.
     pub(crate) fn attr(&mut self) -> PResult<Attr> {
-        self.cur.skip_space();
-        let at = self.cur.pos;
-        let rest = self.cur.rest();
-        let (attr, used) = self.type_attrs.attr_prefix(rest).map_err(|e| self.type_attr_error(at, e))?;
-        self.cur.pos += used;
-        Ok(attr)
+        self.type_attrs.attr_at(&mut self.cur).map_err(|e| self.type_attr_error(0, e))
     }
 
     /// Parses `{a = 1, b}`.

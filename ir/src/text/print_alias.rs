@@ -247,6 +247,7 @@ impl Nested<'_, '_> {
             // Their types are not visited.
             AttrData::Integer { .. } | AttrData::Float { .. } | AttrData::DenseArray { .. } => return,
             AttrData::Dialect { body, .. } => self.pieces(body),
+            AttrData::Declared { params, .. } => params.iter().flatten().for_each(|&param| self.attr(param)),
             AttrData::Distinct { inner, .. } => self.attr(*inner),
             AttrData::Dict(entries) => entries.iter().for_each(|&(_, value)| self.attr(value)),
             AttrData::Array(elems) => elems.iter().for_each(|&elem| self.attr(elem)),
@@ -286,6 +287,7 @@ impl Nested<'_, '_> {
                 space.iter().for_each(|&attr| self.attr(attr));
             }
             TypeData::Dialect { body, .. } => self.pieces(body),
+            TypeData::Declared { params, .. } => params.iter().flatten().for_each(|&param| self.attr(param)),
             TypeData::Integer { .. } | TypeData::Float(_) | TypeData::Index | TypeData::None => {}
         }
     }

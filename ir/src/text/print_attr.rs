@@ -32,7 +32,7 @@ enum Elide {
 /// A printer of types and attributes. It numbers `distinct` attributes in print order, so one printer prints a whole
 /// file.
 pub(crate) struct AttrPrinter<'a> {
-    ctx: &'a Context,
+    pub(super) ctx: &'a Context,
     aliases: Option<&'a Aliases>,
     /// The collector of aliases. While it is set, types and attributes are visited instead of printed.
     pub(super) visitor: Option<AliasBuilder<'a>>,
@@ -71,6 +71,11 @@ impl<'a> AttrPrinter<'a> {
     /// Appends an attribute, with its type if it has one.
     pub(crate) fn attr(&mut self, attr: Attr, out: &mut String) {
         self.attr_or_alias(attr, Elide::Never, out);
+    }
+
+    /// Appends an attribute with its type unless that is the default, as in arrays.
+    pub(super) fn attr_in_array(&mut self, attr: Attr, out: &mut String) {
+        self.attr_or_alias(attr, Elide::May, out);
     }
 
     /// Appends an attribute whose type follows from the context.
@@ -200,6 +205,10 @@ impl<'a> AttrPrinter<'a> {
                 out.push('>');
             }
             TypeData::Dialect { dialect, body } => self.dialect_symbol('!', *dialect, body, out),
+            TypeData::Declared { name, params } => {
+                let decl = self.ctx.type_info(ty).map(|info| &info.decl);
+                self.declared('!', *name, decl, params, out);
+            }
             _ => self.shaped(ty, out),
         }
     }
@@ -275,6 +284,10 @@ impl<'a> AttrPrinter<'a> {
             }
             AttrData::String { value, .. } => push_string(value, out),
             AttrData::Dialect { dialect, body, .. } => self.dialect_symbol('#', *dialect, body, out),
+            AttrData::Declared { name, params, .. } => {
+                let decl = self.ctx.attr_info(attr).map(|info| &info.decl);
+                self.declared('#', *name, decl, params, out);
+            }
             data if self.is_elided(data) => out.push_str("dense_resource<__elided__>"),
             AttrData::Dense(dense) => {
                 out.push_str("dense<");
@@ -327,7 +340,7 @@ impl<'a> AttrPrinter<'a> {
             AttrData::Unit => out.push_str("unit"),
             AttrData::Array(elems) => {
                 out.push('[');
-                self.list(elems, out, |p, elem, out| p.attr_or_alias(elem, Elide::May, out));
+                self.list(elems, out, Self::attr_in_array);
                 out.push(']');
             }
             AttrData::Dict(entries) => {

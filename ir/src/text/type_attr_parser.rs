@@ -9,6 +9,7 @@
 mod affine;
 mod aliases;
 mod attrs;
+mod declared;
 mod dense;
 mod dialect;
 mod elements;
@@ -26,6 +27,7 @@ mod types;
 
 pub(crate) use super::print_attr::{push_escaped as escape, symbol_name};
 pub(crate) use aliases::{AliasTable, OF_ALIAS};
+pub(crate) use declared::{begins, eat};
 pub(crate) use hex::push_hex;
 pub(crate) use int::{int_from_bytes, push_i64, push_int};
 pub(crate) use resources::print_resources;

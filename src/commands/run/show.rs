@@ -3,6 +3,7 @@
 use crate::{Failure, Streams};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use gradus_ir::eval::Datum;
 use gradus_ir::{Context, DType, Tensor, Type};
 
 /// Number of elements printed per output.
@@ -12,11 +13,17 @@ const SHOWN: usize = 10;
 pub fn summarize(
     ctx: &Context,
     outputs: &[(String, Type)],
-    values: &[Tensor],
+    values: &[Datum],
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
     let mut text = String::new();
-    for ((name, ty), tensor) in outputs.iter().zip(values) {
+    for ((name, ty), value) in outputs.iter().zip(values) {
+        let Datum::Tensor(tensor) = value else {
+            if let Datum::Own(own) = value {
+                text += &format!("{name}: {} = {own}\n", ctx.display_type(*ty));
+            }
+            continue;
+        };
         let all = first_values(tensor);
         if !ctx.is_shaped(*ty) {
             text += &format!("{name}: {} = {}\n", ctx.display_type(*ty), all.join(", "));

@@ -103,10 +103,13 @@ impl TypeAttrParser<'_> {
             }
             let key = memo.key as usize;
             if entry.name.starts_with('!') {
-                if matches!(self.ctx.type_data(Type::new(key)), TypeData::Dialect { .. }) {
+                if matches!(self.ctx.type_data(Type::new(key)), TypeData::Dialect { .. } | TypeData::Declared { .. }) {
                     hints.types.entry(Type::new(key)).or_insert_with(|| self.ctx.str(base));
                 }
-            } else if matches!(self.ctx.attr_data(Attr::new(key)), AttrData::Dialect { .. } | AttrData::String { .. }) {
+            } else if matches!(
+                self.ctx.attr_data(Attr::new(key)),
+                AttrData::Dialect { .. } | AttrData::Declared { .. } | AttrData::String { .. }
+            ) {
                 hints.attrs.entry(Attr::new(key)).or_insert_with(|| self.ctx.str(base));
             }
         }

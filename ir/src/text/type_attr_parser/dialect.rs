@@ -3,10 +3,12 @@
 use super::source::string_end;
 use super::{ParseError, Result, TypeAttrParser};
 use crate::attrs::Piece;
+use crate::constraint::AttrText;
 use crate::context::Context;
+use crate::diag::hint;
 use crate::entity::Entity;
 use crate::intern::{Attr, Type};
-use crate::op_info::AttrText;
+use crate::text::cursor::Cursor;
 use crate::types::TypeData;
 
 /// The parts of a dialect type or attribute after its sigil.
@@ -38,35 +40,42 @@ fn check_namespace(name: &Name<'_>, offset: usize) -> Result<()> {
     Err(ParseError::new(offset, format!("invalid dialect namespace '{}'", name.dialect)))
 }
 
-/// Returns the canonical text of a declared attribute's body. `None` if the dialect declares no attribute of that name.
-fn declared_body(ctx: &Context, name: &Name<'_>, offset: usize, ty: Type) -> Result<Option<String>> {
-    let mnemonic = name.body.split('<').next().unwrap_or("");
-    let kinds = || ctx.dialect(name.dialect).map_or(&[][..], |d| d.attrs).iter().map(|kind| &kind.text);
-    let is_named = |text: &&AttrText| match text {
-        AttrText::Body(decl) => decl.mnemonic == mnemonic,
-        AttrText::Words { mnemonic: other, .. } => *other == mnemonic,
-        _ => false,
-    };
-    let at = offset + name.at;
-    let Some(AttrText::Body(decl)) = kinds().find(is_named) else {
-        let is_strict = kinds().any(|text| matches!(text, AttrText::Body(_))) && !kinds().any(|text| is_named(&text));
-        let message = || format!("unknown attribute `{mnemonic}` in dialect `{}`", name.dialect);
-        return if is_strict { Err(ParseError::new(at, message())) } else { Ok(None) };
-    };
-    let open = at + mnemonic.len();
-    let Some(inner) = name.body[mnemonic.len()..].strip_prefix('<').and_then(|b| b.strip_suffix('>')) else {
-        return Err(ParseError::new(open, "expected '<'"));
-    };
-    if ty != Type::NONE {
-        return Err(ParseError::new(offset, format!("#{}.{mnemonic} has no type", name.dialect)));
+impl<'s> Name<'s> {
+    /// The name of a type or attribute, without its parameters.
+    fn mnemonic(&self) -> &'s str {
+        self.body.split('<').next().unwrap_or("").trim_end()
     }
-    let printed = (decl.parse)(inner).map_err(|(i, message)| ParseError::new(open + 1 + i, message))?;
-    Ok(Some(format!("{mnemonic}<{printed}>")))
+
+    /// Returns a cursor after the mnemonic, in the whole text without the bracket of `#dialect<rest>`.
+    fn params<'n>(&self, name: &'n str) -> Cursor<'n> {
+        let mut cur = Cursor::new(&name[..self.at + self.body.len()]);
+        cur.pos = self.at + self.mnemonic().len();
+        cur
+    }
+
+    /// The error of a name that the dialect does not declare, if it declares others.
+    fn unknown(&self, what: &str, at: usize, declared: &[&'static str]) -> Result<()> {
+        if declared.is_empty() {
+            return Ok(());
+        }
+        let (mnemonic, dialect) = (self.mnemonic(), self.dialect);
+        let near = hint(mnemonic, declared.iter().copied());
+        Err(ParseError::new(at + self.at, format!("unknown {what} `{mnemonic}` in dialect `{dialect}`{near}")))
+    }
+}
+
+/// Runs a parser on the parameters after a name at byte `offset`, and checks that it reads them all.
+fn whole<'n, T>(cur: &mut Cursor<'n>, offset: usize, parse: impl FnOnce(&mut Cursor<'n>) -> Result<T>) -> Result<T> {
+    let result = parse(cur).and_then(|value| {
+        cur.skip_space();
+        if cur.at_end() { Ok(value) } else { Err(ParseError::new(cur.pos, "expected no parameters here")) }
+    });
+    result.map_err(|e| ParseError { offset: offset + e.offset, ..e })
 }
 
 /// Returns the canonical text of the body of a declared set of flags.
 fn flags_in_order(ctx: &Context, name: &Name<'_>) -> Option<String> {
-    ctx.dialect(name.dialect)?.attrs.iter().find_map(|kind| {
+    ctx.dialect(name.dialect)?.enums.iter().find_map(|kind| {
         let AttrText::Words { mnemonic, words, flags: Some(flags), .. } = kind.text else { return None };
         let list = name.body.strip_prefix(mnemonic)?.strip_prefix('<')?.strip_suffix('>')?;
         Some(format!("{mnemonic}<{}>", flags.in_order(words, list)?))
@@ -80,6 +89,11 @@ impl TypeAttrParser<'_> {
             return self.aliased(name, offset).map(|key| Type::new(key as usize));
         };
         check_namespace(&parts, offset)?;
+        let types = self.ctx.dialect(parts.dialect).map_or(&[][..], |dialect| dialect.types);
+        if let Some(info) = types.iter().find(|info| info.decl.mnemonic() == parts.mnemonic()) {
+            return whole(&mut parts.params(name), offset, |cur| self.declared_type(cur, info));
+        }
+        parts.unknown("type", offset, &types.iter().map(|info| info.decl.mnemonic()).collect::<Vec<_>>())?;
         let body = self.pieces(parts.body, offset + parts.at)?;
         Ok(self.ctx.ty(TypeData::Dialect { dialect: self.ctx.str(parts.dialect), body }))
     }
@@ -90,8 +104,18 @@ impl TypeAttrParser<'_> {
             return self.aliased(name, offset).map(|key| Attr::new(key as usize));
         };
         check_namespace(&parts, offset)?;
-        let declared = declared_body(self.ctx, &parts, offset, ty)?;
-        let body = match declared.or_else(|| flags_in_order(self.ctx, &parts)) {
+        let dialect = self.ctx.dialect(parts.dialect);
+        let attrs = dialect.map_or(&[][..], |dialect| dialect.attrs);
+        if let Some(info) = attrs.iter().find(|info| info.decl.mnemonic() == parts.mnemonic()) {
+            return whole(&mut parts.params(name), offset, |cur| self.declared_attr(cur, info, ty));
+        }
+        let enums = dialect.map_or(&[][..], |dialect| dialect.enums).iter().filter_map(|kind| kind.mnemonic());
+        let known: Vec<&str> = enums.collect();
+        if !attrs.is_empty() && !known.contains(&parts.mnemonic()) {
+            let attrs = attrs.iter().map(|info| info.decl.mnemonic());
+            parts.unknown("attribute", offset, &attrs.chain(known).collect::<Vec<_>>())?;
+        }
+        let body = match flags_in_order(self.ctx, &parts) {
             Some(flags) => Box::new([Piece::Text(flags.into())]),
             None => self.pieces(parts.body, offset + parts.at)?,
         };

@@ -118,10 +118,10 @@ impl TypeAttrParser<'_> {
     }
 
     fn is_tensor_element(&self, ty: Type) -> bool {
-        use TypeData::{Complex, Dialect, Float, Index, Integer, Vector};
+        use TypeData::{Complex, Declared, Dialect, Float, Index, Integer, Vector};
         matches!(
             self.ctx.type_data(ty),
-            Complex(_) | Dialect { .. } | Float(_) | Index | Integer { .. } | Vector { .. }
+            Complex(_) | Declared { .. } | Dialect { .. } | Float(_) | Index | Integer { .. } | Vector { .. }
         )
     }
 
@@ -130,8 +130,8 @@ impl TypeAttrParser<'_> {
         let mut inner = pair.into_inner();
         let dims = inner.next();
         let (elem, _) = self.one_type(src, inner.next())?;
-        use TypeData::{Dialect, Float, Index, Integer};
-        if !matches!(self.ctx.type_data(elem), Dialect { .. } | Float(_) | Index | Integer { .. }) {
+        use TypeData::{Declared, Dialect, Float, Index, Integer};
+        if !matches!(self.ctx.type_data(elem), Declared { .. } | Dialect { .. } | Float(_) | Index | Integer { .. }) {
             return Err(ParseError::new(whole, "failed to verify 'elementType': VectorElementTypeInterface instance"));
         }
         let (text, at) = dims.map_or(("", whole), |dims| (src.str(&dims), src.start(&dims)));
@@ -151,10 +151,11 @@ impl TypeAttrParser<'_> {
         let mut inner = pair.into_inner();
         let dims = inner.next();
         let (elem, at) = self.one_type(src, inner.next())?;
-        use TypeData::{Complex, Dialect, Float, Index, Integer, MemRef, UnrankedMemRef, Vector};
+        use TypeData::{Complex, Declared, Dialect, Float, Index, Integer, MemRef, UnrankedMemRef, Vector};
         if !matches!(
             self.ctx.type_data(elem),
             Complex(_)
+                | Declared { .. }
                 | Dialect { .. }
                 | Float(_)
                 | Index
@@ -174,7 +175,8 @@ impl TypeAttrParser<'_> {
         if let Some(attr) = space {
             match self.ctx.attr_data(attr) {
                 AttrData::Integer { value: Int::Small(0), .. } => space = None,
-                AttrData::Integer { .. } | AttrData::String { .. } | AttrData::Dict(_) | AttrData::Dialect { .. } => {}
+                AttrData::Integer { .. } | AttrData::String { .. } | AttrData::Dict(_) => {}
+                AttrData::Dialect { .. } | AttrData::Declared { .. } => {}
                 _ => return Err(ParseError::new(whole, "unsupported memory space Attribute")),
             }
         }
@@ -206,7 +208,8 @@ impl TypeAttrParser<'_> {
         }
         if let Some(first) = *space {
             // A dialect attribute may be a layout; it must be one if another attribute is the memory space.
-            let may_be_layout = layout.is_none() && matches!(self.ctx.attr_data(first), AttrData::Dialect { .. });
+            let of_dialect = matches!(self.ctx.attr_data(first), AttrData::Dialect { .. } | AttrData::Declared { .. });
+            let may_be_layout = layout.is_none() && of_dialect;
             if !may_be_layout {
                 return Err(ParseError::new(at, "multiple memory spaces specified in memref type"));
             }
