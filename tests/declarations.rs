@@ -272,7 +272,7 @@ types! {
     two_parameters_of_one_name { params: &[attr("n", &I64, None), attr("n", &I64, None)] } {} =>
         "two parameters are called 'n'";
     a_default_of_a_parameter_that_is_no_attribute { params: &[attr("n", &I64, Some("<"))] } {} =>
-        "the default '<' of parameter 'n' cannot be read: expected attribute value";
+        "the default '<' of parameter 'n' cannot be read: expected attribute value, found '<'";
     a_default_of_a_parameter_of_another_kind { params: &[attr("n", &I64, Some("\"x\""))] } {} =>
         "the default '\"x\"' of parameter 'n' is not a 64-bit signless integer attribute";
     a_parameter_that_no_dialect_declares { params: &[attr("t", &TILE, None)] } {} =>
@@ -286,7 +286,7 @@ types! {
     an_optional_group_without_an_anchor { params: &[attr("n", &I64, None)], format: Some("`<` ($n)? `>`") } {} =>
         "its format: an optional group needs an anchor (^) at ' `>`'";
     an_example_of_another_type { params: &[attr("n", &I64, None)], examples: &["x"] } {} =>
-        "its example 'x' cannot be read: integer literal not valid for specified type";
+        "its example 'x' cannot be read: expected 64-bit signless integer attribute for parameter 'n'";
     an_example_that_is_rejected { verify: Some(|_| Err("it is odd".into())), examples: &[""] } {} =>
         "its example '' cannot be read: it is odd";
     values_that_nobody_draws { examples: &[""] } { contains: Some(|_, _| true) } =>

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use support::{files, root};
 
 /// The crates, each of which may use those before it.
-const CRATES: [&str; 19] = [
+const CRATES: [&str; 20] = [
     "filecheck",
     "ir/macros",
     "ir",
@@ -28,6 +28,7 @@ const CRATES: [&str; 19] = [
     "golden",
     "examples/bits",
     "examples/calculus",
+    "examples/poly",
 ];
 
 /// Crates that do not know each other, though the second is before the first.
@@ -68,6 +69,7 @@ fn package(krate: &str) -> String {
         "." => "gradus".to_owned(),
         "examples/bits" => "bits".to_owned(),
         "examples/calculus" => "calculus".to_owned(),
+        "examples/poly" => "poly".to_owned(),
         _ => format!("gradus-{}", krate.replace('/', "-")),
     }
 }

@@ -162,6 +162,8 @@ pub const I64_ARRAY: AttrKind = kind(
     "i64 dense array attribute",
     |c, a| matches!(c.attr_data(a), AttrData::DenseArray { elem, .. } if *elem == Type::I64),
 );
+/// `array<i64: ...>`, spelled `[1, 0]`.
+pub const I64_LIST: AttrKind = AttrKind { text: AttrText::Ints(Type::I64), ..I64_ARRAY };
 /// `array<i32: ...>`
 pub const I32_ARRAY: AttrKind = kind(
     "i32 dense array attribute",

@@ -3,8 +3,9 @@
 use super::data;
 use super::mask::{surrounding, unmasked};
 use super::reduce_patterns as patterns;
-use super::types::{I64_LIST, KIND, RANKED_VECTOR, check, same_element, scalable, shape, vector_type, word};
+use super::types::{KIND, RANKED_VECTOR, check, same_element, scalable, shape, vector_type, word};
 use crate::arith::FASTMATH;
+use crate::constraint::I64_LIST;
 use crate::constraint::{ANY, I64, VECTOR};
 use crate::memref::types::BOOL;
 use gradus_ir::eval::{Datum, Trap, eval_op};

@@ -2,7 +2,8 @@
 
 use super::data;
 use super::reshape_patterns as patterns;
-use super::types::{I64_LIST, check, count, same_element, scalable, scalables, shape, vector};
+use super::types::{check, count, same_element, scalable, scalables, shape, vector};
+use crate::constraint::I64_LIST;
 use crate::constraint::{ANY, VECTOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;

@@ -2,7 +2,8 @@
 
 use super::data;
 use super::shuffle_patterns as patterns;
-use super::types::{FIXED_VECTOR, I64_LIST, RANKED_VECTOR, check, same_element, scalable, shape, vector_type};
+use super::types::{FIXED_VECTOR, RANKED_VECTOR, check, same_element, scalable, shape, vector_type};
+use crate::constraint::I64_LIST;
 use crate::constraint::VECTOR;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Context, Module, Op, OpArgs, Traits, Type, TypeRelation, declared_names, op};

@@ -99,8 +99,6 @@ pub const PUNCTUATION: AttrKind = AttrKind {
         flags: None,
     },
 };
-/// An `array<i64: 1, 0>`, spelled `[1, 0]`.
-pub(super) const I64_LIST: AttrKind = AttrKind { text: AttrText::Ints(Type::I64), ..crate::constraint::I64_ARRAY };
 /// An integer array, `[1, 2]`.
 pub(super) const INT_ARRAY: AttrKind = kind("64-bit integer array attribute", |c, a| {
     let is_int = |&e: &Attr| matches!(c.attr_data(e), AttrData::Integer { ty: Type::I64, .. });

@@ -130,9 +130,13 @@ impl AttrPrinter<'_> {
                     out.push_str(words);
                 }
             }
-            (AttrText::Declared(known), AttrData::Declared { name, params, .. }) if ctx.text(*name) == *known => {
+            (AttrText::Declared(known), AttrData::Declared { name, params, ty }) if ctx.text(*name) == *known => {
                 if let Some(info) = ctx.attr_info(value) {
                     self.params(&info.decl, params, out);
+                }
+                if *ty != Type::NONE {
+                    out.push_str(" : ");
+                    self.ty(*ty, out);
                 }
             }
             _ => self.attr(value, out),

@@ -8,6 +8,9 @@ use crate::parametric::{AttrInfo, ParamError, Parametric, TypeInfo};
 use crate::text::cursor::Cursor;
 use crate::text::param_format::ParamElem;
 
+/// How messages begin that do not say what was expected here.
+const GENERAL: [&str; 2] = ["expected attribute value", "expected non-function type"];
+
 /// Parsed parameters, each with the byte offset of its text.
 struct Params {
     values: Vec<Option<Attr>>,
@@ -19,7 +22,7 @@ struct Params {
 impl Params {
     /// Places the error of a declaration in the text.
     fn locate(&self, decl: &Parametric, text: &str, error: ParamError) -> ParseError {
-        let param = decl.params.iter().position(|spec| Some(spec.name) == error.param && !error.message.is_empty());
+        let param = decl.params.iter().position(|spec| Some(spec.name) == error.param);
         let Some(at) = param.map(|i| self.places[i]).filter(|&at| at > 0) else {
             return ParseError::new(self.start, error.message);
         };
@@ -41,6 +44,17 @@ impl TypeAttrParser<'_> {
     /// attribute, else `Type::NONE`.
     pub(super) fn declared_attr(&mut self, cur: &mut Cursor<'_>, info: &'static AttrInfo, ty: Type) -> Result<Attr> {
         let params = self.params(cur, &info.decl)?;
+        self.make_attr(cur, info, &params, ty)
+    }
+
+    /// Parses the parameters of a declared attribute at the cursor, and the type of one that is the value of a constant.
+    fn constant_or_untyped(&mut self, cur: &mut Cursor<'_>, info: &'static AttrInfo) -> Result<Attr> {
+        let params = self.params(cur, &info.decl)?;
+        let ty = if info.value.is_some() && cur.eat(":") { self.ty_at(cur)? } else { Type::NONE };
+        self.make_attr(cur, info, &params, ty)
+    }
+
+    fn make_attr(&self, cur: &Cursor<'_>, info: &'static AttrInfo, params: &Params, ty: Type) -> Result<Attr> {
         let attr = self.ctx.declared_typed_attr(info, &params.values, ty);
         attr.map_err(|error| params.locate(&info.decl, cur.text(), error))
     }
@@ -121,7 +135,17 @@ impl TypeAttrParser<'_> {
     fn param(&mut self, cur: &mut Cursor<'_>, decl: &Parametric, i: usize, params: &mut Params) -> Result<()> {
         cur.skip_space();
         params.places[i] = cur.pos;
-        params.values[i] = Some(self.attr_of_kind(cur, &decl.params[i].kind.text)?);
+        let spec = &decl.params[i];
+        let is_general = |e: &ParseError| {
+            e.offset == params.places[i] && GENERAL.iter().any(|general| e.message.starts_with(general))
+        };
+        let value = self.attr_of_kind(cur, &spec.kind.text).map_err(|e| match is_general(&e) {
+            true => {
+                ParseError { message: format!("expected {} for parameter '{}'", spec.kind.summary, spec.name), ..e }
+            }
+            false => e,
+        })?;
+        params.values[i] = Some(value);
         Ok(())
     }
 
@@ -162,6 +186,9 @@ impl TypeAttrParser<'_> {
             AttrText::Bare(ty) => {
                 let negative = cur.eat("-");
                 let text = format!("{}{}", if negative { "-" } else { "" }, cur.number());
+                if text.is_empty() {
+                    return Err(ParseError::new(at, "expected attribute value"));
+                }
                 self.attr_of_type(&text, *ty).map_err(from)?
             }
             AttrText::Number => {
@@ -201,7 +228,7 @@ impl TypeAttrParser<'_> {
                 self.attr(&text).map_err(from)?
             }
             AttrText::Declared(name) => match ctx.attr_info_of(name) {
-                Some(info) => self.declared_attr(cur, info, Type::NONE)?,
+                Some(info) => self.constant_or_untyped(cur, info)?,
                 None => return Err(ParseError::new(at, format!("no registered dialect declares '#{name}'"))),
             },
         })

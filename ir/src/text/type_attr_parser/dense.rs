@@ -154,7 +154,7 @@ impl TypeAttrParser<'_> {
             Elem::Text | Elem::Index => {
                 return Err(ParseError::new(start, format!("expected integer or float type, got: '{}'", word.trim())));
             }
-            Elem::Int(width, _) if width % 8 != 0 || width == 0 => {
+            Elem::Int(width, _) if width % 8 != 0 => {
                 return Err(ParseError::new(start, "element type bitwidth must be a multiple of 8"));
             }
             Elem::Float(kind) if kind.width() % 8 != 0 => {

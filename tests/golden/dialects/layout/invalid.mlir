@@ -10,7 +10,7 @@ func.func private @f() attributes {a = #layout.tiled}
 
 // -----
 
-// expected-error@+1 {{expected a layout string such as "NCHW8c"}}
+// expected-error@+1 {{expected string attribute for parameter 'order'}}
 func.func private @f() attributes {a = #layout.tiled<NCHW>}
 
 // -----
@@ -60,12 +60,12 @@ func.func private @f() attributes {a = #layout.tiled<"NCHW4000000000c4000000000w
 
 // -----
 
-// expected-error@+1 {{expected 'pad'}}
+// expected-error@+1 {{'layout.tiled' has no optional parameter 'fill'}}
 func.func private @f() attributes {a = #layout.tiled<"NCHW8c", fill = 0>}
 
 // -----
 
-// expected-error@+1 {{expected a number or 'inf' as padding}}
+// expected-error@+1 {{expected a number or 'inf'}}
 func.func private @f() attributes {a = #layout.tiled<"NCHW8c", pad = nan>}
 
 // -----

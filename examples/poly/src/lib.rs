@@ -1,0 +1,30 @@
+//! The `poly` tool: rings of polynomials as in lattice cryptography, with types, constants and values of its own.
+
+mod element;
+mod ops;
+mod residue;
+mod ring;
+
+pub use element::Element;
+pub use ops::*;
+pub use residue::Residue;
+pub use ring::{Poly, Ring};
+
+use gradus::prelude::*;
+
+/// The dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: "poly",
+    doc: "Rings of polynomials.",
+    ops: &[ConstantOp::INFO, AddOp::INFO, SubOp::INFO, MulOp::INFO, EvalOp::INFO],
+    types: &[Ring::INFO, Residue::INFO],
+    attrs: &[Element::INFO],
+    constant: Some("poly.constant"),
+    rules: ops::RULES,
+    ..Dialect::DEFAULT
+};
+
+/// The tool.
+pub fn tool() -> Tool {
+    Tool::new("poly").with_dialects(&[&DIALECT])
+}

@@ -1,0 +1,5 @@
+//! The `poly` command.
+
+fn main() -> std::process::ExitCode {
+    poly::tool().main()
+}
