@@ -81,9 +81,9 @@ pub struct EvalOp {
 
 #[rustfmt::skip]
 pub(crate) const RULES: &[Rule] = &[
-    rule("add-commutes-with-constant", "add(constant{value = C}(), x) => add(x, constant{value = C}())"),
-    rule("sub-of-add", "sub(add(x, y), y) => x"),
-    rule("add-of-sub", "add(sub(x, y), y) => x"),
+    rule("poly-constant-right", "add(constant{value = C}(), x) => add(x, constant{value = C}())"),
+    rule("poly-sub-of-add", "sub(add(x, y), y) => x"),
+    rule("poly-add-of-sub", "add(sub(x, y), y) => x"),
 ];
 
 /// Applies a function of modulus and coefficients.

@@ -14,6 +14,7 @@ func.func private @f(!poly.ring<17>)
 
 // -----
 
+// expected-note@below {{prior use here}}
 func.func @f(%p: !poly.ring<17, 4>, %q: !poly.ring<17, 5>) {
   // expected-error@below {{use of value '%q' expects different type than prior uses}}
   %0 = poly.add %p, %q : !poly.ring<17, 4>

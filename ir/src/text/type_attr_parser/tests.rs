@@ -48,6 +48,7 @@ fn canonical_text_is_kept() {
         "(i32) -> (() -> ())",
         "() -> ()",
         "array<i32>",
+        "array<i0: 0, 0>",
         "array<i1: true, false>",
         "array<f16: 1.000000e+00>",
         "dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>",
