@@ -1,6 +1,11 @@
 //! The domains of types and attributes.
 
+use gradus_check::Inputs;
+use gradus_ir::random::Random;
 use gradus_ir::{Attr, AttrKind, AttrText, Context, DYNAMIC, Type, TypeData};
+
+/// Number of constants of a declared type.
+const CONSTANTS: usize = 4;
 
 /// The types of parameters: few, so that values are reused.
 pub(crate) fn types(ctx: &Context) -> Vec<Type> {
@@ -21,10 +26,20 @@ pub(crate) fn types(ctx: &Context) -> Vec<Type> {
 }
 
 /// The examples of declared types with values.
-fn declared_types(ctx: &Context) -> impl Iterator<Item = Type> {
+pub(crate) fn declared_types(ctx: &Context) -> impl Iterator<Item = Type> {
     let infos = ctx.dialects().iter().flat_map(|dialect| dialect.types);
     let valued = infos.filter(|info| info.repr.is_some() || info.draw.is_some()).map(|info| &info.decl);
     valued.flat_map(|decl| decl.examples.iter().filter_map(|body| ctx.parse_type(&decl.example('!', body)).ok()))
+}
+
+/// Constants of declared types.
+fn constants(ctx: &Context) -> Vec<Attr> {
+    let mut random = Random::of("constants");
+    let mut drawn = |ty: Type| {
+        let value = Inputs::draw_value(ctx, ty, &mut random)?;
+        ctx.datum_attr(ty, &value)
+    };
+    declared_types(ctx).flat_map(|ty| [ty; CONSTANTS]).filter_map(&mut drawn).collect()
 }
 
 /// Candidate attributes of a kind: its enumeration cases, or the plain ones that satisfy its constraint.
@@ -43,7 +58,7 @@ pub(crate) fn attrs(ctx: &Context, kind: &AttrKind) -> Vec<Attr> {
         AttrText::Declared(name) => {
             let decl = ctx.attr_info_of(name).map(|info| &info.decl);
             let examples = decl.iter().flat_map(|decl| decl.examples.iter().map(|body| decl.example('#', body)));
-            examples.filter_map(|text| ctx.parse_attr(&text).ok()).collect()
+            examples.filter_map(|text| ctx.parse_attr(&text).ok()).chain(constants(ctx)).collect()
         }
         _ => Vec::new(),
     };

@@ -1,6 +1,7 @@
 //! The valid signatures of ops, found by trial.
 
 use crate::declared::signatures;
+use crate::domain;
 use gradus_ir::rules::Signature;
 use gradus_ir::{Context, OpInfo, OpName, Type};
 use rustc_hash::FxHashMap;
@@ -46,7 +47,8 @@ impl Signatures {
         let takes = |info: &OpInfo, ty: Type| info.operands.first().is_none_or(|spec| (spec.ty.check)(ctx, ty));
         let find = || {
             let Some(info) = ctx.op_info(op) else { return Vec::new().into() };
-            let scalars = [Type::I1, Type::I32, Type::INDEX, Type::F32].into_iter().any(|ty| takes(info, ty));
+            let few = [Type::I1, Type::I32, Type::INDEX, Type::F32].into_iter();
+            let scalars = few.chain(domain::declared_types(ctx)).any(|ty| takes(info, ty));
             signatures(ctx, info, if scalars { &self.types } else { &self.tensors }).into()
         };
         self.known.entry(op).or_insert_with(find).clone()
@@ -62,6 +64,7 @@ fn types(ctx: &Context) -> Vec<Type> {
         types.extend([&[3][..], &[2, 2]].map(|shape| ctx.vector_type(shape, elem)));
         types.extend([&[][..], &[5], &[1, 2], &[2, 3, 1]].map(|shape| ctx.tensor_type(shape, elem)));
     }
+    types.extend(domain::declared_types(ctx));
     types
 }
 
