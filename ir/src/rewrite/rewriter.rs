@@ -111,13 +111,14 @@ impl<'m> Rewriter<'m> {
             operands.extend_from_slice(self.module.operands(inner));
             self.erased[inner] = true;
         }
+        // Before the op is gone: some of the values are defined inside it.
+        for value in operands {
+            self.push_source(value);
+        }
         self.forget_constant(op);
         let block = self.module.parent_block(op);
         self.module.erase_op(op);
         self.look_for_branch(block);
-        for value in operands {
-            self.push_source(value);
-        }
     }
 
     /// Records whether a block that lost an op now begins with a branch.
