@@ -9,6 +9,7 @@ use gradus_ir::PassInfo;
 mod affine_loop_tile;
 mod affine_loop_unroll;
 mod apply_rules;
+#[cfg(feature = "graph")]
 mod by_patterns;
 mod canonicalize;
 mod control_flow_sink;
