@@ -11,7 +11,7 @@ use gradus::Tool;
 use gradus::runline::pipelines;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use support::{files, gradus, root};
+use support::{files, gradus, read, root};
 
 /// Minimum number of examples, so that an empty search fails.
 const ENOUGH: usize = 30;
@@ -31,10 +31,6 @@ fn documents() -> Vec<PathBuf> {
     let written = |path: &PathBuf| !path.starts_with(root().join("docs/src/reference"));
     let book = files(&root().join("docs/src"), "md").into_iter().filter(written);
     [root().join("README.md")].into_iter().chain(book).collect()
-}
-
-fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 fn blocks(path: &Path) -> Vec<Block> {

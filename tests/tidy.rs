@@ -4,8 +4,8 @@ mod support;
 
 use gradus::dialects::DIALECTS;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use support::{files, root};
+use std::path::PathBuf;
+use support::{files, no_failures, read, root, shown};
 
 /// The crates, each of which may use those before it.
 const CRATES: [&str; 20] = [
@@ -45,22 +45,10 @@ const STRANGERS: [(&str, &str); 7] = [
 /// A file longer than this is two files.
 const MAX_LINES: usize = 800;
 
-fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-fn shown(path: &Path) -> String {
-    path.strip_prefix(root()).unwrap_or(path).display().to_string()
-}
-
 /// All Rust files that are part of the project.
 fn sources() -> Vec<PathBuf> {
     let folders = CRATES.into_iter().filter(|krate| !matches!(*krate, "." | "ir/macros"));
     folders.chain(["src", "tests", "benches"]).flat_map(|f| files(&root().join(f), "rs")).collect()
-}
-
-fn no_failures(rule: &str, failures: &[String]) {
-    assert!(failures.is_empty(), "{rule}:\n{}", failures.join("\n"));
 }
 
 /// The name of a crate's package: `gradus-ir-macros` for `ir/macros`.
@@ -91,7 +79,7 @@ fn crates_use_only_those_before_them() {
     no_failures("a crate may use those above it in ARCHITECTURE.md's list, never those below", &failures);
 }
 
-/// A feature adds a dependency or a feature of one, is on by default, and is listed in the README.
+/// A feature adds a dependency, a feature of one, or another feature, is on by default, and is listed in the README.
 #[test]
 fn features_add_and_are_documented() {
     let (manifest, readme) = (read(&root().join("Cargo.toml")), read(&root().join("README.md")));
@@ -100,10 +88,11 @@ fn features_add_and_are_documented() {
     let defaults = features.iter().find(|(name, _)| *name == "default").map_or("", |(_, list)| list);
     let mut failures = Vec::new();
     for (name, list) in features.iter().filter(|(name, _)| *name != "default") {
-        let adds = |item: &str| item.starts_with("dep:gradus-") || item.starts_with("gradus-");
+        let is_feature = |item: &str| features.iter().any(|(name, _)| *name == item);
+        let adds = |item: &str| item.starts_with("dep:gradus-") || item.starts_with("gradus-") || is_feature(item);
         let items: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
         if items.is_empty() || !items.into_iter().all(adds) {
-            failures.push(format!("{name}: a feature adds crates, or features of crates"));
+            failures.push(format!("{name}: a feature adds crates, features of crates, or other features"));
         }
         if !defaults.contains(&format!("\"{name}\"")) {
             failures.push(format!("{name}: all features are on by default"));

@@ -1,7 +1,7 @@
 //! Rules from the user, and selection of rules by name.
 
 use gradus_dialects::rewrite::rules_of;
-use gradus_ir::diag::suggest;
+use gradus_ir::diag::hint;
 use gradus_ir::rules::CompiledRule;
 use gradus_ir::{Diagnostic, Module, Op};
 
@@ -19,8 +19,8 @@ pub fn keep_named(m: &Module, op: Op, all: &mut Vec<CompiledRule>, names: &[Stri
         if known.clone().any(|known| known == name) {
             continue;
         }
-        let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-        return Err(Diagnostic::error(m.loc(op), format!("unknown rule '{name}'{near}")));
+        let hint = hint(name, &mut known);
+        return Err(Diagnostic::error(m.loc(op), format!("unknown rule '{name}'{hint}")));
     }
     all.retain(|rule| names.is_empty() || names.iter().any(|n| n == m.ctx.text(rule.name)));
     Ok(())

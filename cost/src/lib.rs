@@ -11,7 +11,7 @@ mod npu;
 
 pub use given::{given, keep_named};
 
-use gradus_ir::diag::suggest;
+use gradus_ir::diag::hint;
 use gradus_ir::op_cost::{ContractionKind, OpCost};
 use gradus_ir::rules::{CompiledRule, Price};
 use gradus_ir::{Diagnostic, Module, Op};
@@ -34,8 +34,7 @@ impl CostModel {
     /// Returns the model of a name.
     pub fn named(name: &str) -> Result<&'static CostModel, String> {
         MODELS.iter().find(|model| model.name == name).ok_or_else(|| {
-            let near = suggest(name, MODELS.iter().map(|m| m.name));
-            let hint = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+            let hint = hint(name, MODELS.iter().map(|m| m.name));
             let all: Vec<String> = MODELS.iter().map(|m| format!("{} ({})", m.name, m.doc)).collect();
             format!("there is no target '{name}'{hint}; there are {}", all.join(", "))
         })

@@ -1,11 +1,14 @@
 //! The dialects of Gradus. Each is one file or folder; an op's declaration holds its operands, attributes, text format,
 //! verification, folding and semantics.
 //!
+//! The feature `graph`, on by default, enables the dialects of networks: `graph`, `addr`, `layout`, `nna` and `sparse`.
+//!
 //! [`DIALECTS`] is the registry. To add a dialect, write its file and add two lines here: the module and the entry.
 
 use gradus_ir::{Context, Dialect};
 use std::sync::Arc;
 
+#[cfg(feature = "graph")]
 pub mod addr;
 pub mod affine;
 pub mod arith;
@@ -14,14 +17,18 @@ pub mod cf;
 pub mod constraint;
 pub mod directives;
 pub mod func;
+#[cfg(feature = "graph")]
 pub mod graph;
+#[cfg(feature = "graph")]
 pub mod layout;
 pub mod loops;
 pub mod math;
 pub mod memref;
+#[cfg(feature = "graph")]
 pub mod nna;
 pub mod rewrite;
 pub mod scf;
+#[cfg(feature = "graph")]
 pub mod sparse;
 pub mod tensor;
 pub mod ub;
@@ -30,19 +37,24 @@ pub mod views;
 
 /// All dialects, alphabetically. Listings use this order.
 pub const DIALECTS: &[&Dialect] = &[
+    #[cfg(feature = "graph")]
     &addr::DIALECT,
     &affine::DIALECT,
     &arith::DIALECT,
     &builtin::DIALECT,
     &cf::DIALECT,
     &func::DIALECT,
+    #[cfg(feature = "graph")]
     &graph::DIALECT,
+    #[cfg(feature = "graph")]
     &layout::DIALECT,
     &math::DIALECT,
     &memref::DIALECT,
+    #[cfg(feature = "graph")]
     &nna::DIALECT,
     &rewrite::DIALECT,
     &scf::DIALECT,
+    #[cfg(feature = "graph")]
     &sparse::DIALECT,
     &tensor::DIALECT,
     &ub::DIALECT,

@@ -154,8 +154,9 @@ pub fn suggest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, c)| c)
 }
 
-/// Returns `; did you mean 'x'?` if a candidate resembles the name, or the empty string.
-pub(crate) fn hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+/// Returns the end of a message about an unknown name: `; did you mean 'x'?` with the candidate that [`suggest`] finds,
+/// or the empty string.
+pub fn hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     suggest(name, candidates).map_or(String::new(), |near| format!("; did you mean '{near}'?"))
 }
 

@@ -680,15 +680,26 @@ impl Module {
 
     /// Erases a block and its ops; their values must have no uses outside it.
     pub fn erase_block(&mut self, block: Block) {
-        let ops: Vec<Op> = self.block_ops(block).collect();
+        self.erase_blocks(&[block]);
+    }
+
+    /// Erases blocks and their ops; their values and labels must have no uses outside them.
+    pub fn erase_blocks(&mut self, blocks: &[Block]) {
+        let ops: Vec<Op> = blocks.iter().flat_map(|&block| self.block_ops(block)).collect();
+        // All uses are dropped first: an op that is erased later may branch to a block that is erased earlier.
         for &op in &ops {
-            self.set_operands(op, &[]);
+            match self.regions(op).is_empty() {
+                true => self.drop_uses(op),
+                false => self.ops_under(op).into_iter().for_each(|inner| self.drop_uses(inner)),
+            }
         }
         for op in ops.into_iter().rev() {
             self.erase_op(op);
         }
-        self.unlink_block(block);
-        self.free_block(block);
+        for &block in blocks {
+            self.unlink_block(block);
+            self.free_block(block);
+        }
     }
 
     /// Returns `op` and all ops in its regions in pre-order.

@@ -80,18 +80,8 @@ fn erase_unreachable(m: &mut Module, region: Region) -> u64 {
         stack.extend(successors(m, block).filter(|&next| reachable.insert(next)));
     }
     let dead: Vec<Block> = m.region_blocks(region).filter(|block| !reachable.contains(block)).collect();
-    erase_blocks(m, &dead);
+    m.erase_blocks(&dead);
     dead.len() as u64
-}
-
-/// Erases blocks whose values and labels are used only among themselves.
-fn erase_blocks(m: &mut Module, blocks: &[Block]) {
-    for &block in blocks {
-        for op in m.block_ops(block).flat_map(|op| m.ops_under(op)).collect::<Vec<_>>() {
-            m.set_operands(op, &[]);
-        }
-    }
-    blocks.iter().for_each(|&block| m.erase_block(block));
 }
 
 /// The predecessors of each block: the terminator and the successor index.
@@ -309,7 +299,7 @@ fn merge_equal(m: &mut Module, region: Region) -> u64 {
             None => {}
         }
     }
-    erase_blocks(m, &merged);
+    m.erase_blocks(&merged);
     merged.len() as u64
 }
 

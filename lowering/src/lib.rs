@@ -4,13 +4,14 @@
 //! into the `graph` dialect. Parts of a format, such as the messages of an ONNX file, are in a module named after the
 //! format.
 //!
-//! The feature `onnx`, on by default, enables ONNX import.
+//! The features `graph`, the lowering of networks, and `onnx`, the import of ONNX models, are on by default.
 //!
 //! [`PASSES`] is the registry of edges that are passes. To add one, write its file and add two lines here.
 
 use gradus_ir::PassInfo;
 
 mod affine_to_scf;
+#[cfg(feature = "graph")]
 mod graph_to_addr;
 #[cfg(feature = "onnx")]
 pub mod onnx;
@@ -20,4 +21,9 @@ mod scf_to_cf;
 pub mod targets;
 
 /// All lowering passes. The order affects listings only.
-pub const PASSES: &[&PassInfo] = &[&graph_to_addr::INFO, &scf_to_cf::INFO, &affine_to_scf::INFO];
+pub const PASSES: &[&PassInfo] = &[
+    #[cfg(feature = "graph")]
+    &graph_to_addr::INFO,
+    &scf_to_cf::INFO,
+    &affine_to_scf::INFO,
+];

@@ -125,9 +125,12 @@ fn divisor(m: &Module, this: ForOp, size: u32) -> u32 {
 
 impl Pass for Tile {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        for op in m.ops_under(op) {
-            let at_top = m.parent_op(op).is_some_and(|around| m.has_trait(around, Traits::FUNCTION));
-            let Some(root) = ForOp::cast(m, op).filter(|_| at_top) else { continue };
+        let at_top = |m: &Module, op| m.parent_op(op).is_some_and(|around| m.has_trait(around, Traits::FUNCTION));
+        let mut roots = m.ops_under(op);
+        // Tiling erases the other loops of a nest.
+        roots.retain(|&op| ForOp::cast(m, op).is_some() && at_top(m, op));
+        for op in roots {
+            let root = ForOp(op);
             let nest = perfect_nest(m, root);
             let sizes = self.sizes(m, &nest);
             // Tiles that extend only along the innermost loop keep the order of iterations.

@@ -187,11 +187,8 @@ impl CallGraph {
         if self.is_dead(function) {
             return 0;
         }
-        let calls = |m: &Module, ops: Vec<Op>| -> Vec<Op> {
-            ops.into_iter().rev().filter(|&op| m.has_trait(op, Traits::CALL)).collect()
-        };
-        let mut work: Vec<(Op, Vec<Op>)> =
-            calls(m, m.ops_under(function)).into_iter().map(|call| (call, Vec::new())).collect();
+        let calls = calls(m, &m.ops_under(function));
+        let mut work: Vec<(Op, Vec<Op>)> = calls.into_iter().rev().map(|call| (call, Vec::new())).collect();
         let mut inlined = 0;
         while let Some((call, history)) = work.pop() {
             let Some(callee) = self.callee(m, call) else { continue };
@@ -199,15 +196,15 @@ impl CallGraph {
             if recursive || history.contains(&callee) || !can_inline(m, call, callee) {
                 continue;
             }
-            let ops = self.inline_call(m, call, callee);
+            let calls = self.inline_call(m, call, callee);
             inlined += 1;
             let history: Vec<Op> = history.iter().copied().chain([callee]).collect();
-            work.extend(calls(m, ops).into_iter().map(|call| (call, history.clone())));
+            work.extend(calls.into_iter().rev().map(|call| (call, history.clone())));
         }
         inlined
     }
 
-    /// Replaces a call by the callee's body and returns the inlined ops.
+    /// Replaces a call by the callee's body and returns the calls in it.
     fn inline_call(&mut self, m: &mut Module, call: Op, callee: Op) -> Vec<Op> {
         self.count_references(m, call, -1);
         let last = self.is_dead(callee);
@@ -220,22 +217,29 @@ impl CallGraph {
             self.count_inside(m, callee, 1);
         }
         relocate(m, shell, &ops, m.loc(call));
+        // Before terminators of the body are erased.
+        let calls = calls(m, &ops);
         let body = m.regions(shell)[0];
         splice(m, call, body);
         if !last {
             m.erase_op(shell);
         }
-        ops.retain(|&op| m.parent_block(op).is_some());
-        ops
+        calls
     }
 
     fn erase_dead(&self, m: &mut Module) {
-        for &function in &self.functions {
+        // Inner functions before those around them.
+        for &function in self.functions.iter().rev() {
             if self.is_dead(function) {
                 m.erase_op(function);
             }
         }
     }
+}
+
+/// The calls among some ops.
+fn calls(m: &Module, ops: &[Op]) -> Vec<Op> {
+    ops.iter().copied().filter(|&op| m.has_trait(op, Traits::CALL)).collect()
 }
 
 fn can_inline(m: &Module, call: Op, callee: Op) -> bool {

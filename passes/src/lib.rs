@@ -1,5 +1,7 @@
 //! Passes within a level, one file each.
 //!
+//! The feature `graph`, on by default, enables the passes on dialects of networks.
+//!
 //! [`PASSES`] is the registry. To add a pass, write its file and add two lines here: the module and the entry.
 
 use gradus_ir::PassInfo;
@@ -7,16 +9,20 @@ use gradus_ir::PassInfo;
 mod affine_loop_tile;
 mod affine_loop_unroll;
 mod apply_rules;
+#[cfg(feature = "graph")]
 mod by_patterns;
 mod canonicalize;
 mod control_flow_sink;
 mod cse;
 mod dce;
+#[cfg(feature = "graph")]
 mod fuse_epilogues;
 mod inline;
 mod loop_invariant_code_motion;
 mod mem2reg;
+#[cfg(feature = "graph")]
 mod pack_panels;
+#[cfg(feature = "graph")]
 mod propagate_layouts;
 mod reconcile_unrealized_casts;
 mod sccp;
@@ -34,11 +40,14 @@ pub const PASSES: &[&PassInfo] = &[
     &control_flow_sink::INFO,
     &cse::INFO,
     &dce::INFO,
+    #[cfg(feature = "graph")]
     &fuse_epilogues::INFO,
     &inline::INFO,
     &loop_invariant_code_motion::INFO,
     &mem2reg::INFO,
+    #[cfg(feature = "graph")]
     &pack_panels::INFO,
+    #[cfg(feature = "graph")]
     &propagate_layouts::INFO,
     &reconcile_unrealized_casts::INFO,
     &sccp::INFO,

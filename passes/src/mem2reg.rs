@@ -45,15 +45,15 @@ struct Mem2Reg;
 impl Pass for Mem2Reg {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let dominance = Dominance::new(m, op);
-        for op in m.ops_under(op) {
-            for region in m.regions(op).to_vec() {
-                if is_graph(m, region) {
-                    continue;
-                }
-                // A promoted slot may have held the address of another.
-                while let promoted @ 1.. = promote_region(m, region, &dominance) {
-                    cx.count("num-promoted", promoted);
-                }
+        // Promotion erases ops, but none with regions.
+        let regions: Vec<Region> = m.ops_under(op).into_iter().flat_map(|op| m.regions(op)).copied().collect();
+        for region in regions {
+            if is_graph(m, region) {
+                continue;
+            }
+            // A promoted slot may have held the address of another.
+            while let promoted @ 1.. = promote_region(m, region, &dominance) {
+                cx.count("num-promoted", promoted);
             }
         }
         Ok(())

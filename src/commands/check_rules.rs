@@ -1,12 +1,12 @@
 //! Checking of rules: `gradus check --rules`.
 
+use super::comparison::numeric_options;
 use super::rules::read;
 use crate::io::{self, report};
 use crate::{Failure, Streams, Tool};
 use clap::ArgMatches;
-use gradus_check::Options;
 use gradus_generate::rule::{Report, RuleChecker, RuleOptions, Soundness};
-use gradus_ir::diag::suggest;
+use gradus_ir::diag::hint;
 use gradus_ir::rules::CompiledRule;
 use gradus_ir::{Context, Diagnostic, Loc, PrintOptions};
 use std::fmt::Write as _;
@@ -19,17 +19,9 @@ const BUILTIN: &str = "builtin";
 pub(super) fn check(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let ctx = tool.context();
     let rules = chosen(&ctx, matches, streams)?;
-    let given = |name: &str| matches.get_one::<u64>(name).copied();
     let default = RuleOptions::default();
-    let Options { inputs, exhaustive, fuel, seed, .. } = default.options;
-    let options = Options {
-        inputs: given("inputs").unwrap_or(inputs),
-        exhaustive: given("exhaustive").unwrap_or(exhaustive),
-        fuel: given("fuel").unwrap_or(fuel),
-        seed: given("seed").unwrap_or(seed),
-        ..default.options
-    };
-    let how = RuleOptions { instances: given("instances").unwrap_or(default.instances), options };
+    let instances = matches.get_one::<u64>("instances").copied().unwrap_or(default.instances);
+    let how = RuleOptions { instances, options: numeric_options(matches, default.options) };
     let mut checker = RuleChecker::new(&ctx, how);
     let mut bad = 0;
     for (loc, rule) in &rules {
@@ -65,8 +57,8 @@ fn chosen(
         if known.clone().any(|known| known == *name) {
             continue;
         }
-        let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-        return Err(Failure::Input(format!("unknown rule '{name}'{near}")));
+        let hint = hint(name, &mut known);
+        return Err(Failure::Input(format!("unknown rule '{name}'{hint}")));
     }
     rules.retain(|(_, rule)| names.is_empty() || names.iter().any(|name| *name == ctx.text(rule.name)));
     Ok(rules)

@@ -25,18 +25,26 @@ pub(super) fn option_args() -> [Arg; 5] {
 const FLOATS: [(&str, Floats); 4] =
     [("bits", Floats::Bits), ("exact", Floats::Exact), ("algebra", Floats::Algebra), ("rounding", Floats::Rounding)];
 
+/// Reads the options of a comparison of programs.
 pub(super) fn options(matches: &ArgMatches) -> Options {
     let floats = matches.get_one::<String>("floats").and_then(|word| FLOATS.iter().find(|(known, _)| known == word));
+    Options {
+        // Gradus's passes treat unregistered ops as opaque; another compiler may know them.
+        opaque: !matches!(matches.try_contains_id("AFTER"), Ok(true)),
+        floats: floats.map_or(Floats::Bits, |&(_, floats)| floats),
+        ..numeric_options(matches, Options::default())
+    }
+}
+
+/// Reads the numeric options; those not given, and all others, are the defaults.
+pub(super) fn numeric_options(matches: &ArgMatches, default: Options) -> Options {
     let value = |name: &str, default: u64| matches.get_one::<u64>(name).copied().unwrap_or(default);
-    let default = Options::default();
     Options {
         inputs: value("inputs", default.inputs),
         exhaustive: value("exhaustive", default.exhaustive),
         fuel: value("fuel", default.fuel),
         seed: value("seed", default.seed),
-        // Gradus's passes treat unregistered ops as opaque; another compiler may know them.
-        opaque: !matches!(matches.try_contains_id("AFTER"), Ok(true)),
-        floats: floats.map_or(Floats::Bits, |&(_, floats)| floats),
+        ..default
     }
 }
 

@@ -9,7 +9,7 @@ mod code;
 mod places;
 
 use std::path::{Path, PathBuf};
-use support::{files, root};
+use support::{files, no_failures, read, root, shown};
 
 /// The folders of the workspace's crates with sources, examples aside; the first is that of the tool.
 fn source_folders() -> Vec<String> {
@@ -34,22 +34,17 @@ fn sources(folder: &str) -> Vec<Source> {
         path.ends_with("tests.rs") || path.contains("/tests/")
     };
     let paths: Vec<PathBuf> = files(&root().join(folder), "rs").into_iter().filter(|path| !is_test(path)).collect();
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let source = |path: PathBuf| {
+        let text = read(&path);
         let end = text.find("\n#[cfg(test)]\n").map_or(text.len(), |at| at + 1);
-        let shown = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
-        Source { path: shown, text: text[..end].to_owned() }
+        Source { path: shown(&path), text: text[..end].to_owned() }
     };
-    paths.into_iter().map(read).collect()
+    paths.into_iter().map(source).collect()
 }
 
 /// The source files of all crates.
 fn all_sources() -> Vec<Source> {
     source_folders().iter().flat_map(|folder| sources(folder)).collect()
-}
-
-fn no_failures(rule: &str, failures: &[String]) {
-    assert!(failures.is_empty(), "{rule}:\n{}", failures.join("\n"));
 }
 
 /// Whether a text holds a word, not as a part of a longer one.

@@ -20,6 +20,21 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// Reads a file.
+pub fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// A path relative to the root of the repository, for messages.
+pub fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// Asserts that no file or declaration breaks a rule.
+pub fn no_failures(rule: &str, failures: &[String]) {
+    assert!(failures.is_empty(), "{rule}:\n{}", failures.join("\n"));
+}
+
 /// The reports of `saturate`, or its errors.
 pub fn reports(tool: &Tool, m: &mut Module, options: &str) -> Result<Vec<Report>, Vec<String>> {
     let text = format!("builtin.module(saturate{{{options}}})");

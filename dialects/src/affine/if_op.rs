@@ -9,8 +9,8 @@ use gradus_ir::affine::{AffineExpr, IntegerSet};
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    AttrData, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern, Rewriter,
-    Traits, Value, op,
+    AttrData, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern,
+    PatternRewriter, Rewriter, Traits, Value, op,
 };
 use smallvec::SmallVec;
 
@@ -192,7 +192,7 @@ fn empty_else(rw: &mut Rewriter<'_>, op: Op) -> bool {
     if m.first_op(entry).is_none_or(|first| m.last_op(entry) != Some(first)) {
         return false;
     }
-    rw.modify(op, |m| m.erase_block(entry));
+    rw.erase_block(entry);
     true
 }
 

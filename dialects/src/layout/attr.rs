@@ -5,9 +5,10 @@ use super::tiled::TiledLayout;
 use crate::constraint::{NUMBER, STRING};
 use gradus_ir::{Attr, AttrDecl, Context, ParamArgs, ParamError, Type, attr};
 
-/// An order of loops over dimensions and their tiles, outermost first.
+/// A tiled layout.
 ///
-/// Capital letters are dimensions; a number with a small letter is a tile of one.
+/// An order of loops over dimensions and their tiles, outermost first: capital letters are dimensions, a number with a small
+/// letter is a tile of one.
 #[attr(
     "layout.tiled",
     verify = |params| layout(params).map(|_| ()),

@@ -1,7 +1,7 @@
 //! Verifiers of `rewrite` ops.
 
 use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, TypeOp, WhereOp, read};
-use gradus_ir::diag::suggest;
+use gradus_ir::diag::hint;
 use gradus_ir::rules::{ArgKind, OTHERS, RuleFunction};
 use gradus_ir::{Arity, Attr, Module, Op, OpDecl, OpInfo, Value, ValueSpec};
 
@@ -157,8 +157,5 @@ fn kind_of(m: &Module, handle: Value) -> Option<ArgKind> {
 }
 
 fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    match suggest(name, known) {
-        Some(near) => format!("no {what} '{name}'; did you mean '{near}'?"),
-        None => format!("no {what} '{name}'"),
-    }
+    format!("no {what} '{name}'{}", hint(name, known))
 }

@@ -5,7 +5,9 @@ use gradus::dialects::constraint::I64;
 use gradus::prelude::*;
 use std::fmt;
 
-/// A ring of polynomials in x with coefficients modulo q, where x^n is -1.
+/// A ring of polynomials.
+///
+/// The polynomials in x with n coefficients modulo q, where x^n is -1.
 #[ty(
     "poly.ring",
     verify = verify,

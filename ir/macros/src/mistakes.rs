@@ -2,6 +2,7 @@
 
 use super::{Args, Kind, doc_text, field_name};
 use std::collections::BTreeSet;
+use strsim::levenshtein;
 use syn::spanned::Spanned;
 use syn::{Error, Field, ItemStruct, Result, Type};
 
@@ -85,25 +86,11 @@ fn is_kind(field: &Field, kinds: &[&str]) -> bool {
     path.path.segments.last().is_some_and(|segment| kinds.iter().any(|kind| segment.ident == kind))
 }
 
-/// `: did you mean x?` for a misspelt word.
+/// Returns `; did you mean x?` for a misspelt word, or the empty string.
 pub(super) fn hint<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     let limit = (word.len() / 3).max(1);
-    let near = candidates.map(|known| (distance(word, known), known)).filter(|(d, _)| *d <= limit).min();
+    let near = candidates.map(|known| (levenshtein(word, known), known)).filter(|(d, _)| *d <= limit).min();
     near.map_or(String::new(), |(_, known)| format!("; did you mean `{known}`?"))
-}
-
-/// The Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.bytes().enumerate() {
-            let change = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

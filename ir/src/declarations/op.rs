@@ -80,14 +80,9 @@ impl Check<'_> {
         }
         self.trait_needs(Traits::OPERAND_SEGMENTS, !info.operands.is_empty(), "OPERAND_SEGMENTS", "operands");
         self.trait_needs(Traits::RESULT_SEGMENTS, !info.results.is_empty(), "RESULT_SEGMENTS", "results");
-        let variadic = |arity: Arity| arity != Arity::One;
-        let early = |arities: &mut dyn Iterator<Item = Arity>| {
-            let all: Vec<Arity> = arities.collect();
-            all.iter().rposition(|&a| a == Arity::One) > all.iter().position(|&a| variadic(a))
-                && all.iter().any(|&a| variadic(a))
-        };
         for (what, groups) in [("region", info.regions), ("successor", info.successors)] {
-            if early(&mut groups.iter().map(|spec| spec.arity)) {
+            let mut from_variable = groups.iter().skip_while(|spec| spec.arity == Arity::One);
+            if from_variable.any(|spec| spec.arity == Arity::One) {
                 self.add(format!("a {what} group of variable size is not the last one"));
             }
         }

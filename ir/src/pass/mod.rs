@@ -58,7 +58,7 @@ pub use run::{AfterPass, Failed, Passed, RunOptions, Watch};
 pub use statistics::Display;
 pub use timing::{Timer, TimingFormat};
 
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, hint};
 use crate::module::{Module, Op};
 
 /// The declaration of a pass, from which command line, listings and documentation are generated.
@@ -138,8 +138,7 @@ pub trait Pass: Send {
 /// Finds a pass by name. The error suggests the nearest name.
 pub fn find_pass(passes: &[&'static PassInfo], name: &str) -> Result<&'static PassInfo, PipelineError> {
     passes.iter().copied().find(|p| p.name == name).ok_or_else(|| {
-        let near = crate::diag::suggest(name, passes.iter().map(|p| p.name));
-        let hint = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+        let hint = hint(name, passes.iter().map(|p| p.name));
         format!("'{name}' does not refer to a registered pass or pass pipeline{hint}").into()
     })
 }

@@ -5,6 +5,7 @@
 //! name.
 
 use super::error::PipelineError;
+use crate::diag::hint;
 use std::fmt::{self, Write};
 
 /// The declaration of a pass option.
@@ -151,8 +152,7 @@ impl Options {
         while let Some(argument) = next_argument(&mut rest) {
             let name = argument.0;
             let Some(option) = declared.iter().find(|o| o.name == name) else {
-                let near = crate::diag::suggest(name, declared.iter().map(|o| o.name));
-                let hint = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+                let hint = hint(name, declared.iter().map(|o| o.name));
                 return Err(format!("<Pass-Options-Parser>: no such option {name}{hint}").into());
             };
             let row = rows.iter_mut().find(|row| row.0 == name).expect("all that are declared are there");

@@ -111,13 +111,14 @@ impl<'m> Rewriter<'m> {
             operands.extend_from_slice(self.module.operands(inner));
             self.erased[inner] = true;
         }
+        // Before the op is gone: some of the values are defined inside it.
+        for value in operands {
+            self.push_source(value);
+        }
         self.forget_constant(op);
         let block = self.module.parent_block(op);
         self.module.erase_op(op);
         self.look_for_branch(block);
-        for value in operands {
-            self.push_source(value);
-        }
     }
 
     /// Records whether a block that lost an op now begins with a branch.
@@ -139,8 +140,14 @@ impl<'m> Rewriter<'m> {
     pub fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
         let old: SmallVec<[Value; 4]> = self.module.operands(op).into();
         change(self.module);
+        self.requeue_modified(op, &old);
+    }
+
+    /// Counts a change in place and queues the ops that it concerns. Not generic, because patterns have dozens of
+    /// calls of [`Rewriter::modify`].
+    fn requeue_modified(&mut self, op: Op, old: &[Value]) {
         self.changes += 1;
-        for (i, value) in old.into_iter().enumerate() {
+        for (i, &value) in old.iter().enumerate() {
             if self.module.operands(op).get(i) != Some(&value) {
                 self.push_source(value);
             }

@@ -1,6 +1,6 @@
 //! Choice of the algorithm of a convolution, and of the layout in which it reads its image, by cost.
 
-use super::conv::{Conv, ConvReadOptions, axes, channels_last};
+use super::conv::{Conv, ConvReadOptions, ImageAxes};
 use gradus_dialects::layout::TiledLayout;
 use gradus_ir::{Builder, Module, Op, Value};
 
@@ -20,24 +20,24 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, conv: &Conv, options: &ConvRead
     {
         return Some(value);
     }
-    let axes = axes(conv.input.len())?;
+    let axes = ImageAxes::of_rank(conv.input.len())?;
     let layouts = match &options.layout {
-        Some(layout) => vec![layout.clone(), channels_last(&axes)?],
+        Some(layout) => vec![layout.clone(), axes.channels_last.clone()],
         None => candidates(b.module, conv, &axes, options)?,
     };
-    conv.lower(b, op, &layouts, options)
+    conv.lower(b, op, &axes, &layouts, options)
 }
 
 /// The candidate layouts, best first: channels last, in which results are produced, and the given layout of an argument
 /// or constant.
-fn candidates(m: &Module, conv: &Conv, axes: &str, options: &ConvReadOptions) -> Option<Vec<TiledLayout>> {
-    let (last, plain): (TiledLayout, TiledLayout) = (channels_last(axes)?, axes.parse().ok()?);
+fn candidates(m: &Module, conv: &Conv, axes: &ImageAxes, options: &ConvReadOptions) -> Option<Vec<TiledLayout>> {
+    let (last, plain): (_, TiledLayout) = (axes.channels_last.clone(), axes.letters.parse().ok()?);
     // Bytes are multiplied in groups of four within a run.
     if m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_none() {
         return Some(vec![last]);
     }
     let panels = conv.columns().div_ceil(COLUMNS) as f64;
-    let begun = |layout: &TiledLayout| Some(conv.runs(layout, axes, options)? as f64 * panels * RUN_COST);
+    let begun = |layout: &TiledLayout| Some(conv.runs(layout, &axes.letters, options)? as f64 * panels * RUN_COST);
     let is_cheaper = || Some(begun(&plain)? < begun(&last)? + conv.elements());
     match is_given(m, conv.x) && is_cheaper() == Some(true) {
         true => Some(vec![plain, last]),

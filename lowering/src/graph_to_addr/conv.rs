@@ -111,16 +111,15 @@ impl Conv {
         &self,
         b: &mut Builder<'_>,
         op: Op,
+        axes: &ImageAxes,
         layouts: &[TiledLayout],
         options: &ConvReadOptions,
     ) -> Option<Value> {
-        let axes = axes(self.input.len())?;
-        let last = channels_last(&axes)?;
-        let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes, options))?;
+        let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes.letters, options))?;
         let mut e = Emitter::of(b, op);
         let x = if plan.is_copied { self.padded(&mut e)? } else { self.x };
-        let a = e.pack(x, plan.layout, &axes)?;
-        let rows = self.rows(&mut e, plan.order, &last, &axes)?;
+        let a = e.pack(x, plan.layout, &axes.letters)?;
+        let rows = self.rows(&mut e, plan.order, axes)?;
         let mut products = Vec::new();
         for (g, (b, operands)) in rows.into_iter().zip(self.operands.split(&mut e, self.group)?).enumerate() {
             products.push(match &plan.table {
@@ -209,16 +208,10 @@ impl Conv {
     }
 
     /// The filters of each group as rows of a matrix, in the order of the summands.
-    fn rows(
-        &self,
-        e: &mut Emitter<'_, '_>,
-        order: ReductionOrder,
-        last: &TiledLayout,
-        axes: &str,
-    ) -> Option<Vec<Value>> {
+    fn rows(&self, e: &mut Emitter<'_, '_>, order: ReductionOrder, axes: &ImageAxes) -> Option<Vec<Value>> {
         let ordered = match order {
             ReductionOrder::ChannelsFirst => self.w,
-            ReductionOrder::ChannelsLast => e.pack(self.w, last, axes)?,
+            ReductionOrder::ChannelsLast => e.pack(self.w, &axes.channels_last, &axes.letters)?,
         };
         let depth = self.filters[1..].iter().product();
         let rows = e.reshape(ordered, &[self.filters[0], depth])?;
@@ -227,10 +220,10 @@ impl Conv {
 
     /// Lowers a depthwise convolution.
     pub(super) fn lower_depthwise(&self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
-        let axes = axes(self.input.len())?;
-        let (last, table) = (channels_last(&axes)?, places(&self.window, &self.input)?);
+        let axes = ImageAxes::of_rank(self.input.len())?;
+        let table = places(&self.window, &self.input)?;
         let mut e = Emitter::of(b, op);
-        let a = e.pack(self.x, &last, &axes)?;
+        let a = e.pack(self.x, &axes.channels_last, &axes.letters)?;
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let rows = e.reshape(self.w, &[self.filters[0], positions])?;
         let w = e.transpose(rows)?;
@@ -252,15 +245,20 @@ impl Conv {
     }
 }
 
-/// The axis letters of a tensor: batch, channels, and up to three image dimensions.
-pub(super) fn axes(rank: usize) -> Option<String> {
-    let image = "DHW".get(3_usize.checked_sub(rank.checked_sub(2)?)?..)?;
-    Some(format!("NC{image}"))
+/// The axes of a batch of images.
+pub(super) struct ImageAxes {
+    /// The letters of batch, channels, and up to three image dimensions: `NCHW`.
+    pub letters: String,
+    /// The channels-last layout: `NHWC`.
+    pub channels_last: TiledLayout,
 }
 
-/// The channels-last layout of these axes.
-pub(super) fn channels_last(axes: &str) -> Option<TiledLayout> {
-    format!("N{}C", &axes[2..]).parse().ok()
+impl ImageAxes {
+    /// Returns the axes of a tensor of this rank. `None` if it is not a batch of images.
+    pub(super) fn of_rank(rank: usize) -> Option<ImageAxes> {
+        let image = "DHW".get(3_usize.checked_sub(rank.checked_sub(2)?)?..)?;
+        Some(ImageAxes { letters: format!("NC{image}"), channels_last: format!("N{image}C").parse().ok()? })
+    }
 }
 
 /// The layout of an image, unless it is mostly padding and too large.
@@ -283,8 +281,8 @@ fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_pad
 
 /// The addresses of window positions in a channels-last image, one run each.
 pub(super) fn places(window: &Window, image: &[i64]) -> Option<IndirectionTable> {
-    let axes = axes(image.len())?;
-    let placed = channels_last(&axes)?.of(&axes, image).ok()?;
+    let axes = ImageAxes::of_rank(image.len())?;
+    let placed = axes.channels_last.of(&axes.letters, image).ok()?;
     let table = access(window, image[0] as u64, 1, ReductionOrder::ChannelsLast, true).indirection(&placed).ok()?;
     // With a single channel, positions of a row are contiguous.
     let all = |&base: &i32| (0..table.run as i32).map(move |i| if base == ZERO_PAGE { base } else { base + i });
@@ -296,9 +294,8 @@ pub(super) fn places(window: &Window, image: &[i64]) -> Option<IndirectionTable>
 pub(super) fn as_image(e: &mut Emitter<'_, '_>, op: Op, rows: Value) -> Option<Value> {
     let ty = e.m().value_type(e.m().result(op, 0));
     let extents = e.m().ctx.static_shape(ty)?.to_vec();
-    let axes = axes(extents.len())?;
-    let last = channels_last(&axes)?;
+    let axes = ImageAxes::of_rank(extents.len())?;
     let pixels: Vec<i64> = [&extents[..1], &extents[2..], &extents[1..2]].concat();
     let pixels = e.reshape(rows, &pixels)?;
-    e.unpack(pixels, &last, &axes, ty)
+    e.unpack(pixels, &axes.channels_last, &axes.letters, ty)
 }

@@ -1,7 +1,7 @@
 //! Lowering of pools to table-driven windows.
 
 use super::are_lowered;
-use super::conv::{ConvReadOptions, as_image, axes, channels_last, places};
+use super::conv::{ConvReadOptions, ImageAxes, as_image, places};
 use super::emit::Emitter;
 use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
@@ -37,9 +37,9 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<
         }
         counts = Some(if with_padding { vec![table.runs] } else { counted(&table)? });
     }
-    let axes = axes(extents.len())?;
+    let axes = ImageAxes::of_rank(extents.len())?;
     let mut e = Emitter::of(b, op);
-    let a = e.pack(x, &channels_last(&axes)?, &axes)?;
+    let a = e.pack(x, &axes.channels_last, &axes.letters)?;
     let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
     if let Some(counts) = counts {
         rows = e.scaled(rows, counts.into_iter().map(|count| 1.0 / count as f64).collect())?;

@@ -5,7 +5,7 @@
 //! Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for Convolutional Neural
 //! Networks, 2016.
 
-use super::conv::{Conv, as_image, axes, channels_last};
+use super::conv::{Conv, ImageAxes, as_image};
 use super::emit::{Emitter, ProductOperands};
 use super::rows_product;
 use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
@@ -140,9 +140,9 @@ impl Conv {
         }
         let filters = m.ctx.dense_tensor(m.constant(self.w)?)?;
         let strips = tiles.strips().map(|rows| Strip::of(&tiles, rows)).collect::<Option<Vec<_>>>()?;
-        let (axes, factors) = (axes(4)?, factors(&filters.as_slice::<f32>())?);
+        let (axes, factors) = (ImageAxes::of_rank(4)?, factors(&filters.as_slice::<f32>())?);
         let mut e = Emitter::of(b, op);
-        let a = e.pack(self.x, &channels_last(&axes)?, &axes)?;
+        let a = e.pack(self.x, &axes.channels_last, &axes.letters)?;
         let mut sums = Vec::with_capacity(factors.len());
         for (i, factor) in factors.into_iter().enumerate() {
             let [down, across] = [i / TILE, i % TILE].map(|i| [1.0, INPUT_TRANSFORM[i].1]);

@@ -7,7 +7,7 @@ use crate::onnx::proto::{AttributeType, NodeProto};
 use crate::onnx::tensor::dtype;
 use crate::onnx::{attribute_type, is_standard, node_place, operator};
 use gradus_dialects::graph;
-use gradus_ir::diag::suggest;
+use gradus_ir::diag::hint;
 use gradus_ir::tensor::DType;
 use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, Type, Value, ValueSpec};
 
@@ -238,8 +238,7 @@ impl Importer<'_> {
     fn attributes(&self, info: &OpInfo, node: &NodeProto, state: &mut OpState) -> Result<(), Stop> {
         for (i, a) in node.attribute.iter().enumerate() {
             let Some(spec) = info.attr(&a.name) else {
-                let near = suggest(&a.name, info.attrs.iter().map(|s| s.name));
-                let hint = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+                let hint = hint(&a.name, info.attrs.iter().map(|s| s.name));
                 return Err(format!("there is no attribute '{}'{hint}", a.name).into());
             };
             if node.attribute[..i].iter().any(|b| b.name == a.name) {
