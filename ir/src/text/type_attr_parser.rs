@@ -24,7 +24,7 @@ mod strings;
 mod tests;
 mod types;
 
-pub(crate) use super::print_attr::{push_escaped as escape, symbol_name};
+pub(crate) use super::print_attr::symbol_name;
 pub(crate) use aliases::{AliasTable, OF_ALIAS};
 pub(crate) use hex::push_hex;
 pub(crate) use int::{int_from_bytes, push_i64, push_int};
