@@ -14,6 +14,7 @@ use gradus_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
+use std::collections::hash_map::Entry;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -360,8 +361,8 @@ impl<'m> Solver<'m> {
         let m = self.m;
         let Some(edges) = m.info(op).and_then(|i| i.edges) else { return SmallVec::new() };
         // There is an entry for the op, empty or not, once its edges are known.
-        if !self.edges.contains_key(&(op, Point::Op)) {
-            self.edges.insert((op, Point::Op), SmallVec::new());
+        if let Entry::Vacant(entry) = self.edges.entry((op, Point::Op)) {
+            entry.insert(SmallVec::new());
             for edge in edges(m, op) {
                 self.edges.entry((op, edge.from)).or_default().push(edge);
             }
