@@ -3,9 +3,9 @@
 
   cargo build --release && python3 benches/parse_print.py [--ops 200000] [--mib 32] [-n 5] [--gradus PATH] [--peer PATH]
 
-Each command runs in turn, ours, peer's, ours, ..., after one unmeasured run of each. Processor seconds and peak memory
-are the operating system's own (wait4). Printed is the median over pairs of ours divided by the peer's; below 1 is
-better. The peer is found on PATH as mlir-opt or mlir-opt-22; Debian and Ubuntu have it in the package mlir-22-tools of
+Each command runs on one thread, in turn, ours, peer's, ours, ..., after one unmeasured run of each. Processor seconds and
+peak memory are the operating system's own (wait4). Printed is the median over pairs of ours divided by the peer's;
+below 1 is better. The peer is found on PATH as mlir-opt or mlir-opt-22; Debian and Ubuntu have it in the package mlir-22-tools of
 https://apt.llvm.org. Without it, only our figures are printed.
 """
 import argparse
@@ -18,7 +18,7 @@ import tempfile
 sys.dont_write_bytecode = True  # Leaves no __pycache__ in the tree.
 import gen_ir  # noqa: E402
 
-FLAGS = ['--allow-unregistered-dialect', '--mlir-print-op-generic']
+FLAGS = ['--allow-unregistered-dialect', '--mlir-print-op-generic', '--mlir-disable-threading']
 
 
 def measure(command):

@@ -231,6 +231,39 @@ fn the_number_of_threads_does_not_show() {
     }
 }
 
+/// A branch with twenty thousand successors that carry operands, and as many conditionals and cases.
+#[test]
+fn successors_conditionals_and_cases_may_be_many() {
+    const N: usize = 20_000;
+    let repeat = |item: &dyn Fn(usize) -> String| (0..N).map(item).collect::<String>();
+    let cases = repeat(&|i| format!(",\n    {i}: ^b{i}(%x : i32)"));
+    let blocks = repeat(&|i| format!("^b{i}(%y{i}: i32):\n  return %y{i} : i32\n"));
+    let switch = format!(
+        "func.func @f(%c: i32, %x: i32) -> i32 {{\n  cf.switch %c : i32, [\n    default: ^d{cases}\n  ]\n^d:\n  return \
+         %c : i32\n{blocks}}}\n"
+    );
+    let output = Work::new(&switch).opt(&["--sccp"]);
+    assert_eq!((output.code, output.out.matches("return").count()), (0, N + 1), "{}", output.err);
+    let row = repeat(&|i| {
+        let old = if i == 0 { "x".into() } else { format!("v{}", i - 1) };
+        format!(
+            "  %v{i} = scf.if %c -> (i32) {{\n    %a{i} = arith.addi %{old}, %x : i32\n    scf.yield %a{i} : i32\n  }} \
+             else {{\n    scf.yield %{old} : i32\n  }}\n"
+        )
+    });
+    let row = format!("func.func @f(%c: i1, %x: i32) -> i32 {{\n{row}  return %v{} : i32\n}}\n", N - 1);
+    let output = Work::new(&row).opt(&["--canonicalize"]);
+    assert_eq!((output.code, output.out.matches("scf.if").count()), (0, 1), "{}", output.err);
+    let cases =
+        repeat(&|i| format!("  case {i} {{\n    %a{i} = arith.addi %x, %x : i32\n    scf.yield %a{i} : i32\n  }}\n"));
+    let switch = format!(
+        "func.func @f(%c: index, %x: i32) -> i32 {{\n  %r = scf.index_switch %c -> i32\n{cases}  default {{\n    \
+         scf.yield %x : i32\n  }}\n  return %r : i32\n}}\n"
+    );
+    let output = Work::new(&switch).opt(&["--sccp"]);
+    assert_eq!((output.code, output.out.matches("case").count()), (0, N), "{}", output.err);
+}
+
 /// Fifty thousand private functions, of which each calls the one after it.
 fn call_chain() -> String {
     let call = |i: usize| format!("func.func private @f{i}() {{\n  call @f{}() : () -> ()\n  return\n}}\n", i + 1);

@@ -33,6 +33,8 @@ pub struct Pattern {
     numbers: Vec<(String, NumberId, Format, u32)>,
     /// The compiled expression, if it needs no substitution.
     ready: Option<Regex>,
+    /// The text, if the pattern is nothing else: most are.
+    text: Option<Vec<u8>>,
     ignore_case: bool,
     /// Length of the newline before an empty line, which is matched but not part of the match.
     skip: usize,
@@ -83,6 +85,7 @@ impl Pattern {
             strings: Vec::new(),
             numbers: Vec::new(),
             ready: None,
+            text: None,
             ignore_case: options.ignore_case,
             skip: usize::from(site.kind == Kind::Empty),
             place: site.place,
@@ -105,6 +108,8 @@ impl Pattern {
             return Ok(pattern);
         }
         let nodes = pattern.nodes(variables).map_err(|mut m| m.remove(0))?;
+        let text = |node: &Node| if let Node::Literal(text) = node { Some(text.clone()) } else { None };
+        pattern.text = nodes.iter().map(text).collect::<Option<Vec<_>>>().map(|parts| parts.concat());
         pattern.ready = Some(pattern.compile(&nodes)?);
         Ok(pattern)
     }
@@ -112,7 +117,7 @@ impl Pattern {
     /// A pattern that matches only at the end of the input.
     pub fn at_end(place: Place) -> Pattern {
         let (parts, strings, numbers) = (Vec::new(), Vec::new(), Vec::new());
-        Pattern { parts, strings, numbers, ready: None, ignore_case: false, skip: 0, place, line: 0 }
+        Pattern { parts, strings, numbers, ready: None, text: None, ignore_case: false, skip: 0, place, line: 0 }
     }
 
     /// Whether a match depends on variables of other directives.
@@ -161,6 +166,10 @@ impl Pattern {
     /// Finds the first match in `buffer` and defines its variables.
     pub fn find(&self, buffer: &[u8], variables: &mut Variables) -> Result<Option<Found>, Vec<Message>> {
         variables.set_line(self.line);
+        if let Some(text) = self.text.as_ref().filter(|text| !text.is_empty()) {
+            let found = memchr::memmem::find(buffer, text);
+            return Ok(found.map(|start| Found { start: start + self.skip, len: text.len() - self.skip }));
+        }
         let fresh;
         let regex = match &self.ready {
             Some(regex) => regex,

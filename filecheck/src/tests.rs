@@ -134,3 +134,18 @@ fn only_what_is_around_errors_is_shown() {
     >>>>>>
     ");
 }
+
+#[test]
+fn thousands_of_plain_texts_are_searched_quickly() {
+    const N: usize = 5_000;
+    let input: String = (0..N).map(|i| format!("line {i} value\n")).collect();
+    let dag: String = (0..N).rev().map(|i| format!("CHECK-DAG: line {i} value\n")).collect();
+    let not: String = (0..N).map(|i| format!("CHECK-NOT: no such line {i}\n")).collect();
+    for checks in [dag, not] {
+        let text = |name, text: &str| -> Text<'static> {
+            Text { name, bytes: Box::leak(text.to_owned().into_boxed_str()).as_bytes() }
+        };
+        let outcome = check(&Options::default(), text("f", &checks), text("<stdin>", &input));
+        assert!(outcome.report.is_empty(), "{}", outcome.report);
+    }
+}

@@ -1,6 +1,7 @@
 //! The executable form of functions: values are slots of a frame, and everything static is resolved.
 
 use gradus_ir::access::ElementAccess;
+use gradus_ir::branch::carried_ranges;
 use gradus_ir::entity::SideTable;
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::scalar::Scalar;
@@ -290,8 +291,8 @@ impl Maker<'_> {
             return if m.successors(op).is_empty() { Does::Unregistered } else { Does::UnregisteredBranch };
         };
         if !m.successors(op).is_empty() {
-            let carried = |to| info.successor_operands.map_or(0..0, |f| f(m, op, to));
-            let to = m.successors(op).iter().enumerate().map(|(i, &b)| (self.numbers[b] as usize, carried(i)));
+            let carried = carried_ranges(m, op).into_iter().chain(std::iter::repeat(0..0));
+            let to = m.successors(op).iter().zip(carried).map(|(&b, range)| (self.numbers[b] as usize, range));
             return Does::Branch(info, info.jump, to.collect());
         }
         let leaves = info.traits.has(Traits::TERMINATOR);

@@ -4,6 +4,7 @@ use crate::module::{Module, Op, Value};
 use crate::op_info::{Arity, segment};
 use crate::traits::Traits;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Returns the index of the operand group that a branch forwards to successor `i`: the last declared groups belong to
 /// the successors, in order. Successors may share the last group; an attribute then holds the size of each one's part.
@@ -16,6 +17,27 @@ pub fn carried_group(m: &Module, branch: Op, i: usize) -> Option<usize> {
     (one_each || info.successor_sizes.is_some()).then(|| info.operands.len() - declared + i.min(last))
 }
 
+/// Returns the operands that a branch forwards to each of its successors; empty if the op declares none. Linear in the
+/// number of successors, unlike one call of `successor_operands` for each.
+pub fn carried_ranges(m: &Module, branch: Op) -> SmallVec<[Range<usize>; 2]> {
+    let n = m.successors(branch).len();
+    let Some((info, carried)) = m.info(branch).and_then(|info| Some((info, info.successor_operands?))) else {
+        return SmallVec::new();
+    };
+    let sizes = info.successor_sizes.and_then(|name| m.ctx.as_ints(m.attr(branch, m.ctx.str(name))?));
+    let shared = info.successors.len().saturating_sub(1);
+    let Some(sizes) = sizes.filter(|sizes| shared + sizes.len() == n && n > shared) else {
+        return (0..n).map(|i| carried(m, branch, i)).collect();
+    };
+    // The successors that share the last group have consecutive parts of it.
+    let mut ranges: SmallVec<[Range<usize>; 2]> = (0..=shared).map(|i| carried(m, branch, i)).collect();
+    for &size in &sizes[1..] {
+        let start = ranges[ranges.len() - 1].end;
+        ranges.push(start..start.saturating_add(usize::try_from(size).unwrap_or(0)));
+    }
+    ranges
+}
+
 /// Returns the attribute with the operand counts of successors that share a group, and these counts restricted to the
 /// operands that `keep` accepts.
 pub(crate) fn successor_sizes(
@@ -24,9 +46,10 @@ pub(crate) fn successor_sizes(
     keep: impl Fn(usize) -> bool,
 ) -> Option<(&'static str, Vec<i32>)> {
     let info = m.info(branch)?;
-    let (name, carried) = (info.successor_sizes?, info.successor_operands?);
-    let shared = info.successors.len().checked_sub(1)?..m.successors(branch).len();
-    Some((name, shared.map(|i| carried(m, branch, i).filter(|&k| keep(k)).count() as i32).collect()))
+    let (name, mut ranges) = (info.successor_sizes?, carried_ranges(m, branch));
+    let shared = ranges.drain(..info.successors.len().checked_sub(1)?.min(ranges.len()));
+    drop(shared);
+    Some((name, ranges.into_iter().map(|range| range.filter(|&k| keep(k)).count() as i32).collect()))
 }
 
 impl Module {

@@ -146,6 +146,21 @@ impl Context {
         self.attrs.get(attr)
     }
 
+    /// Returns the number of interned types and attributes.
+    pub(crate) fn num_types_and_attrs(&self) -> usize {
+        self.types.len() + self.attrs.len()
+    }
+
+    /// Returns all interned types.
+    pub(crate) fn all_types(&self) -> impl Iterator<Item = Type> + '_ {
+        self.types.keys()
+    }
+
+    /// Returns all interned attributes.
+    pub(crate) fn all_attrs(&self) -> impl Iterator<Item = Attr> + '_ {
+        self.attrs.keys()
+    }
+
     /// Interns a type.
     pub fn ty(&self, data: TypeData) -> Type {
         self.types.intern(data)

@@ -9,7 +9,7 @@ use crate::trap::Trap;
 use smallvec::SmallVec;
 
 /// A program point of structured control flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Point {
     /// The op: before its regions, with its operands, or after them, with its results.
     Op,

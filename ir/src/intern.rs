@@ -82,6 +82,16 @@ impl<K: Entity, T: Eq + Hash> Interner<K, T> {
         K::new(i as usize)
     }
 
+    /// Returns the number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.count()
+    }
+
+    /// Returns all keys, except those that other threads are adding.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = K> + '_ {
+        self.rows.iter().map(|(i, _)| K::new(i))
+    }
+
     #[inline]
     pub(crate) fn get(&self, key: K) -> &T {
         &self.rows[key.index()]

@@ -1,11 +1,12 @@
 //! Control-flow simplification: unreachable blocks, dead block arguments and equal blocks.
 
-use crate::branch::carried_group;
+use crate::branch::{carried_group, carried_ranges};
 use crate::dominance::successors;
 use crate::effects::is_removable;
 use crate::module::{Block, Def, Module, Op, Region, Value};
 use crate::pass::{Actions, Unit};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The degree of control-flow simplification after each round. Unreachable blocks are always erased before a round, so
@@ -100,10 +101,29 @@ fn predecessors(m: &Module, region: Region) -> Preds {
 
 /// Returns the operands of a terminator that become arguments of its successor `i`; `None` if undeclared or mismatched.
 fn forwarded(m: &Module, terminator: Op, i: usize) -> Option<Range<usize>> {
+    checked(m, terminator, i, m.info(terminator)?.successor_operands?(m, terminator, i))
+}
+
+/// Returns the operands that successor `i` is declared to receive if they match its arguments.
+fn checked(m: &Module, terminator: Op, i: usize, range: Range<usize>) -> Option<Range<usize>> {
     carried_group(m, terminator, i)?;
-    let range = m.info(terminator)?.successor_operands?(m, terminator, i);
     let block = *m.successors(terminator).get(i)?;
     (range.len() == m.block_args(block).len() && range.end <= m.operands(terminator).len()).then_some(range)
+}
+
+/// The successor operands of all branches of a region whose operands do not change meanwhile.
+struct Carried(FxHashMap<Op, SmallVec<[Range<usize>; 2]>>);
+
+impl Carried {
+    fn new(m: &Module, region: Region) -> Carried {
+        let branches = m.region_blocks(region).filter_map(|block| m.last_op(block));
+        Carried(branches.map(|op| (op, carried_ranges(m, op))).collect())
+    }
+
+    /// [`forwarded`] in constant time: a branch may have many successors.
+    fn forwarded(&self, m: &Module, branch: Op, i: usize) -> Option<Range<usize>> {
+        checked(m, branch, i, self.0.get(&branch)?.get(i)?.clone())
+    }
 }
 
 /// The live values of a region: those that reach a side effect, a nested region or a region exit.
@@ -111,6 +131,7 @@ struct Needed<'a> {
     m: &'a Module,
     region: Region,
     preds: &'a Preds,
+    carried: Carried,
     ops: FxHashSet<Op>,
     args: FxHashSet<Value>,
     pending: Vec<Pending>,
@@ -155,7 +176,7 @@ impl Needed<'_> {
         let m = self.m;
         let mut held_back = vec![false; m.operands(op).len()];
         for (i, &block) in m.successors(op).iter().enumerate() {
-            match forwarded(m, op, i) {
+            match self.carried.forwarded(m, op, i) {
                 Some(range) => held_back[range].fill(true),
                 None => m.block_args(block).iter().for_each(|&arg| self.value(arg)),
             }
@@ -186,7 +207,7 @@ impl Needed<'_> {
     /// Marks the operands that branches forward to a live argument.
     fn arg(&mut self, block: Block, i: u32) {
         for &(terminator, successor) in self.preds.get(&block).map_or(&[][..], Vec::as_slice) {
-            if let Some(range) = forwarded(self.m, terminator, successor) {
+            if let Some(range) = self.carried.forwarded(self.m, terminator, successor) {
                 self.value(self.m.operands(terminator)[range.start + i as usize]);
             }
         }
@@ -201,7 +222,8 @@ fn erase_unneeded(m: &mut Module, region: Region) -> u64 {
     }
     let preds = predecessors(m, region);
     let (ops, args) = (FxHashSet::default(), FxHashSet::default());
-    let mut needed = Needed { m, region, preds: &preds, ops, args, pending: Vec::new() };
+    let carried = Carried::new(m, region);
+    let mut needed = Needed { m, region, preds: &preds, carried, ops, args, pending: Vec::new() };
     needed.find();
     let (needed_ops, needed_args) = (needed.ops, needed.args);
     let dead: Vec<Op> =
@@ -279,12 +301,12 @@ const MAX_ALIKE: usize = 16;
 
 /// Redirects branches to a block that equals an earlier one, and erases it.
 fn merge_equal(m: &mut Module, region: Region) -> u64 {
-    let preds = predecessors(m, region);
+    let (preds, carried) = (predecessors(m, region), Carried::new(m, region));
     let mut alike: FxHashMap<Vec<u32>, Vec<Block>> = FxHashMap::default();
     let mut merged = Vec::new();
     for block in m.region_blocks(region).skip(1).collect::<Vec<_>>() {
         let branches = preds.get(&block).map_or(&[][..], Vec::as_slice);
-        if !is_closed(m, block) || branches.iter().any(|&(op, i)| forwarded(m, op, i).is_none()) {
+        if !is_closed(m, block) || branches.iter().any(|&(op, i)| carried.forwarded(m, op, i).is_none()) {
             continue;
         }
         let candidates = alike.entry(outline(m, block)).or_default();

@@ -396,9 +396,10 @@ fn blocks(m: &Module, op: Op) -> Result<(), Box<Diagnostic>> {
                         .note(m.loc(op), "in a region of this operation"),
                 ));
             }
+            let mut ranges = crate::branch::carried_ranges(m, last).into_iter();
             for (i, &to) in m.successors(last).iter().enumerate() {
                 check_branch(m, last, block, to, entry)?;
-                if let Some(range) = m.info(last).and_then(|info| info.successor_operands).map(|f| f(m, last, i)) {
+                if let Some(range) = ranges.next() {
                     check_carried(m, last, i, range)?;
                 }
             }

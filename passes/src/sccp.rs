@@ -1,6 +1,7 @@
 //! `sccp`: sparse conditional constant propagation (Wegman and Zadeck, 1991), across regions and calls.
 
 use gradus_ir::CountedFn;
+use gradus_ir::branch::carried_ranges;
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
@@ -12,7 +13,8 @@ use gradus_ir::{
     Type, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+use std::collections::hash_map::Entry;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -156,6 +158,9 @@ struct Solver<'m> {
     equal_to: FxHashMap<Value, SmallVec<[Op; 2]>>,
     /// The pairs of `equal_to`.
     followed: FxHashSet<(Value, Op)>,
+    /// The control-flow edges of the visited ops with regions, by source, and the index of each region of these ops.
+    edges: FxHashMap<(Op, Point), SmallVec<[Edge; 2]>>,
+    region_index: FxHashMap<Region, usize>,
 }
 
 impl<'m> Solver<'m> {
@@ -172,6 +177,8 @@ impl<'m> Solver<'m> {
             callers,
             equal_to: FxHashMap::default(),
             followed: FxHashSet::default(),
+            edges: FxHashMap::default(),
+            region_index: FxHashMap::default(),
         }
     }
 
@@ -316,11 +323,16 @@ impl<'m> Solver<'m> {
 
     fn branch(&mut self, op: Op) {
         let m = self.m;
-        let Some(carried) = m.info(op).and_then(|i| i.successor_operands) else { return self.give_up(op) };
-        let n = m.successors(op).len();
-        let ranges: SmallVec<[_; 2]> = (0..n).map(|i| carried(m, op, i)).collect();
+        if m.info(op).and_then(|i| i.successor_operands).is_none() {
+            return self.give_up(op);
+        }
+        let ranges = carried_ranges(m, op);
         let operands = m.operands(op);
-        let deciding = |i: usize| !ranges.iter().any(|r| r.contains(&i));
+        let mut is_carried: SmallVec<[bool; 8]> = smallvec![false; operands.len()];
+        for range in &ranges {
+            is_carried.get_mut(range.clone()).into_iter().for_each(|part| part.fill(true));
+        }
+        let deciding = |i: usize| !is_carried[i];
         let known: Option<Vec<Datum>> = (0..operands.len())
             .map(|i| if deciding(i) { self.datums(&operands[i..=i])?.pop() } else { Some(Datum::Poison) })
             .collect();
@@ -343,15 +355,32 @@ impl<'m> Solver<'m> {
         }
     }
 
+    /// Returns the control-flow edges from `op`, or from the end of one of its regions. They are computed once per op:
+    /// an op can have many regions.
+    fn edges_from(&mut self, op: Op, from: Point) -> SmallVec<[Edge; 2]> {
+        let m = self.m;
+        let Some(edges) = m.info(op).and_then(|i| i.edges) else { return SmallVec::new() };
+        // There is an entry for the op, empty or not, once its edges are known.
+        if let Entry::Vacant(entry) = self.edges.entry((op, Point::Op)) {
+            entry.insert(SmallVec::new());
+            for edge in edges(m, op) {
+                self.edges.entry((op, edge.from)).or_default().push(edge);
+            }
+        }
+        self.edges.get(&(op, from)).cloned().unwrap_or_default()
+    }
+
     /// Follows the control-flow edges from `op`, or from the end of one of its regions.
     fn structured(&mut self, op: Op, from: Point) {
         let m = self.m;
-        let Some(edges) = m.info(op).and_then(|i| i.edges) else { return };
+        let edges = self.edges_from(op, from);
+        if edges.is_empty() {
+            return;
+        }
         let sources: SmallVec<[Lattice; 4]> = match from {
             Point::Op => m.operands(op).iter().map(|&v| self.values[v]).collect(),
             Point::Region(i) => self.yielded(m.regions(op)[i]),
         };
-        let edges: SmallVec<[Edge; 4]> = edges(m, op).into_iter().filter(|edge| edge.from == from).collect();
         // Regions of a terminator, such as reductions, are on no edge, so the successor is unknown.
         let only = self.next(op, from, &sources).filter(|to| edges.iter().any(|edge| edge.to == *to));
         for edge in edges {
@@ -437,10 +466,11 @@ impl<'m> Solver<'m> {
             }
             return;
         }
-        let region = m.parent_block(op).and_then(|b| m.parent_region(b));
-        if let Some(i) = m.regions(parent).iter().position(|&r| Some(r) == region) {
-            self.structured(parent, Point::Region(i));
+        let Some(region) = m.parent_block(op).and_then(|b| m.parent_region(b)) else { return };
+        if !self.region_index.contains_key(&region) {
+            self.region_index.extend(m.regions(parent).iter().enumerate().map(|(i, &r)| (r, i)));
         }
+        self.structured(parent, Point::Region(self.region_index[&region]));
     }
 
     /// Joins the operands of `leave`, a terminator of the callee, into the results of `call`.

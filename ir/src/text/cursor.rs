@@ -87,6 +87,16 @@ impl<'a> Cursor<'a> {
     /// Skips blanks and comments.
     #[inline]
     pub(crate) fn skip_space(&mut self) {
+        // Mostly there is one blank, or none.
+        self.pos += usize::from(self.peek() == b' ');
+        let next = self.peek();
+        if next <= b' ' || next == b'/' {
+            self.skip_blanks();
+        }
+    }
+
+    #[inline(never)]
+    fn skip_blanks(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.pos) {
@@ -97,16 +107,23 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Skips blanks and comments, and returns the next byte; 0 at the end.
+    #[inline]
+    pub(crate) fn next_byte(&mut self) -> u8 {
+        self.skip_space();
+        self.peek()
+    }
+
     /// Moves to the end of the line.
     pub(crate) fn skip_line(&mut self) {
         self.pos = memchr::memchr(b'\n', &self.text.as_bytes()[self.pos..]).map_or(self.text.len(), |i| self.pos + i);
     }
 
-    /// Consumes `token` if it is next, after blanks.
-    #[inline]
+    /// Consumes `token` if it is next, after blanks. Inlined, so that a constant token is compared without a call.
+    #[inline(always)]
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         self.skip_space();
-        let found = self.text.as_bytes()[self.pos..].starts_with(token.as_bytes());
+        let found = self.text.as_bytes().get(self.pos..).is_some_and(|rest| rest.starts_with(token.as_bytes()));
         if found {
             self.pos += token.len();
         }
@@ -288,6 +305,15 @@ impl<'a> Cursor<'a> {
             }
             _ => Err(self.pos),
         }
+    }
+
+    /// Whether a type whose text comes before this place ends here: nothing follows that [`Cursor::skip_type`] could
+    /// take for a part of it. Skips blanks.
+    pub(crate) fn ends_type(&mut self) -> bool {
+        let next = self.peek();
+        let goes_on = is_word_byte(next) || matches!(next, b'-' | b'<');
+        self.skip_space();
+        !goes_on && self.peek() != b'-'
     }
 
     /// Whether the parenthesis here opens a function type that is itself a result: `->` is right-associative in `() ->

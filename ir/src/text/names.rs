@@ -6,6 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The names visible at the current position.
 #[derive(Default)]
 pub(crate) struct Names<'a> {
+    /// The definitions of names that are numbers below `max_number`, by number. Most names are; these are not hashed.
+    numbered: Vec<Entry>,
+    max_number: usize,
+    /// The definitions of all other names.
     map: FxHashMap<&'a str, Entry>,
     /// Entries that the definitions of open scopes shadow, restored when the scope closes.
     undo: Vec<(&'a str, Option<Entry>)>,
@@ -20,10 +24,17 @@ pub(crate) struct Names<'a> {
 #[derive(Clone, Copy)]
 struct Entry {
     first: Value,
+    /// Number of values; 0 in `Names::numbered` for a number that is not defined.
     count: u32,
-    offset: usize,
+    /// Byte offset of the definition; files are limited to 4 GiB.
+    offset: u32,
     depth: u32,
 }
+
+const UNDEFINED: Entry = Entry { first: Value(0), count: 0, offset: 0, depth: 0 };
+
+/// Minimum number of bytes of text per row of `Names::numbered`, which bounds its memory by that of the text.
+const BYTES_PER_NUMBER: usize = 16;
 
 /// A forward reference: a use before the definition.
 #[derive(Clone, Copy)]
@@ -42,6 +53,53 @@ pub(crate) struct Outer {
 }
 
 impl<'a> Names<'a> {
+    /// Creates the names of a text of `len` bytes.
+    pub(crate) fn new(len: usize) -> Names<'a> {
+        Names { max_number: len / BYTES_PER_NUMBER, ..Names::default() }
+    }
+
+    /// Returns the row of `numbered` for a name that is a small number without leading zeros.
+    #[inline]
+    fn number(&self, name: &str) -> Option<usize> {
+        let bytes = name.as_bytes();
+        if bytes.len() > 8 || (bytes.len() > 1 && bytes[0] == b'0') {
+            return None;
+        }
+        let mut number = 0;
+        for digit in bytes {
+            number = number * 10 + usize::from(digit.wrapping_sub(b'0'));
+            if !digit.is_ascii_digit() {
+                return None;
+            }
+        }
+        (number < self.max_number).then_some(number)
+    }
+
+    /// Returns the definition of a name in any open scope.
+    #[inline]
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        match self.number(name) {
+            Some(number) => self.numbered.get(number).filter(|entry| entry.count > 0),
+            None => self.map.get(name),
+        }
+    }
+
+    /// Sets or removes the definition of a name, and returns the old one.
+    #[inline]
+    fn set_entry(&mut self, name: &'a str, entry: Option<Entry>) -> Option<Entry> {
+        let Some(number) = self.number(name) else {
+            return match entry {
+                Some(entry) => self.map.insert(name, entry),
+                None => self.map.remove(name),
+            };
+        };
+        if number >= self.numbered.len() {
+            self.numbered.resize(number + 1, UNDEFINED);
+        }
+        let old = std::mem::replace(&mut self.numbered[number], entry.unwrap_or(UNDEFINED));
+        Some(old).filter(|old| old.count > 0)
+    }
+
     /// Opens a scope.
     pub(crate) fn push(&mut self, isolated: bool) -> Outer {
         self.depth += 1;
@@ -56,10 +114,7 @@ impl<'a> Names<'a> {
     pub(crate) fn pop(&mut self, outer: Outer) {
         while self.undo.len() > outer.undo {
             let (name, entry) = self.undo.pop().expect("longer than before");
-            match entry {
-                Some(entry) => self.map.insert(name, entry),
-                None => self.map.remove(name),
-            };
+            self.set_entry(name, entry);
         }
         self.isolation = outer.isolation;
         self.depth -= 1;
@@ -73,13 +128,13 @@ impl<'a> Names<'a> {
     /// Returns the first value of a name, the number of its values and the offset of its definition.
     #[inline]
     pub(crate) fn get(&self, name: &str) -> Option<(Value, u32, usize)> {
-        let entry = self.map.get(name)?;
-        (entry.depth >= self.isolation).then_some((entry.first, entry.count, entry.offset))
+        let entry = self.entry(name)?;
+        (entry.depth >= self.isolation).then_some((entry.first, entry.count, entry.offset as usize))
     }
 
     /// Returns the offset of a definition that an isolated scope hides.
     pub(crate) fn hidden(&self, name: &str) -> Option<usize> {
-        self.map.get(name).filter(|entry| entry.depth < self.isolation).map(|entry| entry.offset)
+        self.entry(name).filter(|entry| entry.depth < self.isolation).map(|entry| entry.offset as usize)
     }
 
     /// Returns the offset of the earlier definition if a second one is an error here.
@@ -96,7 +151,8 @@ impl<'a> Names<'a> {
         first: Value,
         count: u32,
     ) -> Vec<(Value, u32, usize)> {
-        let old = self.map.insert(name, Entry { first, count, offset, depth: self.depth });
+        let entry = Entry { first, count, offset: offset as u32, depth: self.depth };
+        let old = self.set_entry(name, Some(entry));
         self.undo.push((name, old));
         if self.forward.is_empty() {
             return Vec::new();
@@ -138,14 +194,15 @@ impl<'a> Names<'a> {
 
     /// Whether no name is visible and no forward reference is pending.
     pub(crate) fn is_empty(&self) -> bool {
-        self.map.is_empty() && self.forward.is_empty()
+        // Each definition in an open scope is in `undo`.
+        self.undo.is_empty() && self.forward.is_empty()
     }
 
     /// Returns the visible names.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &'a str> + '_ {
-        let mut names: Vec<&str> =
-            self.map.iter().filter(|(_, e)| e.depth >= self.isolation).map(|(n, _)| *n).collect();
+        let mut names: Vec<&str> = self.undo.iter().map(|(name, _)| *name).filter(|n| self.get(n).is_some()).collect();
         names.sort_unstable();
+        names.dedup();
         names.into_iter()
     }
 }

@@ -205,6 +205,9 @@ impl Numbering {
     pub(crate) fn groups(&self, m: &Module, op: Op, out: &mut String) {
         let n = m.num_results(op);
         let mut at = 0;
+        if n == 1 {
+            return self.name(m.result(op, 0), out);
+        }
         while at < n {
             out.push_str(if at > 0 { ", " } else { "" });
             let first = m.result(op, at);
@@ -377,20 +380,21 @@ fn hash(name: &str) -> u64 {
     FxBuildHasher.hash_one(name)
 }
 
+/// The numbers from 00 to 99.
+const PAIRS: &str = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051\
+525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
 /// Appends a decimal number.
 #[inline]
-pub(crate) fn push_number(mut n: u32, out: &mut String) {
-    let mut digits = [0u8; 10];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (n % 10) as u8;
-        n /= 10;
-        if n == 0 {
-            break;
-        }
+pub(crate) fn push_number(n: u32, out: &mut String) {
+    if n < 10 {
+        return out.push(char::from(b'0' + n as u8));
     }
-    out.push_str(std::str::from_utf8(&digits[at..]).expect("digits are ASCII"));
+    if n >= 100 {
+        push_number(n / 100, out);
+    }
+    let at = 2 * (n % 100) as usize;
+    out.push_str(&PAIRS[at..at + 2]);
 }
 
 /// Returns the index of a value among its op's results, if the op has several.

@@ -80,19 +80,17 @@ fn in_order(mut diags: Vec<Diagnostic>) -> Vec<Diagnostic> {
 /// is an offset, a message, and the offset of an earlier definition.
 fn find_aliases(text: &str) -> Result<AliasTable<'_>, (usize, String, Option<usize>)> {
     let mut table = AliasTable::default();
-    let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i + 1));
-    for start in starts {
-        let mut cur = Cursor::new(text);
-        cur.pos = start;
-        while matches!(cur.peek(), b' ' | b'\t') {
-            cur.pos += 1;
+    for sigil in memchr::memchr2_iter(b'#', b'!', text.as_bytes()) {
+        let line = text[..sigil].trim_end_matches([' ', '\t']);
+        if !line.is_empty() && !line.ends_with('\n') {
+            continue;
         }
-        if matches!(cur.peek(), b'#' | b'!')
-            && let Some(name) = alias_head(&mut cur)
-        {
+        let mut cur = Cursor::new(text);
+        cur.pos = sigil;
+        if let Some(name) = alias_head(&mut cur) {
             let at = cur.pos;
             if let Err(message) = table.define(name, cur.rest(), at) {
-                return Err((start, message, table.definition(name)));
+                return Err((line.len(), message, table.definition(name)));
             }
         }
     }

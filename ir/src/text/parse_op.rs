@@ -1,10 +1,11 @@
 //! Parsing of ops: result names, the generic form, and the parts common to both forms. Custom forms are in `format`.
 
 use super::parse::MAX_ERRORS;
-use super::parser::{Error, PResult, ParsedOp, Parser, ValueRef};
+use super::parser::{ATTRS, Error, PROPS, PResult, ParsedOp, Parser, RECENT, ValueRef};
 use super::type_attr_parser::ParseError;
 use crate::context::Context;
 use crate::diag::{Diagnostic, suggest};
+use crate::entity::Entity;
 use crate::intern::{Attr, OpName, Str, Type};
 use crate::loc::Loc;
 use crate::module::{Block, Op, Value};
@@ -46,7 +47,8 @@ impl<'a> Parser<'a> {
                 return Err(self.error(offset, "expected a name after '%'"));
             }
             let mut count = 1;
-            if self.cur.eat(":") {
+            if self.cur.next_byte() == b':' {
+                self.cur.pos += 1;
                 self.cur.skip_space();
                 let at = self.cur.pos;
                 count = self.cur.digits().parse().unwrap_or(0);
@@ -55,9 +57,10 @@ impl<'a> Parser<'a> {
                 }
             }
             results.push((name, count, offset));
-            if !self.cur.eat(",") {
+            if self.cur.next_byte() != b',' {
                 break;
             }
+            self.cur.pos += 1;
         }
         self.expect("=")
     }
@@ -96,7 +99,8 @@ impl<'a> Parser<'a> {
         let name = self.op_name(quoted, at)?;
         let mut parsed = ParsedOp::new(name, start);
         let refs = self.operand_refs()?;
-        if self.cur.eat("[") {
+        if self.cur.next_byte() == b'[' {
+            self.cur.pos += 1;
             loop {
                 let block = self.successor()?;
                 parsed.successors.push(block);
@@ -106,12 +110,13 @@ impl<'a> Parser<'a> {
             }
             self.expect("]")?;
         }
-        if self.cur.eat("<{") {
-            self.cur.pos -= 1;
-            parsed.props = self.dict()?;
+        if self.cur.next_byte() == b'<' && self.cur.peek_at(1) == b'{' {
+            self.cur.pos += 1;
+            parsed.props = self.op_dict(name, PROPS)?;
             self.expect(">")?;
         }
-        if self.cur.eat("(") {
+        if self.cur.next_byte() == b'(' {
+            self.cur.pos += 1;
             let isolated = self.ctx.op_info(name).is_some_and(|i| i.traits.has(Traits::ISOLATED));
             loop {
                 let region = self.region(isolated, &[])?;
@@ -122,9 +127,8 @@ impl<'a> Parser<'a> {
             }
             self.expect(")")?;
         }
-        self.cur.skip_space();
-        if self.cur.peek() == b'{' {
-            parsed.attrs = self.dict()?;
+        if self.cur.next_byte() == b'{' {
+            parsed.attrs = self.op_dict(name, ATTRS)?;
         }
         self.expect(":")?;
         self.signature(&mut parsed, &refs)?;
@@ -132,17 +136,30 @@ impl<'a> Parser<'a> {
         Ok(parsed)
     }
 
+    /// Parses a dictionary of an op; `which` is its index in `RecentTexts::dicts`.
+    fn op_dict(&mut self, name: OpName, which: usize) -> PResult<Attr> {
+        let (at, slot) = (self.cur.pos, name.index() % RECENT);
+        let rest = &self.cur.text().as_bytes()[at..];
+        if let Some((text, dict)) = self.recent[slot].dict(which, rest) {
+            self.cur.pos += text.len();
+            return Ok(dict);
+        }
+        let dict = self.dict()?;
+        self.recent[slot].dicts[which][0] = (self.cur.since(at), dict);
+        Ok(dict)
+    }
+
     /// Parses `(%a, %b#1)`.
     fn operand_refs(&mut self) -> PResult<SmallVec<[ValueRef<'a>; 4]>> {
         let mut refs = SmallVec::new();
         self.expect("(")?;
-        self.cur.skip_space();
-        if self.cur.peek() != b')' {
+        if self.cur.next_byte() != b')' {
             loop {
                 refs.push(self.value_ref()?);
-                if !self.cur.eat(",") {
+                if self.cur.next_byte() != b',' {
                     break;
                 }
+                self.cur.pos += 1;
             }
         }
         self.expect(")")?;
@@ -179,9 +196,7 @@ impl<'a> Parser<'a> {
         if self.cur.peek() != b'(' {
             return Err(self.error(at, "expected a function type"));
         }
-        self.cur.skip_type().map_err(|at| self.error(at, "malformed function type"))?;
-        let text = self.cur.since(at);
-        let signature = self.signature_of(text).map_err(|e| self.type_attr_error(at, e))?;
+        let signature = self.signature_index(parsed.name, at)?;
         let (inputs, results) = &self.signatures[signature];
         parsed.result_types.extend_from_slice(results);
         if inputs.len() != refs.len() {
@@ -194,6 +209,24 @@ impl<'a> Parser<'a> {
             parsed.operands.push(value);
         }
         Ok(())
+    }
+
+    /// Parses the signature at `at`, the next token, of an op. Returns its index among the parsed ones.
+    fn signature_index(&mut self, name: OpName, at: usize) -> PResult<usize> {
+        let slot = name.index() % RECENT;
+        let (recent, index) = self.recent[slot].signature;
+        if !recent.is_empty() && self.cur.text().as_bytes()[at..].starts_with(recent.as_bytes()) {
+            self.cur.pos = at + recent.len();
+            if self.cur.ends_type() {
+                return Ok(index);
+            }
+            self.cur.pos = at;
+        }
+        self.cur.skip_type().map_err(|at| self.error(at, "malformed function type"))?;
+        let text = self.cur.since(at);
+        let index = self.signature_of(text).map_err(|e| self.type_attr_error(at, e))?;
+        self.recent[slot].signature = (text, index);
+        Ok(index)
     }
 
     /// Returns the index of a signature among the parsed ones. Each distinct text is parsed once.

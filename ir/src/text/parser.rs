@@ -13,6 +13,47 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// Number of op names whose recent texts are kept.
+pub(super) const RECENT: usize = 64;
+
+/// Indices in `RecentTexts::dicts` of the dictionaries of inherent and of discardable attributes.
+pub(super) const PROPS: usize = 0;
+pub(super) const ATTRS: usize = 1;
+
+/// The texts that recent ops of a name had. Most ops repeat them, and a comparison is cheaper than to match brackets and
+/// to hash.
+#[derive(Clone, Copy)]
+pub(super) struct RecentTexts<'a> {
+    /// Two texts of each dictionary.
+    pub(super) dicts: [[(&'a str, Attr); 2]; 2],
+    /// The signature, and its index in `Parser::signatures`.
+    pub(super) signature: (&'a str, usize),
+}
+
+impl Default for RecentTexts<'_> {
+    fn default() -> Self {
+        RecentTexts { dicts: [[("", Attr::EMPTY_DICT); 2]; 2], signature: ("", 0) }
+    }
+}
+
+impl<'a> RecentTexts<'a> {
+    /// Returns the recent dictionary whose text starts `rest`. Since brackets balance, no other dictionary can start
+    /// with this text. Moves the other one to the front if neither does, to be replaced.
+    #[inline]
+    pub(super) fn dict(&mut self, which: usize, rest: &[u8]) -> Option<(&'a str, Attr)> {
+        let list = &mut self.dicts[which];
+        for _ in 0..2 {
+            let text = list[0].0;
+            if !text.is_empty() && rest.starts_with(text.as_bytes()) {
+                return Some(list[0]);
+            }
+            list.swap(0, 1);
+        }
+        list.swap(0, 1);
+        None
+    }
+}
+
 /// A parse error, boxed to keep results small.
 pub(crate) type Error = Box<Diagnostic>;
 pub(crate) type PResult<T> = Result<T, Error>;
@@ -37,6 +78,8 @@ pub(crate) struct Parser<'a> {
     pub(super) signatures: Vec<Types>,
     pub(super) signature_index: FxHashMap<&'a str, usize>,
     pub(super) normal: FxHashMap<(OpName, Attr, Attr), (Attr, Attr)>,
+    /// A direct-mapped cache of the texts that recent ops had, by op name.
+    pub(super) recent: Vec<RecentTexts<'a>>,
     /// Dialects whose prefix may be omitted, innermost last.
     pub(super) default_dialects: Vec<&'static str>,
 }
@@ -122,7 +165,7 @@ impl<'a> Parser<'a> {
             m: Module::new(ctx.clone()),
             cur: Cursor::new(text),
             type_attrs: TypeAttrParser::new(ctx, aliases),
-            names: Names::default(),
+            names: Names::new(text.len()),
             aliases,
             source,
             options,
@@ -134,6 +177,7 @@ impl<'a> Parser<'a> {
             signatures: Vec::new(),
             signature_index: FxHashMap::default(),
             normal: FxHashMap::default(),
+            recent: vec![RecentTexts::default(); RECENT],
             default_dialects: vec!["builtin"],
         }
     }
@@ -173,10 +217,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Consumes a required token.
+    #[inline(always)]
     pub(crate) fn expect(&mut self, token: &str) -> PResult<()> {
-        if self.cur.eat(token) {
-            return Ok(());
-        }
+        if self.cur.eat(token) { Ok(()) } else { self.missing_token(token) }
+    }
+
+    #[cold]
+    fn missing_token(&mut self, token: &str) -> PResult<()> {
         self.error_here(format!("expected '{token}'"))
     }
 }

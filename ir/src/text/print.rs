@@ -2,7 +2,7 @@
 
 use super::number::Numbering;
 use super::options::PrintOptions;
-use super::print_alias::{AliasBuilder, Aliases};
+use super::print_alias::{AliasBuilder, Aliases, is_context_plain};
 use super::print_threads::{both, divisible, is_plain};
 use super::printer::Printer;
 use super::visit_aliases::{visit_aliases, visit_types_and_attrs};
@@ -36,7 +36,9 @@ impl Module {
         let divided = divisible(self, op, options);
         // If possible, each thread numbers the values of its own part.
         let separate = divided.filter(|&block| Numbering::is_separate(self, block, options));
-        let plain = options.local_scope || separate.is_some_and(|block| is_plain(self, block, options));
+        let plain = options.local_scope
+            || (op == self.root && is_context_plain(self, options))
+            || separate.is_some_and(|block| is_plain(self, block, options));
         let (numbers, builder) = both(
             divided.is_some() && separate.is_none(),
             || match separate {
@@ -156,9 +158,7 @@ impl<'a> Printer<'a> {
 
     fn generic_op(&mut self, op: Op) -> io::Result<()> {
         let m = self.m;
-        self.out.push('"');
-        super::type_attr_parser::escape(m.name_text(op).as_bytes(), &mut self.out);
-        self.out.push_str("\"(");
+        self.op_head(m.name(op));
         self.values(m.operands(op));
         self.out.push(')');
         if !m.successors(op).is_empty() {

@@ -1,11 +1,12 @@
 //! Selection and naming of aliases for types and attributes, as in mlir-opt.
 
+use super::options::PrintOptions;
 use super::print_attr::AttrPrinter;
 use crate::attrs::{AttrData, Piece};
 use crate::context::Context;
 use crate::entity::SideTable;
 use crate::intern::{Attr, Type};
-use crate::module::AliasHints;
+use crate::module::{AliasHints, Module};
 use crate::types::TypeData;
 use rustc_hash::FxHashMap;
 
@@ -204,6 +205,21 @@ impl<'a> AliasBuilder<'a> {
         };
         own.or_else(|| hint().map(|&base| self.ctx.text(base)))
     }
+}
+
+/// Whether no type and no attribute of the context needs an alias, except locations, which are not printed. This is
+/// cheaper than to visit all ops: most share their types and attributes.
+pub(super) fn is_context_plain(m: &Module, options: PrintOptions) -> bool {
+    let ctx = &*m.ctx;
+    if options.debug_info || ctx.num_types_and_attrs() > m.num_ops() {
+        return false;
+    }
+    let mut builder = AliasBuilder::new(ctx, &m.alias_hints);
+    let mut is_plain = |value| builder.visit(value, false).0 == 0;
+    // The attributes of ops are in dictionaries.
+    let is_dict = |attr: &Attr| matches!(ctx.attr_data(*attr), AttrData::Dict(_));
+    ctx.all_types().all(|ty| is_plain(Aliased::Type(ty)))
+        && ctx.all_attrs().filter(is_dict).all(|dict| is_plain(Aliased::Attr(dict)))
 }
 
 /// A visitor of the types and attributes that one contains.

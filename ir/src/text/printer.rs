@@ -3,11 +3,12 @@
 use super::number::Numbering;
 use super::options::PrintOptions;
 use super::print_alias::Aliases;
-use super::print_attr::AttrPrinter;
-use crate::entity::SideTable;
-use crate::intern::{Attr, Type};
+use super::print_attr::{AttrPrinter, push_escaped};
+use crate::entity::{Entity, SideTable};
+use crate::intern::{Attr, OpName, Type};
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Value};
+use smallvec::SmallVec;
 use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
@@ -37,6 +38,31 @@ pub(crate) struct Printer<'a> {
     cache: String,
     types: SideTable<Type, (u32, u32)>,
     dicts: SideTable<Attr, (u32, u32)>,
+    heads: SideTable<OpName, (u32, u32)>,
+    /// A direct-mapped cache of signatures, by op name.
+    signatures: Vec<SignatureText>,
+}
+
+/// Number of cached signatures.
+const SIGNATURES: usize = 64;
+
+/// The text of the last signature printed for an op name.
+#[derive(Clone, Default)]
+struct SignatureText {
+    operands: usize,
+    /// Operand types, then result types.
+    types: SmallVec<[Type; 4]>,
+    /// Empty for none.
+    text: String,
+}
+
+impl SignatureText {
+    fn is_of(&self, m: &Module, operands: &[Value], op: Op) -> bool {
+        !self.text.is_empty()
+            && self.operands == operands.len()
+            && self.types.len() == operands.len() + m.num_results(op)
+            && operands.iter().copied().chain(m.results(op)).zip(&self.types).all(|(v, ty)| m.value_type(v) == *ty)
+    }
 }
 
 impl<'a> Printer<'a> {
@@ -62,6 +88,8 @@ impl<'a> Printer<'a> {
             cache: String::new(),
             types: SideTable::new((0, 0)),
             dicts: SideTable::new((0, 0)),
+            heads: SideTable::new((0, 0)),
+            signatures: vec![SignatureText::default(); SIGNATURES],
         }
     }
 
@@ -100,17 +128,47 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// Prints `"name"(`.
+    pub(super) fn op_head(&mut self, name: OpName) {
+        let (start, len) = self.heads[name];
+        if len > 0 {
+            self.out.push_str(&self.cache[start as usize..(start + len) as usize]);
+            return;
+        }
+        let at = self.out.len();
+        self.out.push('"');
+        push_escaped(self.m.ctx.op_name_text(name).as_bytes(), &mut self.out);
+        self.out.push_str("\"(");
+        if let Some(span) = self.keep(at) {
+            self.heads[name] = span;
+        }
+    }
+
     /// Prints `(operand types) -> result types`.
     pub(crate) fn signature(&mut self, op: Op) {
-        let m = self.m;
+        let (m, slot) = (self.m, self.m.name(op).index() % SIGNATURES);
+        let operands = m.operands(op);
+        let known = &self.signatures[slot];
+        if known.is_of(m, operands, op) {
+            self.out.push_str(&known.text);
+            return;
+        }
+        let at = self.out.len();
         self.out.push('(');
-        for (i, &operand) in m.operands(op).iter().enumerate() {
+        for (i, &operand) in operands.iter().enumerate() {
             self.comma(i);
             self.ty(m.value_type(operand));
         }
         self.out.push_str(") -> ");
-        let types: smallvec::SmallVec<[Type; 4]> = m.results(op).map(|v| m.value_type(v)).collect();
-        self.result_types(&types);
+        let types: SmallVec<[Type; 4]> =
+            operands.iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();
+        self.result_types(&types[operands.len()..]);
+        let known = &mut self.signatures[slot];
+        known.text.clear();
+        if self.out.len() - at <= CACHED {
+            known.text.push_str(&self.out[at..]);
+            (known.operands, known.types) = (operands.len(), types);
+        }
     }
 
     /// Prints one type bare, and any other number of types, or a function type, in parentheses.

@@ -25,7 +25,7 @@ mod strings;
 mod tests;
 mod types;
 
-pub(crate) use super::print_attr::{push_escaped as escape, symbol_name};
+pub(crate) use super::print_attr::symbol_name;
 pub(crate) use aliases::{AliasTable, OF_ALIAS};
 pub(crate) use declared::{begins, eat};
 pub(crate) use hex::push_hex;

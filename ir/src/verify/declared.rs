@@ -6,12 +6,11 @@ use crate::intern::{Attr, OpName, Type};
 use crate::module::{Module, Op};
 use crate::op_info::{Arity, OpInfo, ValueSpec, group_range, segment_sizes};
 use crate::traits::Traits;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::{FxHashSet, FxHasher};
 use smallvec::SmallVec;
-use std::hash::BuildHasher;
+use std::hash::{Hash, Hasher};
 
 /// The key that determines the outcome of these checks. Most ops share it with others.
-#[derive(PartialEq, Eq, Hash)]
 struct Signature {
     name: OpName,
     props: Attr,
@@ -22,10 +21,32 @@ struct Signature {
 
 impl Signature {
     fn of(m: &Module, op: Op) -> Signature {
-        let operands = m.operands(op);
-        let types = operands.iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();
-        Signature { name: m.name(op), props: m.props(op), operands: operands.len(), types }
+        let (name, props, operands) = (m.name(op), m.props(op), m.operands(op).len());
+        Signature { name, props, operands, types: types_of(m, op).collect() }
     }
+
+    /// Whether this is the signature of `op`.
+    fn is_of(&self, m: &Module, op: Op) -> bool {
+        let operands = m.operands(op).len();
+        self.name == m.name(op)
+            && self.props == m.props(op)
+            && self.operands == operands
+            && self.types.len() == operands + m.num_results(op)
+            && types_of(m, op).zip(&self.types).all(|(a, b)| a == *b)
+    }
+
+    /// Returns the position in the cache of the signature of `op`.
+    fn slot(m: &Module, op: Op) -> usize {
+        let mut hasher = FxHasher::default();
+        (m.name(op), m.props(op)).hash(&mut hasher);
+        types_of(m, op).for_each(|ty| ty.hash(&mut hasher));
+        (hasher.finish() >> 32) as usize % SIGNATURES
+    }
+}
+
+/// Returns the types of the operands, then those of the results.
+fn types_of(m: &Module, op: Op) -> impl Iterator<Item = Type> + '_ {
+    m.operands(op).iter().copied().chain(m.results(op)).map(|value| m.value_type(value))
 }
 
 /// Number of signatures in the cache.
@@ -47,19 +68,18 @@ impl Default for Declared {
 
 impl Declared {
     pub(super) fn check(&mut self, m: &Module, op: Op, info: &OpInfo) -> Check {
-        let signature = Signature::of(m, op);
-        let slot = &mut self.signatures[FxBuildHasher.hash_one(&signature) as usize % SIGNATURES];
-        if slot.as_ref() == Some(&signature) {
+        let slot = &mut self.signatures[Signature::slot(m, op)];
+        if slot.as_ref().is_some_and(|known| known.is_of(m, op)) {
             return Ok(());
         }
         declared_values(m, op, info)?;
-        let attrs = (signature.name, signature.props);
+        let attrs = (m.name(op), m.props(op));
         if !self.attrs.contains(&attrs) {
             declared_attrs(&m.ctx, info, attrs.1)?;
             self.attrs.insert(attrs);
         }
         declared_types(m, op, info)?;
-        *slot = Some(signature);
+        *slot = Some(Signature::of(m, op));
         Ok(())
     }
 }

@@ -113,11 +113,13 @@ fn combine_row(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let mut n = m.num_results(op);
     // All results are available at the last one.
     let whole = rw.rebuild_before(op, last.0, state, (0..n).map(|i| (i, i)));
-    for (part, opposite) in row.into_iter().skip(1) {
-        for side in [0, 1] {
-            let (dest, source) = (rw.module().regions(whole)[side], rw.module().regions(part.0)[side ^ opposite]);
-            append_region(rw, dest, source);
-        }
+    for side in [0, 1] {
+        let m = rw.module();
+        let sources: Vec<Region> = row[1..].iter().map(|(part, opposite)| m.regions(part.0)[side ^ opposite]).collect();
+        let dest = m.regions(whole)[side];
+        append_regions(rw, dest, &sources);
+    }
+    for (part, _) in row.into_iter().skip(1) {
         let results: Vec<Value> = rw.module().results(whole).skip(n).take(rw.module().num_results(part.0)).collect();
         n += results.len();
         rw.replace(part.0, &results);
@@ -165,16 +167,28 @@ fn forward_in_row(rw: &mut Rewriter<'_>, row: &[(IfOp, usize)]) {
     }
 }
 
-/// Appends the ops of `source` to `dest`, and concatenates the yielded values. Either may be absent.
-fn append_region(rw: &mut Rewriter<'_>, dest: Region, source: Region) {
+/// Appends the ops of `sources` to `dest`, and concatenates the yielded values. Any region may be empty. Linear: the
+/// yielded values are set once.
+fn append_regions(rw: &mut Rewriter<'_>, dest: Region, sources: &[Region]) {
+    let mut values: Vec<Value> = Vec::new();
+    for &region in [dest].iter().chain(sources) {
+        let m = rw.module();
+        let Some(block) = m.entry(region) else { continue };
+        values.extend_from_slice(m.operands(m.last_op(block).expect("is a yield")));
+        match m.entry(dest) {
+            None => rw.inline_region(region, dest, None),
+            Some(home) if home != block => {
+                let earlier = m.last_op(home).expect("is a yield");
+                rw.erase(earlier);
+                rw.merge_blocks(block, home, &[]);
+            }
+            Some(_) => {}
+        }
+    }
     let m = rw.module();
-    let Some(block) = m.entry(source) else { return };
-    let Some(home) = m.entry(dest) else { return rw.inline_region(source, dest, None) };
-    let (first, last) = (m.last_op(home).expect("is a yield"), m.last_op(block).expect("is a yield"));
-    let values: Vec<Value> = m.operands(first).iter().chain(m.operands(last)).copied().collect();
-    rw.erase(first);
-    rw.merge_blocks(block, home, &[]);
-    rw.modify(last, |m| m.set_operands(last, &values));
+    if let Some(last) = m.entry(dest).and_then(|home| m.last_op(home)) {
+        rw.modify(last, |m| m.set_operands(last, &values));
+    }
 }
 
 /// Merges a conditional nested directly in another with equal else results, into one with the conjunction of
