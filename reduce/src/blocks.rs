@@ -78,8 +78,13 @@ fn plain_branch(m: &Module) -> Option<&'static OpInfo> {
 
 fn take_sides(m: &mut Module, sites: &[Site]) {
     let mut regions = Vec::new();
+    // An earlier site may be another side of the op.
+    let mut done = FxHashSet::default();
     for site in sites {
         let &Site::Part(op, i) = site else { continue };
+        if done.contains(&op) {
+            continue;
+        }
         let (Some(block), Some(&to)) = (m.parent_block(op), m.successors(op).get(i)) else { continue };
         if m.successors(op).len() < 2 {
             continue;
@@ -94,6 +99,7 @@ fn take_sides(m: &mut Module, sites: &[Site]) {
                 let new = m.create_op(state);
                 m.insert_op(block, new, Some(op));
                 erase_terminator(m, op);
+                done.insert(op);
             }
             _ => (0..m.successors(op).len()).for_each(|j| m.set_successor(op, j, to)),
         }

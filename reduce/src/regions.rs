@@ -4,6 +4,7 @@ use crate::reduction::{Reduction, Site};
 use crate::substitute::{Prefer, Substitutes};
 use gradus_ir::control::{Edge, Point};
 use gradus_ir::{Block, Module, Op, Traits, Value, symbol_name};
+use rustc_hash::FxHashSet;
 
 pub(crate) const REDUCTIONS: &[Reduction] = &[Reduction::new("run regions once", regions, run_once)];
 
@@ -20,14 +21,22 @@ fn regions(m: &Module) -> Vec<Site> {
 
 fn run_once(m: &mut Module, sites: &[Site]) {
     let mut substitutes = Substitutes::new(m, Prefer::Existing);
+    // An earlier site may have inlined another region of the op, or of an op around it.
+    let mut erased = FxHashSet::default();
     for site in sites {
         let &Site::Part(op, i) = site else { continue };
-        // An earlier site may have inlined another region of the op.
+        if erased.contains(&op) {
+            continue;
+        }
         if let Some(block) = m.parent_block(op)
             && let Some(&region) = m.regions(op).get(i)
             && m.block_op(block).is_some()
             && let Some(body) = m.entry(region)
         {
+            erased.extend(m.ops_under(op));
+            for kept in m.block_ops(body).flat_map(|inner| m.ops_under(inner)) {
+                erased.remove(&kept);
+            }
             inline(m, op, i, body, &mut substitutes);
         }
     }
