@@ -218,7 +218,7 @@ dialects! {
     an_op_that_is_declared_twice { ops: &[&OP, &OP] } => "op 'toy.op' of dialect 'toy': is declared twice";
     a_misspelt_op_in_a_rule { rules: &[rule("r", "arith.adid(x, 0) => x")] } =>
         "rule 'r' of dialect 'toy': 'arith.adid' is not a registered op; did you mean 'arith.addi'?";
-    a_misspelt_condition { rules: &[rule("r", "arith.addi(x, C) => x if is_zero(C)")], natives: &[ZERO] } =>
+    a_misspelt_condition { rules: &[rule("r", "arith.addi(x, C) => x if is_zero(C)")], rule_functions: &[ZERO] } =>
         "rule 'r' of dialect 'toy': no condition or computation is called 'is_zero'; did you mean 'is_zerro'?";
     a_rule_of_too_few_operands { rules: &[rule("r", "arith.addi(x) => x")] } =>
         "rule 'r' of dialect 'toy': 'arith.addi' takes 2 operands, not 1";

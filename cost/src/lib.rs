@@ -13,7 +13,7 @@ pub use given::{given, keep_named};
 
 use gradus_ir::diag::hint;
 use gradus_ir::op_cost::{ContractionKind, OpCost};
-use gradus_ir::rules::{CompiledRule, Price};
+use gradus_ir::rules::{CompiledRule, CostFn};
 use gradus_ir::{Diagnostic, Module, Op};
 
 /// A cost model. Constants, values computed only from constants, and ops that stay in place are free.
@@ -23,7 +23,7 @@ pub struct CostModel {
     /// Description with unit.
     pub doc: &'static str,
     /// The cost of an op, at least 1, so that fewer ops are cheaper.
-    pub cost: Price,
+    pub cost: CostFn,
     /// The rule groups to use, besides the canonicalization rules.
     pub groups: &'static [&'static str],
     /// Whether rules that change floats by rounding are used by default, as usual for networks.

@@ -31,7 +31,7 @@ const MAPPING: AttrKind = AttrKind {
 #[op(
     "nna.matmul",
     infer = infer_product,
-    work = work,
+    cost = cost,
     eval = |_, data| Ok(vec![Datum::Tensor(kernels::matmul(data[0].tensor()?, data[1].tensor()?)?)]),
     format = "$mapping operands attr-dict `:` functional-type(operands, results)"
 )]
@@ -46,7 +46,7 @@ pub struct MatMulOp {
     y: OpResult<TENSOR>,
 }
 
-fn work(args: &OpArgs<'_>) -> OpCost {
+fn cost(args: &OpArgs<'_>) -> OpCost {
     let mapping = if args.int("mapping") == Some(0) { Conv3x3Mapping::Diagonal } else { Conv3x3Mapping::Dense };
     OpCost::Contract(Contraction { kind: ContractionKind::Conv3x3(mapping), ..crate::graph::product(args) })
 }

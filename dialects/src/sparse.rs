@@ -32,7 +32,7 @@ const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
 #[op(
     "sparse.matmul",
     infer = infer_product,
-    work = work,
+    cost = cost,
     eval = matmul,
     format = "$form (`right` $right^)? operands attr-dict `:` functional-type(operands, results)"
 )]
@@ -54,7 +54,7 @@ fn matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![Datum::Tensor(kernels::sparse_matmul(data[0].tensor()?, data[1].tensor()?, right)?)])
 }
 
-fn work(args: &OpArgs<'_>) -> OpCost {
+fn cost(args: &OpArgs<'_>) -> OpCost {
     let m = args.module;
     let constant = m.constant(args.operands[usize::from(args.attr("right").is_some())]);
     let used = constant.and_then(|attr| zeros(m, Arg::Attr(attr))).map_or(u64::MAX, |(zeros, all)| all - zeros);
@@ -101,7 +101,7 @@ pub const DIALECT: Dialect = Dialect {
         doc: "products with sparse constants: unrolled code, patterns of zeros, compressed rows",
         rules: RULES,
     }],
-    natives: &[&RuleFunction::test(
+    rule_functions: &[&RuleFunction::test(
         "mostly_zeros",
         "a constant of which at least half of the elements are zero",
         &[ArgKind::Attr],

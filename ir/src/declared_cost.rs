@@ -8,7 +8,7 @@ use crate::op_info::OpArgs;
 impl OpCost {
     /// Returns the declared cost of an op; without a declaration, an elementwise computation of its largest result.
     pub fn of(m: &Module, op: Op) -> OpCost {
-        m.with_args(op, |args| match args.info.work {
+        m.with_args(op, |args| match args.info.cost {
             Some(work) => work(args),
             None => OpCost::Map(args.result_types.iter().map(|&ty| elements(args, ty)).max().unwrap_or(1)),
         })

@@ -354,7 +354,7 @@ pub struct OpInfo {
     /// execution depends on operands.
     pub speculatable: Option<fn(&Module, Op) -> bool>,
     /// The cost descriptor; see [`OpCost::of`].
-    pub work: Option<fn(&OpArgs<'_>) -> OpCost>,
+    pub cost: Option<fn(&OpArgs<'_>) -> OpCost>,
     /// The permitted parent ops; empty for any.
     pub parents: &'static [&'static str],
     /// The custom assembly format; `None` for ops printed in generic form only.
@@ -424,7 +424,7 @@ impl OpInfo {
         traits: Traits::NONE,
         effects: Effects::Pure,
         speculatable: None,
-        work: None,
+        cost: None,
         parents: &[],
         format: None,
         directives: &[],
@@ -516,7 +516,7 @@ pub struct Dialect {
     /// Named groups of rewrite rules, enabled on request.
     pub rule_groups: &'static [RuleGroup],
     /// Conditions and functions that rules of any dialect can call.
-    pub natives: &'static [&'static RuleFunction],
+    pub rule_functions: &'static [&'static RuleFunction],
 }
 
 impl Dialect {
@@ -531,7 +531,7 @@ impl Dialect {
         constant: None,
         rules: &[],
         rule_groups: &[],
-        natives: &[],
+        rule_functions: &[],
     };
 }
 

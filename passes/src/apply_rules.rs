@@ -92,7 +92,7 @@ impl ApplyRules {
 impl Pass for ApplyRules {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let mut rules = RuleSet::new(self.rules(m, op)?);
-        rules.price = self.target.map(|target| target.cost);
+        rules.cost_fn = self.target.map(|target| target.cost);
         let limit = self.limit.unwrap_or(4 * m.num_ops() as u64 + 1000);
         let driver = GreedyOptions {
             max_rewrites: Some(limit),

@@ -150,7 +150,7 @@ fn is_compatible(a: i64, b: i64) -> bool {
     a == b || a == DYNAMIC || b == DYNAMIC
 }
 
-fn work(args: &OpArgs<'_>) -> OpCost {
+fn cost(args: &OpArgs<'_>) -> OpCost {
     let [m, k] = extents(args).unwrap_or([1, 1]).map(|n| u64::try_from(n).unwrap_or(1));
     let n = rhs_extents(args).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
     OpCost::Contract(Contraction::dense(1, m, k, n))

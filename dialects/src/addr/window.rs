@@ -29,7 +29,7 @@ const KIND: AttrKind = AttrKind {
     effects = Effects::MayUb,
     speculatable = is_inside,
     infer = infer_pool,
-    work = work,
+    cost = cost,
     eval = pool,
     format = "$kind $a `[` $bases `]` `run` $run attr-dict `:` functional-type(operands, results)"
 )]
@@ -89,7 +89,7 @@ fn infer_depthwise(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     infer_sums(args, [m, n])
 }
 
-fn work(args: &OpArgs<'_>) -> OpCost {
+fn cost(args: &OpArgs<'_>) -> OpCost {
     let positions = shape(args, "bases").get(1).and_then(|&n| u64::try_from(n).ok()).unwrap_or(1);
     let results = args.result_types.first().map_or(1, |&ty| elements(args, ty));
     OpCost::Map(results.saturating_mul(positions))

@@ -132,7 +132,7 @@ pub const DIALECT: Dialect = Dialect {
     constant: Some("arith.constant"),
     rules: rules::RULES,
     rule_groups: rules::GROUPS,
-    natives: rules::NATIVES,
+    rule_functions: rules::FUNCTIONS,
     ..Dialect::DEFAULT
 };
 

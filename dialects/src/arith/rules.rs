@@ -120,7 +120,7 @@ const FACTOR: &[Rule] = &[
 ];
 
 #[rustfmt::skip]
-pub(super) const NATIVES: &[&RuleFunction] = &[
+pub(super) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::test("i1", "a boolean, or a vector or tensor of them", ANY, |m, x| element(m, x[0]) == Type::I1),
     &RuleFunction::test("not_i1", "a value that is not boolean", ANY, |m, x| element(m, x[0]) != Type::I1),
     &RuleFunction::test("index", "`index`, or a vector or tensor of it", ANY, |m, x| element(m, x[0]) == Type::INDEX),

@@ -15,7 +15,7 @@ use gradus_reference_kernels::{self as kernels, ScatterReduction};
 /// ```mlir
 /// %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<4x8xf32>, tensor<2x3xi64>) -> tensor<4x2x3xf32>
 /// ```
-#[op("graph.gather", work = OpCost::moved, format = GENERIC, infer = infer_gather, eval = gather)]
+#[op("graph.gather", cost = OpCost::moved, format = GENERIC, infer = infer_gather, eval = gather)]
 pub struct GatherOp {
     /// Operand.
     x: Operand<TENSOR>,

@@ -26,7 +26,7 @@ use gradus_reference_kernels::shape::{
     format = GENERIC,
     infer = infer_conv,
     eval = eval_conv,
-    work = conv_work,
+    cost = conv_cost,
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct ConvOp {
@@ -107,7 +107,7 @@ fn extents(args: &OpArgs<'_>, name: &str) -> Vec<u64> {
 }
 
 /// Returns the cost of a convolution.
-pub(super) fn conv_work(args: &OpArgs<'_>) -> OpCost {
+pub(super) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     let (w, groups) = (extents(args, "w"), args.int("group").unwrap_or(1).max(1).cast_unsigned());
     let (Some((&filters, rest)), Some(&ty)) = (w.split_first(), args.result_types.first()) else {
         return OpCost::Map(1);
@@ -124,7 +124,7 @@ pub(crate) fn infer_product(args: &OpArgs<'_>) -> infer::Types {
 }
 
 /// Returns the cost of a batched matrix product.
-pub(super) fn matmul_work(args: &OpArgs<'_>) -> OpCost {
+pub(super) fn matmul_cost(args: &OpArgs<'_>) -> OpCost {
     OpCost::Contract(product(args))
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
 }
 
 /// Returns the cost of a GEMM.
-fn gemm_work(args: &OpArgs<'_>) -> OpCost {
+fn gemm_cost(args: &OpArgs<'_>) -> OpCost {
     let (a, b) = (extents(args, "a"), extents(args, "b"));
     let (&[r, s], &[t, u]) = (a.as_slice(), b.as_slice()) else { return OpCost::Map(1) };
     let (rows, depth) = if args.flag("transA") { (s, r) } else { (r, s) };
@@ -287,7 +287,7 @@ fn eval_conv_transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
     traits = Traits::ASSOCIATIVE,
     format = GENERIC,
     infer = infer_matmul,
-    work = matmul_work,
+    cost = matmul_cost,
     eval = |_, data| binary(data, kernels::matmul)
 )]
 pub struct MatMulOp {
@@ -329,7 +329,7 @@ pub(super) fn matmul_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
 /// ```mlir
 /// %y = graph.gemm %a, %b, %c {transB = 1 : i64} : (tensor<1x8xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<1x4xf32>
 /// ```
-#[op("graph.gemm", format = GENERIC, infer = infer_gemm, work = gemm_work, eval = eval_gemm)]
+#[op("graph.gemm", format = GENERIC, infer = infer_gemm, cost = gemm_cost, eval = eval_gemm)]
 pub struct GemmOp {
     /// Left matrix, `[M, K]`.
     a: Operand<TENSOR>,

@@ -194,7 +194,7 @@ pub const DIALECT: Dialect = Dialect {
     ops: &OPS,
     constant: Some("graph.constant"),
     rule_groups: rules::GROUPS,
-    natives: rules::NATIVES,
+    rule_functions: rules::FUNCTIONS,
     ..Dialect::DEFAULT
 };
 

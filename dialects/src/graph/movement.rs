@@ -16,7 +16,7 @@ use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis
 /// ```
 #[op(
     "graph.transpose",
-    work = OpCost::moved,
+    cost = OpCost::moved,
     format = GENERIC,
     infer = infer_transpose,
     fold = fold_transpose,
@@ -76,7 +76,7 @@ fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```
 #[op(
     "graph.concat",
-    work = OpCost::moved,
+    cost = OpCost::moved,
     format = GENERIC,
     infer = infer_concat,
     fold = fold_concat,
@@ -133,7 +133,7 @@ fn fold_concat(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```mlir
 /// %y:2 = graph.split %x {num_outputs = 2 : i64} : (tensor<4x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
 /// ```
-#[op("graph.split", work = parts_work, format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
+#[op("graph.split", cost = parts_cost, format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
 pub struct SplitOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -149,7 +149,7 @@ pub struct SplitOp {
 }
 
 /// Returns the cost of a split: contiguous parts are views, others are copied.
-fn parts_work(args: &OpArgs<'_>) -> OpCost {
+fn parts_cost(args: &OpArgs<'_>) -> OpCost {
     let whole = args.ctx().static_shape(args.operand_type(0));
     let is_run = |&part: &Type| whole.zip(args.ctx().static_shape(part)).is_some_and(|(whole, part)| run(whole, part));
     if args.result_types.iter().all(is_run) { OpCost::View } else { OpCost::moved(args) }
@@ -230,7 +230,7 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.slice",
-    work = |args| if args.opt_operand("steps").is_none() { parts_work(args) } else { OpCost::moved(args) },
+    cost = |args| if args.opt_operand("steps").is_none() { parts_cost(args) } else { OpCost::moved(args) },
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $starts `,` $ends (`axes` $axes^)? (`steps` $steps^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_slice,

@@ -28,7 +28,7 @@ fn fold_to_operand(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```
 #[op(
     "graph.identity",
-    work = |_| OpCost::View,
+    cost = |_| OpCost::View,
     traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE).and(Traits::IDEMPOTENT),
     format = "$x attr-dict `:` type($y)",
     infer = infer::same,
@@ -111,7 +111,7 @@ fn dropout(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.reshape %x, %shape : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<8x3xf32>
 /// ```
-#[op("graph.reshape", work = |_| OpCost::View, format = GENERIC, infer = infer_reshape, fold = fold_same_shape, eval = reshape)]
+#[op("graph.reshape", cost = |_| OpCost::View, format = GENERIC, infer = infer_reshape, fold = fold_same_shape, eval = reshape)]
 pub struct ReshapeOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -178,7 +178,7 @@ fn reshape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.flatten",
-    work = |_| OpCost::View,
+    cost = |_| OpCost::View,
     format = GENERIC,
     infer = infer_flatten,
     fold = fold_same_shape,
@@ -207,7 +207,7 @@ fn infer_flatten(args: &OpArgs<'_>) -> infer::Types {
 /// ```mlir
 /// %y = graph.squeeze %x, %axes : (tensor<1x3x1xf32>, tensor<1xi64>) -> tensor<?x?xf32>
 /// ```
-#[op("graph.squeeze", work = |_| OpCost::View, format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, eval = squeeze)]
+#[op("graph.squeeze", cost = |_| OpCost::View, format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, eval = squeeze)]
 pub struct SqueezeOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -246,7 +246,7 @@ fn squeeze(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.unsqueeze %x, %axes : (tensor<3xf32>, tensor<2xi64>) -> tensor<1x3x1xf32>
 /// ```
-#[op("graph.unsqueeze", work = |_| OpCost::View, format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, eval = unsqueeze)]
+#[op("graph.unsqueeze", cost = |_| OpCost::View, format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, eval = unsqueeze)]
 pub struct UnsqueezeOp {
     /// Operand.
     x: Operand<TENSOR>,

@@ -26,7 +26,7 @@ const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis",
 /// ```
 #[op(
     "layout.pack",
-    work = OpCost::moved,
+    cost = OpCost::moved,
     infer = infer_pack,
     verify = verify_padding,
     fold = fold_in_order,
@@ -52,7 +52,7 @@ pub struct PackOp {
 /// ```
 #[op(
     "layout.unpack",
-    work = OpCost::moved,
+    cost = OpCost::moved,
     verify = verify_unpack,
     fold = fold_in_order,
     eval = unpack,

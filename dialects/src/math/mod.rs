@@ -68,6 +68,6 @@ pub const DIALECT: Dialect = Dialect {
     ],
     constant: None,
     rule_groups: rules::GROUPS,
-    natives: rules::NATIVES,
+    rule_functions: rules::FUNCTIONS,
     ..Dialect::DEFAULT
 };

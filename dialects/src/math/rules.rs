@@ -32,7 +32,7 @@ const INVERSE_SQRT: &[Rule] = &[
     approx("divide-by-root",    "arith.divf(a, sqrt(x: f32)) => arith.mulf(a, arith.divf(1.0, sqrt(x)))"),
 ];
 
-pub(super) const NATIVES: &[&RuleFunction] = &[&RuleFunction::attr(
+pub(super) const FUNCTIONS: &[&RuleFunction] = &[&RuleFunction::attr(
     "one_less",
     "one less than an integer from 2 to 64, or a splat of it",
     &[ArgKind::Attr],

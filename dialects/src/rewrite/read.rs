@@ -166,9 +166,9 @@ impl RuleReader<'_> {
 
     fn call(&mut self, name: Option<Attr>, args: &[Value], params: Option<Attr>) -> Call {
         let ctx = &self.m.ctx;
-        let native = name.and_then(|a| ctx.native(ctx.as_str(a)?)).expect("the verifier knows it");
+        let function = name.and_then(|a| ctx.rule_function(ctx.as_str(a)?)).expect("the verifier knows it");
         let args = args.iter().map(|&arg| self.var(arg)).collect();
         let value = |key: &&str| ctx.dict_get(params?, ctx.str(key));
-        Call { native, args, params: native.params.iter().filter_map(value).collect() }
+        Call { function, args, params: function.params.iter().filter_map(value).collect() }
     }
 }

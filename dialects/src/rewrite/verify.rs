@@ -120,26 +120,26 @@ pub(super) fn computation(m: &Module, op: Op) -> Result<(), String> {
 fn call(m: &Module, name: Option<Attr>, args: &[Value], params: Option<Attr>, is_test: bool) -> Result<(), String> {
     let name = name.and_then(|a| m.ctx.as_str(a)).unwrap_or_default();
     let what = if is_test { "condition" } else { "computation" };
-    let of_kind = || m.ctx.natives().filter(|native| native.is_test() == is_test);
-    let Some(native) = of_kind().find(|native| native.name == name) else {
-        return Err(unknown(what, name, of_kind().map(|native| native.name)));
+    let of_kind = || m.ctx.rule_functions().filter(|function| function.is_test() == is_test);
+    let Some(function) = of_kind().find(|function| function.name == name) else {
+        return Err(unknown(what, name, of_kind().map(|function| function.name)));
     };
     let fits = |(&arg, want): (&Value, &ArgKind)| kind_of(m, arg).is_some_and(|kind| want.takes(kind));
-    if args.len() != native.args.len() || !args.iter().zip(native.args).all(fits) {
-        let wanted: Vec<&str> = native.args.iter().map(|kind| kind.word()).collect();
+    if args.len() != function.args.len() || !args.iter().zip(function.args).all(fits) {
+        let wanted: Vec<&str> = function.args.iter().map(|kind| kind.word()).collect();
         return Err(format!("'{name}' takes ({})", wanted.join("; ")));
     }
-    check_params(m, native, params)
+    check_params(m, function, params)
 }
 
-fn check_params(m: &Module, native: &RuleFunction, params: Option<Attr>) -> Result<(), String> {
+fn check_params(m: &Module, function: &RuleFunction, params: Option<Attr>) -> Result<(), String> {
     let given: Vec<&str> =
         params.map_or(&[][..], |dict| m.ctx.dict_entries(dict)).iter().map(|(key, _)| m.ctx.text(*key)).collect();
-    if let Some(key) = given.iter().find(|key| !native.params.contains(key)) {
-        return Err(format!("'{}' has {}", native.name, unknown("parameter", key, native.params.iter().copied())));
+    if let Some(key) = given.iter().find(|key| !function.params.contains(key)) {
+        return Err(format!("'{}' has {}", function.name, unknown("parameter", key, function.params.iter().copied())));
     }
-    match native.params.iter().find(|key| !given.contains(key)) {
-        Some(missing) => Err(format!("'{}' needs the parameter '{missing}'", native.name)),
+    match function.params.iter().find(|key| !given.contains(key)) {
+        Some(missing) => Err(format!("'{}' needs the parameter '{missing}'", function.name)),
         None => Ok(()),
     }
 }

@@ -155,11 +155,11 @@ impl RuleWriter<'_> {
     fn call(&mut self, name: &str, call: &Call) -> Op {
         let ctx = self.ctx.clone();
         let args: Vec<Value> = call.args.iter().map(|var| self.handles[var]).collect();
-        let params = call.native.params.iter().zip(&call.params).map(|(key, &attr)| (ctx.str(key), attr));
+        let params = call.function.params.iter().zip(&call.params).map(|(key, &attr)| (ctx.str(key), attr));
         let params: Vec<_> = params.collect();
         let mut state = OpState::new(&ctx, name, Loc::UNKNOWN);
         state.operand_group(&args);
-        state.inherent(&ctx, "name", Some(ctx.string_attr(call.native.name)));
+        state.inherent(&ctx, "name", Some(ctx.string_attr(call.function.name)));
         state.inherent(&ctx, "params", (!params.is_empty()).then(|| ctx.dict_attr(params)));
         Builder::at_end(self.m, self.block).create(state)
     }

@@ -19,7 +19,7 @@ pub static DIALECT: Dialect = Dialect {
         RuleGroup { name: "integrate", doc: "integrals of functions", rules: rules::INTEGRATE },
         RuleGroup { name: "simplify", doc: "sums and products of floats", rules: rules::SIMPLIFY },
     ],
-    natives: rules::NATIVES,
+    rule_functions: rules::FUNCTIONS,
     ..Dialect::DEFAULT
 };
 

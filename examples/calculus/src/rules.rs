@@ -42,7 +42,7 @@ pub(super) const SIMPLIFY: &[Rule] = &[
     approx("factor-minus",  "arith.subf(arith.mulf(a, b), arith.mulf(a, c)) => arith.mulf(a, arith.subf(b, c))"),
 ];
 
-pub(super) const NATIVES: &[&RuleFunction] = &[
+pub(super) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::test("differ", "two attributes that differ", &[ArgKind::Attr; 2], |_, x| x[0].attr() != x[1].attr()),
     &RuleFunction::attr("one_more", "a number, and one more", &[ArgKind::Attr], one_more),
 ];

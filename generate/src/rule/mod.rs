@@ -134,7 +134,7 @@ impl RuleChecker {
         }
         let names = |which: &dyn Fn(&Condition) -> bool| {
             let all = rule.conditions.iter().zip(&conditions);
-            all.filter(|(_, known)| which(known)).map(|(call, _)| call.native.name).collect()
+            all.filter(|(_, known)| which(known)).map(|(call, _)| call.function.name).collect()
         };
         report.never_false = names(&|known| known.decisive == 0);
         report.needless = names(&|known| known.decisive >= ENOUGH && !known.needed);

@@ -247,7 +247,7 @@ const OP: Kind = Kind {
         "slot",
         "format",
         "result_names",
-        "work",
+        "cost",
     ],
     keys: &[
         "scalar",

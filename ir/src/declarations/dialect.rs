@@ -36,8 +36,8 @@ pub(super) fn check(ctx: &Context, dialect: &'static Dialect, errors: &mut Vec<D
         };
         errors.push(DeclarationError::new(Declared::RuleGroup, name, group.name, mistake));
     }
-    for native in dialect.natives.iter().filter(|native| native.doc.trim().is_empty()) {
-        errors.push(DeclarationError::new(Declared::RuleFunction, name, native.name, "it has no documentation"));
+    for function in dialect.rule_functions.iter().filter(|function| function.doc.trim().is_empty()) {
+        errors.push(DeclarationError::new(Declared::RuleFunction, name, function.name, "it has no documentation"));
     }
 }
 
@@ -69,7 +69,7 @@ fn enum_mistake(dialect: &Dialect, kind: &'static AttrKind) -> Option<(&'static 
 
 /// Names that are shared by all dialects: ops, rules and rule functions.
 pub(super) fn check_names_across(dialects: &[&'static Dialect], errors: &mut Vec<DeclarationError>) {
-    let (mut ops, mut rules, mut natives) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut ops, mut rules, mut functions) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let (mut types, mut attrs) = (BTreeSet::new(), BTreeSet::new());
     for dialect in dialects {
         for info in dialect.types.iter().filter(|info| !types.insert(info.decl.name)) {
@@ -85,8 +85,13 @@ pub(super) fn check_names_across(dialects: &[&'static Dialect], errors: &mut Vec
         for rule in dialect.rules.iter().chain(grouped).filter(|rule| !rules.insert(rule.name)) {
             errors.push(DeclarationError::new(Declared::Rule, dialect.name, rule.name, "is declared twice"));
         }
-        for native in dialect.natives.iter().filter(|native| !natives.insert(native.name)) {
-            errors.push(DeclarationError::new(Declared::RuleFunction, dialect.name, native.name, "is declared twice"));
+        for function in dialect.rule_functions.iter().filter(|function| !functions.insert(function.name)) {
+            errors.push(DeclarationError::new(
+                Declared::RuleFunction,
+                dialect.name,
+                function.name,
+                "is declared twice",
+            ));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::bindings::Bindings;
 use super::builder::{RightSideBuilder, build_right_side};
 use super::matcher::{Anchor, Match, MatchGraph, Matcher, Premises};
-use super::price::{Price, is_profitable};
+use super::profit::{CostFn, is_profitable};
 use super::{CompiledRule, OpTerm};
 use crate::context::Context;
 use crate::edit::OpState;
@@ -32,9 +32,9 @@ pub fn matches_at(m: &Module, rule: &CompiledRule, op: Op) -> bool {
     find(m, rule, op).is_some()
 }
 
-/// Applies a rule at an op, if it is profitable under `price`. Returns whether it fired; otherwise the program is
+/// Applies a rule at an op, if it is profitable under `cost_fn`. Returns whether it fired; otherwise the program is
 /// unchanged.
-pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &CompiledRule, op: Op, price: Option<Price>) -> bool {
+pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &CompiledRule, op: Op, cost_fn: Option<CostFn>) -> bool {
     let m = rewriter.module();
     let Some(found) = find(m, rule, op) else { return false };
     let replaced: SmallVec<[Op; 2]> =
@@ -47,7 +47,8 @@ pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &CompiledRule, op: Op, pr
     let values = builder.build_replacements(rule, found.bindings, &found.roots);
     let made = builder.made;
     let m = rewriter.module();
-    let is_accepted = |values: &ValueList| price.is_none_or(|price| is_profitable(m, price, &made, &replaced, values));
+    let is_accepted =
+        |values: &ValueList| cost_fn.is_none_or(|cost_fn| is_profitable(m, cost_fn, &made, &replaced, values));
     let Some(values) = values.filter(is_accepted) else {
         made.into_iter().rev().for_each(|op| rewriter.discard(op));
         return false;

@@ -287,7 +287,7 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
     }
 
     fn conditions(&self) -> bool {
-        self.rule.conditions.iter().all(|call| match call.native.run {
+        self.rule.conditions.iter().all(|call| match call.function.run {
             RuleFn::Test(test) => self.args_of(call).is_some_and(|args| test(self.graph.module(), &args)),
             RuleFn::Attr(_) => false,
         })
@@ -295,7 +295,7 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
 
     fn computed(&mut self) -> bool {
         self.rule.computed.iter().all(|(var, call)| {
-            let RuleFn::Attr(compute) = call.native.run else { return false };
+            let RuleFn::Attr(compute) = call.function.run else { return false };
             let attr = self.args_of(call).and_then(|args| compute(self.graph.module(), &args));
             attr.is_some_and(|attr| self.bind(Some(*var), || Arg::Attr(attr)))
         })

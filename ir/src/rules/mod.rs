@@ -36,7 +36,7 @@ mod instance;
 mod matcher;
 mod mutate;
 mod parse;
-mod price;
+mod profit;
 mod shape;
 
 pub(crate) use apply::apply;
@@ -46,7 +46,7 @@ pub use builder::{RightSideBuilder, build_right_side};
 pub use instance::{Chooser, Signature, build_left_side};
 pub use matcher::{Anchor, Match, MatchGraph, MatchIn, Matcher, Premises};
 pub use mutate::{Mistake, Mutant};
-pub use price::Price;
+pub use profit::CostFn;
 
 use crate::context::Context;
 use crate::declaration_error::{DeclarationError, Declared};
@@ -300,7 +300,7 @@ pub const OTHERS: &str = "*";
 #[derive(Clone)]
 pub struct Call {
     /// The function.
-    pub native: &'static RuleFunction,
+    pub function: &'static RuleFunction,
     /// The arguments.
     pub args: Vec<Var>,
     /// The attribute parameters.
@@ -309,13 +309,13 @@ pub struct Call {
 
 impl PartialEq for Call {
     fn eq(&self, other: &Call) -> bool {
-        self.native.name == other.native.name && self.args == other.args && self.params == other.params
+        self.function.name == other.function.name && self.args == other.args && self.params == other.params
     }
 }
 
 impl std::fmt::Debug for Call {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}({:?}, {:?})", self.native.name, self.args, self.params)
+        write!(f, "{}({:?}, {:?})", self.function.name, self.args, self.params)
     }
 }
 
@@ -325,7 +325,7 @@ pub struct RuleSet {
     rules: Vec<CompiledRule>,
     by_root: FxHashMap<OpName, Vec<usize>>,
     /// The cost of ops, if rules are applied only where they are profitable.
-    pub price: Option<Price>,
+    pub cost_fn: Option<CostFn>,
 }
 
 impl RuleSet {
@@ -336,7 +336,7 @@ impl RuleSet {
         for (i, rule) in rules.iter().enumerate() {
             by_root.entry(rule.roots[0].name).or_default().push(i);
         }
-        RuleSet { rules, by_root, price: None }
+        RuleSet { rules, by_root, cost_fn: None }
     }
 
     /// Returns all rules.
@@ -414,12 +414,12 @@ impl Context {
     }
 
     /// Returns the rule function of a name.
-    pub fn native(&self, name: &str) -> Option<&'static RuleFunction> {
-        self.natives().find(|native| native.name == name)
+    pub fn rule_function(&self, name: &str) -> Option<&'static RuleFunction> {
+        self.rule_functions().find(|function| function.name == name)
     }
 
     /// Returns all rule functions.
-    pub fn natives(&self) -> impl Iterator<Item = &'static RuleFunction> + '_ {
-        self.dialects().iter().flat_map(|d| d.natives).copied()
+    pub fn rule_functions(&self) -> impl Iterator<Item = &'static RuleFunction> + '_ {
+        self.dialects().iter().flat_map(|d| d.rule_functions).copied()
     }
 }

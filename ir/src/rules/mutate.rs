@@ -61,7 +61,7 @@ impl CompiledRule {
         }
         for (i, call) in self.conditions.iter().enumerate() {
             let (mistake, rule) = (Mistake::Unconditional, self.without_condition(i).finish());
-            let what = format!("without the condition '{}'", call.native.name);
+            let what = format!("without the condition '{}'", call.function.name);
             mutants.extend(rule.ok().map(|rule| Mutant { mistake, what, rule }));
         }
         mutants
@@ -204,7 +204,7 @@ impl Mutator<'_> {
     }
 
     fn call(&mut self, call: &mut Call) {
-        let name = call.native.name;
+        let name = call.function.name;
         for i in 1..call.args.len() {
             let [a, b] = [call.args[i - 1], call.args[i]];
             if a != b && self.known.kinds[a] == self.known.kinds[b] && self.take_turn() {
@@ -212,21 +212,21 @@ impl Mutator<'_> {
                 self.made = Some((Mistake::Swapped, format!("arguments {} and {i} of '{name}' swapped", i - 1)));
             }
         }
-        if let Some(other) = self.like(call.native)
+        if let Some(other) = self.like(call.function)
             && self.take_turn()
         {
             self.made = Some((Mistake::Miscomputed, format!("'{}' instead of '{name}'", other.name)));
-            call.native = other;
+            call.function = other;
         }
     }
 
     /// Returns the next function of the same signature.
-    fn like(&self, native: &RuleFunction) -> Option<&'static RuleFunction> {
+    fn like(&self, function: &RuleFunction) -> Option<&'static RuleFunction> {
         let alike = |other: &&'static RuleFunction| {
-            !other.is_test() && other.args == native.args && other.params == native.params
+            !other.is_test() && other.args == function.args && other.params == function.params
         };
-        let all: Vec<&'static RuleFunction> = self.ctx.natives().filter(alike).collect();
-        let at = all.iter().position(|other| other.name == native.name)?;
-        Some(all[(at + 1) % all.len()]).filter(|other| other.name != native.name)
+        let all: Vec<&'static RuleFunction> = self.ctx.rule_functions().filter(alike).collect();
+        let at = all.iter().position(|other| other.name == function.name)?;
+        Some(all[(at + 1) % all.len()]).filter(|other| other.name != function.name)
     }
 }

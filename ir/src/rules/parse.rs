@@ -167,7 +167,7 @@ impl Reader<'_> {
 
     /// Parses an op, or on the right side a computed constant.
     fn op_or_computed(&mut self, name: &str) -> Result<Term, String> {
-        let computes = self.ctx.native(name).is_some_and(|native| !native.is_test());
+        let computes = self.ctx.rule_function(name).is_some_and(|function| !function.is_test());
         if self.bound.is_some() && computes {
             let var = self.computed(name)?;
             return Ok(Term::Constant { var, ty: self.type_var()? });
@@ -251,8 +251,8 @@ impl Reader<'_> {
     }
 
     fn call(&mut self, name: &str) -> Result<Call, String> {
-        let native = self.ctx.native(name).ok_or_else(|| {
-            let near = hint(name, self.ctx.natives().map(|native| native.name));
+        let function = self.ctx.rule_function(name).ok_or_else(|| {
+            let near = hint(name, self.ctx.rule_functions().map(|function| function.name));
             format!("no condition or computation is called '{name}'{near}")
         })?;
         self.expect("(")?;
@@ -264,7 +264,7 @@ impl Reader<'_> {
             args.push(known.ok_or_else(|| format!("'{word}' is not on the left side"))?);
             self.eat(",");
         }
-        Ok(Call { native, args, params: Vec::new() })
+        Ok(Call { function, args, params: Vec::new() })
     }
 }
 

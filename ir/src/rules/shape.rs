@@ -322,17 +322,17 @@ impl Occurrence<'_> {
 
 /// Checks the signature of a call to a condition or computation.
 fn check_call(call: &Call, is_test: bool, kinds: &[Option<ArgKind>]) -> Result<(), String> {
-    let native = call.native;
-    if native.is_test() != is_test {
+    let function = call.function;
+    if function.is_test() != is_test {
         let (is, wanted) = if is_test { ("a computation", "a condition") } else { ("a condition", "a computation") };
-        return Err(format!("'{}' is {is}, not {wanted}", native.name));
+        return Err(format!("'{}' is {is}, not {wanted}", function.name));
     }
     let fits = |(&var, want): (&Var, &ArgKind)| kinds[var].is_some_and(|kind| want.takes(kind));
-    let right = call.args.len() == native.args.len() && call.args.iter().zip(native.args).all(fits);
-    if !right || call.params.len() != native.params.len() {
+    let right = call.args.len() == function.args.len() && call.args.iter().zip(function.args).all(fits);
+    if !right || call.params.len() != function.params.len() {
         let wanted: Vec<&str> =
-            native.args.iter().map(|kind| kind.word()).chain(native.params.iter().copied()).collect();
-        return Err(format!("'{}' takes ({})", native.name, wanted.join("; ")));
+            function.args.iter().map(|kind| kind.word()).chain(function.params.iter().copied()).collect();
+        return Err(format!("'{}' takes ({})", function.name, wanted.join("; ")));
     }
     Ok(())
 }

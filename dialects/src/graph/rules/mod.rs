@@ -12,11 +12,11 @@
 mod algebra;
 mod choices;
 mod extents;
+mod functions;
 mod merge;
-mod natives;
 mod slice_bounds;
 
-pub(super) use natives::NATIVES;
+pub(super) use functions::FUNCTIONS;
 
 use gradus_ir::rules::RuleGroup;
 

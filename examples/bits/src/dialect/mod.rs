@@ -17,7 +17,7 @@ pub static DIALECT: Dialect = Dialect {
     doc: "Rotations, counts and fields of integers.",
     ops: &[RotLOp::INFO, RotROp::INFO, PopCountOp::INFO, ExtractOp::INFO],
     rules: rules::RULES,
-    natives: rules::NATIVES,
+    rule_functions: rules::FUNCTIONS,
     ..Dialect::DEFAULT
 };
 

@@ -13,7 +13,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("popcount-rotr", "popcount(rotr(x, n)) => popcount(x)"),
 ];
 
-pub(super) const NATIVES: &[&RuleFunction] = &[&RuleFunction::test(
+pub(super) const FUNCTIONS: &[&RuleFunction] = &[&RuleFunction::test(
     "wraps_at_width",
     "integers whose width divides the number of their values, so that sums of amounts may wrap",
     &[ArgKind::Type],

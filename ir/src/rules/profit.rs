@@ -5,11 +5,11 @@ use crate::module::{Module, Op, Value};
 use rustc_hash::FxHashSet;
 
 /// The cost of an op.
-pub type Price = fn(&Module, Op) -> u64;
+pub type CostFn = fn(&Module, Op) -> u64;
 
 /// Whether `values`, computed by the new ops `made`, cost less than the ops that die when they replace the roots.
-pub(super) fn is_profitable(m: &Module, price: Price, made: &[Op], replaced: &[Op], values: &[Value]) -> bool {
-    let one = |op| if is_constant_foldable(m, op) { 0 } else { price(m, op) };
+pub(super) fn is_profitable(m: &Module, cost_fn: CostFn, made: &[Op], replaced: &[Op], values: &[Value]) -> bool {
+    let one = |op| if is_constant_foldable(m, op) { 0 } else { cost_fn(m, op) };
     let cost = |ops: FxHashSet<Op>| ops.into_iter().map(one).fold(0, u64::saturating_add);
     cost(live_new_ops(m, made, values)) < cost(dead_ops(m, replaced, values))
 }

@@ -16,7 +16,7 @@ const NORM: &[ArgKind] = &[ArgKind::Attr; 5];
 const NORM_BIAS: &[ArgKind] = &[ArgKind::Attr; 6];
 
 #[rustfmt::skip]
-pub(in crate::graph) const NATIVES: &[&RuleFunction] = &[
+pub(in crate::graph) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::test("matrices", "two matrices of static shape", TYPES, |m, x| x.iter().all(|x| dims(m, *x).is_some_and(|d| d.len() == 2))),
     &RuleFunction::test("has_channels", "a tensor of rank 3 or more with nonempty channel axis 1", TYPE, |m, x| dims(m, x[0]).is_some_and(|d| d.len() >= 3 && d[1] > 0)),
     &RuleFunction::test("one_element", "a tensor of one element", TYPE, |m, x| dims(m, x[0]).is_some_and(|d| d.iter().all(|&d| d == 1))),
