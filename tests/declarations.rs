@@ -293,6 +293,9 @@ types! {
         "its values cannot be drawn: it has 'contains', but neither 'draw' nor 'repr'";
     values_without_an_example {} { repr: Some(|_| Type::I32) } =>
         "it has values, but no example for those who draw programs";
+    a_repr_that_is_declared { examples: &[""] } {
+        repr: Some(|params| params.ctx.parse_type("!rewrite.value").expect("is a type"))
+    } => "its 'repr' is a declared type: name the type of its values";
     a_draw_of_another_kind { examples: &[""] } { repr: Some(|_| Type::I32), draw: Some(|_, _| Datum::Float(1.0)) } =>
         "its 'draw' gives a float, which is no value of '!toy.ring'";
     a_constant_of_another_value { examples: &[""] } {

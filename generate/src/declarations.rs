@@ -1,7 +1,7 @@
 //! Mistakes in declarations that running ops shows: meanings, inferred types and custom forms.
 
 use crate::declared::Trial;
-use gradus_check::Inputs;
+use gradus_check::{Inputs, refines};
 use gradus_ir::declarations::{DeclarationError, Declared, op_error, param_error};
 use gradus_ir::eval::{Datum, Trap, check_results};
 use gradus_ir::memory::Memory;
@@ -54,7 +54,7 @@ fn type_mistake(ctx: &Context, info: &'static TypeInfo) -> Option<String> {
                 return Some(format!("its 'draw' gives {}, which is no value of '{shown}'", value.kind()));
             }
             let again = ctx.attr_datum(ctx.datum_attr(ty, &value)?);
-            (again.as_ref() != Some(&value))
+            (!again.is_some_and(|again| refines(&value, &again)))
                 .then(|| format!("its 'constant' of {} of type '{shown}' has another value", value.kind()))
         })
     })

@@ -15,6 +15,11 @@ pub(super) fn of_type(ctx: &Context, dialect: &Dialect, info: &'static TypeInfo)
     if info.contains.is_some() && info.repr.is_none() && info.draw.is_none() {
         found.push("its values cannot be drawn: it has 'contains', but neither 'draw' nor 'repr'".to_owned());
     }
+    let types = info.decl.examples.iter().filter_map(|body| ctx.parse_type(&info.decl.example('!', body)).ok());
+    let is_declared = |ty| info.repr.is_some() && ctx.type_info(ctx.repr(ty)).is_some();
+    if types.into_iter().any(is_declared) {
+        found.push("its 'repr' is a declared type: name the type of its values".to_owned());
+    }
     if has_values && info.decl.examples.is_empty() {
         found.push("it has values, but no example for those who draw programs".to_owned());
     }
