@@ -161,8 +161,11 @@ fn what_exists_is_listed() {
     assert!(gradus(&["opt", "--show-dialects"]).out.starts_with("Available Dialects: addr,affine,arith,"));
     let all = gradus(&["list"]).out;
     let headings: Vec<&str> = all.lines().filter(|l| !l.starts_with(' ') && l.ends_with(':')).collect();
-    assert_eq!(headings, ["dialects:", "ops:", "types:", "attributes:", "passes:", "rules:", "rule-groups:", "targets:"]);
-    for kind in ["ops", "attributes", "passes", "targets"] {
+    assert_eq!(
+        headings,
+        ["dialects:", "ops:", "types:", "attributes:", "passes:", "rules:", "rule-groups:", "targets:"]
+    );
+    for kind in ["ops", "types", "attributes", "passes", "targets"] {
         let own = gradus(&["list", kind]).out;
         assert!(!own.is_empty() && all.contains(&own), "{kind}");
     }
