@@ -82,7 +82,7 @@ pub enum AttrData {
     DenseArray {
         /// The element type.
         elem: Type,
-        /// The elements, each in whole bytes, little-endian.
+        /// The elements, each in whole bytes, at least one, little-endian.
         data: Box<[u8]>,
     },
     /// `dense_resource<key> : tensor<...>`; the bytes are in the module's resources.

@@ -234,7 +234,7 @@ impl<'s> ElementParser<'s> {
         }
     }
 
-    /// Parses comma-separated elements.
+    /// Parses comma-separated elements. An element of no bits takes a byte, so that there are as many bytes as elements.
     pub(super) fn read_flat(&mut self) -> ElementsResult<Vec<u8>> {
         let mut out = Elements::default();
         loop {
@@ -244,6 +244,7 @@ impl<'s> ElementParser<'s> {
             self.skip_blank();
             match self.peek() {
                 Some(b',') => self.at += 1,
+                None if self.format.size() == 0 => return Ok(vec![0; out.count]),
                 None => return Ok(out.data),
                 _ => return self.fail("expected '>' to close an array attribute"),
             }
