@@ -17,6 +17,7 @@ macro_rules! define_type {
         impl $crate::TypeDecl for $Name {
             const INFO: &'static $crate::TypeInfo = {
                 // A static has a unique address, by which handles are compared.
+                #[allow(clippy::needless_update, reason = "a declaration may state every field")]
                 static INFO: $crate::TypeInfo = $crate::TypeInfo {
                     decl: $crate::define_params!(@decl $name $doc [$($param)*] { $($skey: $svalue,)* }),
                     $($key: $value,)*
@@ -67,6 +68,7 @@ macro_rules! define_attr {
         impl $crate::AttrDecl for $Name {
             const INFO: &'static $crate::AttrInfo = {
                 // A static has a unique address, by which handles are compared.
+                #[allow(clippy::needless_update, reason = "a declaration may state every field")]
                 static INFO: $crate::AttrInfo = $crate::AttrInfo {
                     decl: $crate::define_params!(@decl $name $doc [$($param)*] { $($skey: $svalue,)* }),
                     $($key: $value,)*

@@ -186,7 +186,7 @@ fn summary(doc: &str) -> String {
     let line = doc.trim().lines().next().unwrap_or("").trim_end_matches('.');
     let mut rest = line.chars();
     let first = rest.next().map(|c| c.to_lowercase().collect::<String>()).unwrap_or_default();
-    let is_name = rest.clone().next().is_some_and(|c| c.is_uppercase());
+    let is_name = rest.clone().next().is_some_and(char::is_uppercase);
     if is_name { line.to_owned() } else { first + rest.as_str() }
 }
 
