@@ -50,8 +50,9 @@ impl<'a> Table<'a> {
         let Some((number, header)) = lines.by_ref().find(|(_, line)| !blank(line)) else {
             return Err(error(1, 1, "the file has no header 'id,lower,upper,size'".to_owned()));
         };
-        let header = header.strip_prefix('\u{feff}').unwrap_or(header);
-        let columns = columns(header).map_err(|(column, message)| error(number, column, message))?;
+        let mark = if header.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let header = &header[mark..];
+        let columns = columns(header).map_err(|(column, message)| error(number, mark + column, message))?;
         let width = header.split(',').count();
         let offset_column = columns[5];
         let mut table = Table { buffers: Vec::new(), ids: Vec::new(), header, rows: Vec::new(), offset_column };
