@@ -64,7 +64,7 @@ impl FirstFit {
                 at = if align == 1 { p.end } else { p.end.next_multiple_of(align) };
             }
         }
-        meter.charge(seen / 4 + 8);
+        meter.charge(seen / 6 + 8);
         let partners = inst.partners(b).iter().filter(|&&p| self.is_placed[p as usize]);
         let shared = partners.map(|&p| self.offsets[p as usize]).filter(|&o| o < at && self.can_share(inst, b, o));
         shared.min().unwrap_or(at)

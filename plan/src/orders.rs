@@ -11,10 +11,10 @@ type Key = fn(&Instance, usize, u64) -> u128;
 /// The orders that are tried first.
 const KEYS: [Key; 6] = [
     |inst, b, _| u128::from(inst.bytes[b]) << 32 | u128::from(width(inst, b)),
+    |inst, b, load| u128::from(inst.bytes[b]) * u128::from(load) * u128::from(width(inst, b).isqrt().isqrt()),
     |inst, b, load| u128::from(inst.bytes[b]) * u128::from(load),
     |inst, b, _| u128::from(width(inst, b)) << 64 | u128::from(inst.bytes[b]),
     |inst, b, _| u128::from(inst.bytes[b]) * u128::from(width(inst, b)),
-    |inst, b, load| u128::from(load) << 64 | u128::from(inst.bytes[b]),
     |inst, b, _| u128::from(u32::MAX - inst.lo[b]),
 ];
 
@@ -51,13 +51,17 @@ fn largest_loads(inst: &Instance) -> Vec<u64> {
 }
 
 /// Improves an order: buffers that end above a target are placed earlier, by a random factor of their rank. After some
-/// rounds without a better peak the best order is taken up again.
+/// rounds without a better peak the best order is taken up again. Of many buffers the first are improved alone, which is
+/// quicker, and all are placed when these have a better peak.
 ///
 /// Source: Joslin and Clements, Squeaky Wheel Optimization, 1999.
 #[derive(Debug)]
 pub(crate) struct Improver {
     order: Vec<u32>,
     best: Vec<u32>,
+    /// Number of buffers that are improved.
+    prefix: usize,
+    /// The smallest peak of the prefix.
     peak: u64,
     rounds: u32,
     random: Random,
@@ -65,32 +69,39 @@ pub(crate) struct Improver {
 }
 
 /// Rounds without a better peak after which the best order is taken up again.
-const PATIENCE: u32 = 12;
+const PATIENCE: u32 = 100;
+/// Number of buffers that are improved at first.
+const PREFIX: usize = 2048;
 
 impl Improver {
-    /// Begins with an order, whose peak is known.
-    pub(crate) fn new(order: Vec<u32>, peak: u64) -> Improver {
-        let random = Random::new(1);
-        Improver { best: order.clone(), order, peak, rounds: 0, random, fit: FirstFit::default() }
+    /// Begins with an order.
+    pub(crate) fn new(order: Vec<u32>) -> Improver {
+        let (best, prefix) = (order.clone(), order.len().min(PREFIX));
+        Improver { best, order, prefix, peak: u64::MAX, rounds: 0, random: Random::new(1), fit: FirstFit::default() }
     }
 
-    /// Tries one more order. Returns its peak in bytes if it is better than all before.
-    pub(crate) fn step(&mut self, inst: &Instance, target: u64, meter: &mut Meter) -> Option<u64> {
-        self.shuffle(inst, target);
-        let peak = self.fit.place(inst, &self.order, u64::MAX, meter)?;
+    /// Tries one more order. Returns the peak in bytes if all buffers were placed below `limit`.
+    pub(crate) fn step(&mut self, inst: &Instance, target: u64, limit: u64, meter: &mut Meter) -> Option<u64> {
+        self.promote(inst, target);
+        let peak = self.fit.place(inst, &self.order[..self.prefix], u64::MAX, meter)?;
+        let is_better = peak < self.peak;
+        self.rounds = if is_better { 0 } else { self.rounds + 1 };
         if peak <= self.peak {
+            self.peak = peak;
             self.best.clone_from(&self.order);
-            self.rounds = 0;
-        } else {
-            self.rounds += 1;
-        }
-        if self.rounds > PATIENCE {
+        } else if self.rounds > PATIENCE {
             self.rounds = 0;
             self.order.clone_from(&self.best);
         }
-        let is_better = peak < self.peak;
-        self.peak = self.peak.min(peak);
-        is_better.then_some(peak)
+        if !is_better || peak >= limit {
+            return None;
+        }
+        if self.prefix == self.order.len() {
+            return Some(peak);
+        }
+        let all = self.fit.place(inst, &self.order, u64::MAX, meter)?;
+        self.extend(inst, target.max(peak));
+        (all < limit).then_some(all)
     }
 
     /// The offsets of the last order.
@@ -98,16 +109,31 @@ impl Improver {
         &self.fit.offsets
     }
 
-    fn shuffle(&mut self, inst: &Instance, target: u64) {
-        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.order.len());
-        for (rank, &b) in self.order.iter().enumerate() {
+    /// Takes the buffers behind the prefix that end above the limit into the prefix.
+    fn extend(&mut self, inst: &Instance, limit: u64) {
+        let offsets = &self.fit.offsets;
+        let is_high = |&&b: &&u32| offsets[b as usize] + inst.bytes[b as usize] > limit;
+        if !self.order[self.prefix..].iter().any(|b| is_high(&b)) {
+            return;
+        }
+        let (high, rest): (Vec<u32>, Vec<u32>) = self.order[self.prefix..].iter().partition(|b| is_high(b));
+        self.order.truncate(self.prefix);
+        self.order.extend(&high);
+        self.prefix = self.order.len();
+        self.order.extend(rest);
+        self.best.clone_from(&self.order);
+        self.peak = u64::MAX;
+    }
+
+    /// Moves the buffers of the prefix that end above the target to the front, by a random factor.
+    fn promote(&mut self, inst: &Instance, target: u64) {
+        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(self.prefix);
+        for (rank, &b) in self.order[..self.prefix].iter().enumerate() {
             let offset = self.fit.offsets.get(b as usize).copied().unwrap_or(0);
-            let key = rank as u64 * 1024;
             let is_high = offset + inst.bytes[b as usize] > target;
-            keys.push((if is_high { key / 1024 * self.random.below(1024) as u64 } else { key }, b));
+            keys.push((rank as u64 * if is_high { self.random.below(1024) as u64 } else { 1024 }, b));
         }
         keys.sort_unstable();
-        self.order.clear();
-        self.order.extend(keys.into_iter().map(|(_, b)| b));
+        self.order.splice(..self.prefix, keys.into_iter().map(|(_, b)| b));
     }
 }

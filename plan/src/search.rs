@@ -230,6 +230,7 @@ impl Search {
             self.failures = self.max_failures;
             return Outcome::Unknown;
         }
+        meter.charge(u64::from(part.to - part.from + part.last - part.first) / 2);
         let key = self.key(part);
         let slot = key as usize % MEMORY;
         if self.failed[slot] == key {

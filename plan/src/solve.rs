@@ -38,7 +38,7 @@ pub(crate) fn solve(inst: &Instance, capacity: Option<u64>, meter: &mut Meter, o
     let first = solver.try_orders();
     if solver.is_open() {
         let search = (inst.cells() <= MAX_CELLS).then(|| Search::new(inst, solver.best.peak)).flatten();
-        solver.rounds(search, Improver::new(first, solver.best.peak), capacity);
+        solver.rounds(search, Improver::new(first), capacity);
     }
     solver.best
 }
@@ -90,7 +90,7 @@ impl Solver<'_, '_> {
                     return;
                 }
                 let target = self.best.bound + (self.best.peak - self.best.bound) / 2;
-                if let Some(peak) = improver.step(self.inst, target, self.meter) {
+                if let Some(peak) = improver.step(self.inst, target, self.best.peak, self.meter) {
                     self.accept(improver.offsets().to_vec(), peak);
                 }
                 if self.meter.used() >= until {
