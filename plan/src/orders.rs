@@ -9,13 +9,14 @@ use std::cmp::Reverse;
 type Key = fn(&Instance, usize, u64) -> u128;
 
 /// The orders that are tried first.
-const KEYS: [Key; 6] = [
+const KEYS: [Key; 7] = [
     |inst, b, _| u128::from(inst.bytes[b]) << 32 | u128::from(width(inst, b)),
     |inst, b, load| u128::from(inst.bytes[b]) * u128::from(load) * u128::from(width(inst, b).isqrt().isqrt()),
     |inst, b, load| u128::from(inst.bytes[b]) * u128::from(load),
     |inst, b, _| u128::from(width(inst, b)) << 64 | u128::from(inst.bytes[b]),
     |inst, b, _| u128::from(inst.bytes[b]) * u128::from(width(inst, b)),
-    |inst, b, _| u128::from(u32::MAX - inst.lo[b]),
+    |inst, b, _| u128::from(u32::MAX - inst.lo[b]) << 64 | u128::from(inst.bytes[b]),
+    |inst, b, _| u128::from(inst.bytes[b]) << 32 | u128::from(u32::MAX - inst.lo[b]),
 ];
 
 /// Number of orders.
