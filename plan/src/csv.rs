@@ -89,10 +89,9 @@ fn columns(header: &str) -> Result<Columns, (usize, String)> {
     let mut columns = Columns::default();
     let mut at = 1;
     for (i, cell) in header.split(',').enumerate() {
-        if let Some(known) = NAMES.iter().position(|name| *name == cell.trim()) {
-            if columns[known].replace(i).is_some() {
-                return Err((at, format!("there are two columns '{}'", cell.trim())));
-            }
+        let known = NAMES.iter().position(|name| *name == cell.trim());
+        if known.is_some_and(|known| columns[known].replace(i).is_some()) {
+            return Err((at, format!("there are two columns '{}'", cell.trim())));
         }
         at += cell.len() + 1;
     }

@@ -79,6 +79,6 @@ impl FirstFit {
             self.is_placed[p] && self.offsets[p] == offset && inst.lo[p] < hi && lo < inst.hi[p]
         };
         let sharing = inst.partners(b).iter().filter(is_partner).count();
-        offset % inst.align[b] == 0 && self.placed.iter().filter(overlaps).count() == sharing
+        offset.is_multiple_of(inst.align[b]) && self.placed.iter().filter(overlaps).count() == sharing
     }
 }

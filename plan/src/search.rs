@@ -10,9 +10,11 @@
 
 use crate::budget::{Meter, Random};
 use crate::instance::{Instance, gcd};
+use std::ops::Range;
 
-/// The floor of a section without remaining buffers.
-const WALL: u32 = u32::MAX;
+/// The floor of a section without remaining buffers. As all floors it fits into 31 bits: signed numbers are compared,
+/// for which every machine has vector instructions.
+const WALL: u32 = i32::MAX as u32;
 /// Capacities in units are below this, so that sums of a capacity and a size do not overflow.
 const MAX_UNITS: u64 = 1 << 30;
 /// Number of remembered states.
@@ -320,41 +322,70 @@ impl Search {
 
     /// Raises floors to where a remaining buffer can begin. Returns whether no section is full.
     fn propagate(&mut self, part: Part, meter: &mut Meter) -> bool {
-        let (first, last) = (part.first as usize, part.last as usize);
-        loop {
-            let mut cells = 0;
-            self.support[first..last].fill(WALL);
-            for i in part.from..part.to {
-                let b = self.stack[i as usize] as usize;
-                let span = self.lo[b] as usize..self.hi[b] as usize;
-                cells += span.len() as u64;
-                let mut lowest = self.floor[span.clone()].iter().fold(0, |most, &f| f.max(most));
-                if self.has_align {
-                    lowest = lowest.next_multiple_of(self.align[b]);
-                }
-                self.lowest[b] = lowest;
-                self.support[span].iter_mut().for_each(|s| *s = lowest.min(*s));
+        let mut raised = part.first..part.last;
+        let mut is_first = true;
+        while !raised.is_empty() {
+            if !self.raise_buffers(part, &raised, meter) && !is_first {
+                break;
             }
-            meter.charge((cells + (last - first) as u64) / 4 + 16);
-            let mut has_changed = false;
-            for s in first..last {
-                let floor = self.support[s];
-                if floor != self.floor[s] {
-                    has_changed |= floor != WALL;
-                    self.set_floor(s, floor);
-                    if floor != WALL && floor + self.rest[s] > self.cap {
-                        self.weight[s] = self.weight[s].saturating_add(1);
-                        return false;
-                    }
-                } else if floor != WALL && floor + self.rest[s] > self.cap {
-                    self.weight[s] = self.weight[s].saturating_add(1);
-                    return false;
-                }
-            }
-            if !has_changed {
-                return true;
+            is_first = false;
+            match self.raise_floors(part, meter) {
+                Some(range) => raised = range,
+                None => return false,
             }
         }
+        true
+    }
+
+    /// Computes the lowest offsets of the buffers with sections in a range. Returns whether one has changed.
+    fn raise_buffers(&mut self, part: Part, raised: &Range<u32>, meter: &mut Meter) -> bool {
+        let (mut cells, mut has_changed) = (0, false);
+        for i in part.from..part.to {
+            let b = self.stack[i as usize] as usize;
+            if self.lo[b] >= raised.end || raised.start >= self.hi[b] {
+                continue;
+            }
+            let span = self.lo[b] as usize..self.hi[b] as usize;
+            cells += span.len();
+            let mut lowest = self.floor[span].iter().fold(0, |most: i32, &f| most.max(f as i32)) as u32;
+            if self.has_align {
+                lowest = lowest.next_multiple_of(self.align[b]);
+            }
+            has_changed |= lowest != self.lowest[b];
+            self.lowest[b] = lowest;
+        }
+        meter.charge(cells as u64 / 8 + 8);
+        has_changed
+    }
+
+    /// Raises the floor of each section to the lowest offset of its buffers. Returns the range of sections that were
+    /// raised, or `None` if a section is full.
+    fn raise_floors(&mut self, part: Part, meter: &mut Meter) -> Option<Range<u32>> {
+        let (first, last) = (part.first as usize, part.last as usize);
+        let mut cells = 2 * (last - first);
+        self.support[first..last].fill(WALL);
+        for i in part.from..part.to {
+            let b = self.stack[i as usize] as usize;
+            let (span, lowest) = (self.lo[b] as usize..self.hi[b] as usize, self.lowest[b] as i32);
+            cells += span.len();
+            self.support[span].iter_mut().for_each(|s| *s = lowest.min(*s as i32) as u32);
+        }
+        meter.charge(cells as u64 / 8 + 8);
+        let mut raised = part.last..part.first;
+        for s in first..last {
+            let floor = self.support[s];
+            if floor != self.floor[s] {
+                self.set_floor(s, floor);
+                if floor != WALL {
+                    raised = raised.start.min(s as u32)..s as u32 + 1;
+                }
+            }
+            if floor != WALL && floor + self.rest[s] > self.cap {
+                self.weight[s] = self.weight[s].saturating_add(1);
+                return None;
+            }
+        }
+        Some(raised)
     }
 
     /// A number for the remaining buffers and floors of a part; 0 is no key.
