@@ -14,7 +14,7 @@ pub struct Budget {
 
 impl Budget {
     /// Steps in a second of one core, measured once; [`Budget::seconds`] uses the number on every machine.
-    pub const STEPS_PER_SECOND: u64 = 100_000_000;
+    pub const STEPS_PER_SECOND: u64 = 120_000_000;
 
     /// Creates a budget of steps without a deadline.
     pub const fn steps(steps: u64) -> Budget {

@@ -78,6 +78,8 @@ pub(crate) struct Search {
     rest: Vec<u32>,
     /// Offsets in units.
     offset: Vec<u32>,
+    /// Whether buffers that fit into a valley are tried first.
+    prefers_fit: bool,
     /// Preference of each buffer; larger ones are tried first.
     rank: Vec<u64>,
     /// Number of failures in each section.
@@ -131,6 +133,7 @@ impl Search {
             floor: vec![0; inst.sections],
             rest: vec![0; inst.sections],
             offset: vec![0; n],
+            prefers_fit: false,
             rank: vec![0; n],
             weight: vec![1; inst.sections],
             trail: Vec::new(),
@@ -148,7 +151,8 @@ impl Search {
         })
     }
 
-    /// Searches for a plan with a peak of at most `cap` bytes, until `max_failures` nodes had no plan.
+    /// Searches for a plan with a peak of at most `cap` bytes, until `max_failures` nodes had no plan. The candidates are
+    /// tried in the order of `mode` 0 to 7, which `seed` perturbs if it is not 0.
     pub(crate) fn run(&mut self, cap: u64, mode: u32, seed: u64, max_failures: u64, meter: &mut Meter) -> Outcome {
         self.limit = cap;
         self.cap = ((cap + self.granule - 1) / self.unit).min(MAX_UNITS) as u32;
@@ -180,6 +184,7 @@ impl Search {
 
     fn rank_buffers(&mut self, mode: u32, seed: u64) {
         let mut random = Random::new(seed);
+        self.prefers_fit = mode % 8 >= 4;
         for b in 0..self.size.len() {
             let (size, width) = (u64::from(self.size[b]), u64::from(self.hi[b] - self.lo[b]));
             let key = match mode % 4 {
@@ -189,7 +194,7 @@ impl Search {
                 _ => size * width * width,
             };
             let noise = if seed == 0 { 0 } else { random.below(512) as u128 };
-            self.rank[b] = (u128::from(key.min(1 << 61)) * (1024 + noise) / 1024) as u64;
+            self.rank[b] = (u128::from(key.min(1 << 58)) * (1024 + noise) / 1024) as u64;
         }
     }
 
@@ -443,7 +448,7 @@ impl Search {
             if is_candidate(self, b) && self.valley[self.lo[b] as usize] == valley {
                 least = least.min(floor + self.size[b]);
                 if is_here {
-                    self.cases.push((self.rank[b], b as u32));
+                    self.cases.push((self.preference(part, from, to, b), b as u32));
                 }
                 continue;
             }
@@ -457,6 +462,22 @@ impl Search {
         self.cases[base..].sort_unstable_by_key(|&(rank, b)| (std::cmp::Reverse(rank), b));
         next = next.min(least);
         Choice { section: s as u32, floor, next }
+    }
+
+    /// The preference of a candidate in the valley of sections `from..to`: larger if it ends where the valley or its
+    /// walls do.
+    fn preference(&self, part: Part, from: u32, to: u32, b: usize) -> u64 {
+        if !self.prefers_fit {
+            return self.rank[b];
+        }
+        let (is_left, is_right) = (self.lo[b] == from, self.hi[b] == to);
+        let top = self.floor[from as usize] + self.size[b];
+        let left = if from > part.first { self.floor[from as usize - 1] } else { WALL };
+        let right = if to < part.last { self.floor[to as usize] } else { WALL };
+        let mut bonus = 0;
+        bonus += u32::from(is_left) + u32::from(is_right);
+        bonus += 2 * u32::from(is_left && top == left) + 2 * u32::from(is_right && top == right);
+        self.rank[b] << bonus.min(4)
     }
 
     /// Numbers the valleys from 1; other sections are 0.

@@ -1,4 +1,4 @@
-//! The planner of one pool: first fit in several orders, then search and improvement in turn, as long as the budget lasts.
+//! The planner of one pool: first fit in several orders, then search and improvement in turn, until the budget is used up.
 
 use crate::budget::Meter;
 use crate::first_fit::FirstFit;
@@ -23,6 +23,12 @@ pub(crate) struct Solution {
 
 /// Instances with more cells, buffers times their sections, are not searched: a node would take too long.
 const MAX_CELLS: usize = 4_000_000;
+
+/// Failures after which the first searches give up. Short searches with other preferences find more than a long one.
+const MIN_FAILURES: u64 = 50;
+
+/// The preferences of the search, by round.
+const MODES: [u32; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 
 struct Solver<'a, 'm> {
     inst: &'a Instance,
@@ -103,7 +109,7 @@ impl Solver<'_, '_> {
 
     /// Searches at the lower bound, then between it and the best peak by bisection.
     fn search_round(&mut self, search: &mut Search, round: u32, capacity: Option<u64>) {
-        let max_failures = 300 << (round / 4).min(24);
+        let max_failures = MIN_FAILURES << (round / 4).min(24);
         let mut low = self.best.bound;
         if let Some(capacity) = capacity.filter(|&most| most < self.best.peak) {
             low = low.max(self.search_at(search, capacity, round, max_failures));
@@ -121,7 +127,7 @@ impl Solver<'_, '_> {
 
     /// Searches once at a target. Returns the target if no plan was found, otherwise 0.
     fn search_at(&mut self, search: &mut Search, target: u64, round: u32, max_failures: u64) -> u64 {
-        match search.run(target, round % 4, u64::from(round / 4), max_failures, self.meter) {
+        match search.run(target, MODES[round as usize % MODES.len()], u64::from(round / 8), max_failures, self.meter) {
             Outcome::Found => {
                 let offsets: Vec<u64> = (0..self.inst.len()).map(|b| search.offset(b)).collect();
                 let ends = offsets.iter().zip(&self.inst.bytes).map(|(offset, bytes)| offset + bytes);

@@ -120,7 +120,7 @@ fn small_problems_with_constraints_are_nearly_optimal() {
                 optimal += u32::from(plan.peak() == best);
             }
             (None, Err(error)) => {
-                assert!(error.is_proven && !error.conflicts.is_empty() || problem.buffers().is_empty())
+                assert!(error.is_proven && !error.conflicts.is_empty() || problem.buffers().is_empty());
             }
             (None, Ok(plan)) => assert!(problem.buffers().is_empty(), "{plan:?} for {problem:?}"),
             (best, found) => panic!("{best:?}, {found:?} for {problem:?}"),
