@@ -34,6 +34,7 @@ pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
 pub use gradus_npy as npy;
 pub use gradus_passes as passes;
+pub use gradus_plan as plan;
 #[cfg(feature = "check")]
 pub use gradus_reduce as reduce;
 #[cfg(feature = "cpu")]
@@ -236,6 +237,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::bench::SUBCOMMAND,
     #[cfg(feature = "cpu")]
     commands::inspect::SUBCOMMAND,
+    commands::plan::SUBCOMMAND,
     #[cfg(feature = "check")]
     commands::check::SUBCOMMAND,
     #[cfg(feature = "check")]

@@ -22,6 +22,7 @@ pub mod inspect;
 pub mod list;
 pub mod model;
 pub mod opt;
+pub mod plan;
 pub mod ready;
 #[cfg(feature = "check")]
 pub mod reduce;

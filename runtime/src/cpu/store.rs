@@ -86,7 +86,7 @@ impl Store {
     pub(super) fn new(slots: &[Slot], given: &FxHashSet<usize>, steps: usize) -> Option<(Store, Usage)> {
         let is_given = |i: &usize| given.contains(i);
         let inner = |(i, slot): (usize, &Slot)| if is_given(&i) { Slot { bytes: 0, ..*slot } } else { *slot };
-        let (offsets, usage) = place(&slots.iter().enumerate().map(inner).collect::<Vec<_>>(), steps);
+        let (offsets, usage) = place(&slots.iter().enumerate().map(inner).collect::<Vec<_>>(), steps)?;
         let rooms: usize = given.iter().map(|&i| slots[i].bytes.next_multiple_of(LINE)).sum();
         let memory = AlignedBytes::try_zeros(usage.reserved)?;
         let mut store = Store { memory, at: Vec::new(), given: Vec::new() };
