@@ -7,7 +7,7 @@ use gradus_ir::float::{from_f64, to_f64};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::MemRef;
 use gradus_ir::random::Random;
-use gradus_ir::{Context, DType, DYNAMIC, Tensor, Type, TypeData, TypeInfo};
+use gradus_ir::{Context, DType, DYNAMIC, ParamArgs, Tensor, Type, TypeData, TypeInfo};
 
 /// Maximum number of elements of a buffer.
 pub(crate) const MAX_ELEMENTS: i64 = 4096;
@@ -53,8 +53,8 @@ impl Draw<'_> {
 
     /// Draws a value; `shares` selects the earlier arguments with which it may share memory.
     pub(crate) fn value(&mut self, ty: Type, shares: &dyn Fn(usize) -> bool) -> Option<Datum> {
-        if let Some(info) = self.ctx.type_info(ty) {
-            return self.declared(ty, info, shares);
+        if let Some((info, params)) = self.ctx.declared(ty) {
+            return self.declared(info, &params, shares);
         }
         // A tensor may have poison elements, which are not representable, but its shape is never poison.
         let is_tensor = matches!(self.ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::UnrankedTensor { .. });
@@ -73,12 +73,12 @@ impl Draw<'_> {
     }
 
     /// Draws a value of a declared type, by its declaration or as a value of the type that represents it.
-    fn declared(&mut self, ty: Type, info: &TypeInfo, shares: &dyn Fn(usize) -> bool) -> Option<Datum> {
-        let Some(draw) = info.draw else { return info.repr.and_then(|_| self.value(self.ctx.repr(ty), shares)) };
+    fn declared(&mut self, info: &TypeInfo, params: &ParamArgs<'_>, shares: &dyn Fn(usize) -> bool) -> Option<Datum> {
+        let Some(draw) = info.draw else { return self.value(info.repr?(params), shares) };
         if self.poison && self.random.percent(30) {
             return Some(Datum::Poison);
         }
-        Some(draw(&self.ctx.type_params(ty)?, self.random))
+        Some(draw(params, self.random))
     }
 
     /// Draws a memref.

@@ -43,14 +43,14 @@ pub fn check(ctx: &Arc<Context>) -> Vec<DeclarationError> {
     errors
 }
 
-/// A drawn value that is none of the type's, or whose constant has another value.
+/// The mistake of a type: it draws a value that it does not contain, or a constant has another value.
 fn type_mistake(ctx: &Context, info: &'static TypeInfo) -> Option<String> {
     let mut random = Random::of(info.decl.name);
     let examples = info.decl.examples.iter().map(|body| info.decl.example('!', body));
     examples.filter_map(|text| ctx.parse_type(&text).ok()).find_map(|ty| {
         (0..RUNS).find_map(|_| {
             let (value, shown) = (Inputs::draw_value(ctx, ty, &mut random)?, ctx.display_type(ty));
-            if !ctx.has_kind(ty, &value) || !ctx.has_shape(ty, &value) {
+            if !ctx.is_value(ty, &value) {
                 return Some(format!("its 'draw' gives {}, which is no value of '{shown}'", value.kind()));
             }
             let again = ctx.attr_datum(ctx.datum_attr(ty, &value)?);

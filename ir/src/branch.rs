@@ -46,10 +46,9 @@ pub(crate) fn successor_sizes(
     keep: impl Fn(usize) -> bool,
 ) -> Option<(&'static str, Vec<i32>)> {
     let info = m.info(branch)?;
-    let (name, mut ranges) = (info.successor_sizes?, carried_ranges(m, branch));
-    let shared = ranges.drain(..info.successors.len().checked_sub(1)?.min(ranges.len()));
-    drop(shared);
-    Some((name, ranges.into_iter().map(|range| range.filter(|&k| keep(k)).count() as i32).collect()))
+    let (name, before) = (info.successor_sizes?, info.successors.len().checked_sub(1)?);
+    let ranges = carried_ranges(m, branch).into_iter().skip(before);
+    Some((name, ranges.map(|range| range.filter(|&k| keep(k)).count() as i32).collect()))
 }
 
 impl Module {

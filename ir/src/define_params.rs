@@ -4,34 +4,13 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! define_type {
-    (
-        { #[doc = $docattr:literal] $vis:vis $Name:ident $name:literal $summary:literal $doc:literal }
-        params { $($param:tt)* }
-        shared { $($skey:ident: $svalue:expr,)* }
-        own { $($key:ident: $value:expr,)* }
-    ) => {
-        #[doc = $docattr]
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        $vis struct $Name(pub $crate::Type);
+    ({ #[$doc:meta] $vis:vis $Name:ident $name:literal $summary:literal $text:literal } params { $($param:tt)* } $($rest:tt)*) => {
+        $crate::define_params!(
+            @handle { #[$doc] $vis $Name $name $text } [$($param)*] $($rest)* TypeDecl TypeInfo Type type_params
+        );
+        $crate::define_params!(@builder $vis $Name [$($param)*] get(declared_type) ());
 
-        impl $crate::TypeDecl for $Name {
-            const INFO: &'static $crate::TypeInfo = {
-                // A static has a unique address, by which handles are compared.
-                #[allow(clippy::needless_update, reason = "a declaration may state every field")]
-                static INFO: $crate::TypeInfo = $crate::TypeInfo {
-                    decl: $crate::define_params!(@decl $name $doc [$($param)*] { $($skey: $svalue,)* }),
-                    $($key: $value,)*
-                    ..$crate::TypeInfo::DEFAULT
-                };
-                &INFO
-            };
-
-            fn wrap(ty: $crate::Type) -> Self {
-                $Name(ty)
-            }
-        }
-
-        #[allow(dead_code, clippy::too_many_arguments, reason = "made for every type alike")]
+        #[allow(dead_code, reason = "made for every type alike")]
         impl $Name {
             /// The constraint that a type is one of this declaration.
             $vis const TYPE: $crate::TypeConstraint = $crate::TypeConstraint {
@@ -39,15 +18,7 @@ macro_rules! define_type {
                 check: |ctx, ty| <$Name as $crate::TypeDecl>::cast(ctx, ty).is_some(),
                 only: None,
             };
-
-            /// Returns the parameters.
-            $vis fn params(self, ctx: &$crate::Context) -> $crate::ParamArgs<'_> {
-                ctx.type_params(self.0).expect("a type of this declaration")
-            }
         }
-
-        $crate::define_params!(@accessors $vis $Name [$($param)*]);
-        $crate::define_params!(@builder $vis $Name [$($param)*] get(declared_type) ());
     };
 }
 
@@ -55,34 +26,14 @@ macro_rules! define_type {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! define_attr {
-    (
-        { #[doc = $docattr:literal] $vis:vis $Name:ident $name:literal $summary:literal $doc:literal }
-        params { $($param:tt)* }
-        shared { $($skey:ident: $svalue:expr,)* }
-        own { $($key:ident: $value:expr,)* }
-    ) => {
-        #[doc = $docattr]
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        $vis struct $Name(pub $crate::Attr);
+    ({ #[$doc:meta] $vis:vis $Name:ident $name:literal $summary:literal $text:literal } params { $($param:tt)* } $($rest:tt)*) => {
+        $crate::define_params!(
+            @handle { #[$doc] $vis $Name $name $text } [$($param)*] $($rest)* AttrDecl AttrInfo Attr attr_params
+        );
+        $crate::define_params!(@builder $vis $Name [$($param)*] get(declared_attr) ());
+        $crate::define_params!(@builder $vis $Name [$($param)*] get_typed(declared_typed_attr) (of_type: $crate::Type));
 
-        impl $crate::AttrDecl for $Name {
-            const INFO: &'static $crate::AttrInfo = {
-                // A static has a unique address, by which handles are compared.
-                #[allow(clippy::needless_update, reason = "a declaration may state every field")]
-                static INFO: $crate::AttrInfo = $crate::AttrInfo {
-                    decl: $crate::define_params!(@decl $name $doc [$($param)*] { $($skey: $svalue,)* }),
-                    $($key: $value,)*
-                    ..$crate::AttrInfo::DEFAULT
-                };
-                &INFO
-            };
-
-            fn wrap(attr: $crate::Attr) -> Self {
-                $Name(attr)
-            }
-        }
-
-        #[allow(dead_code, clippy::too_many_arguments, reason = "made for every attribute alike")]
+        #[allow(dead_code, reason = "made for every attribute alike")]
         impl $Name {
             /// The constraint that an attribute is one of this declaration. Formats of ops omit its name.
             $vis const KIND: $crate::AttrKind = $crate::AttrKind {
@@ -90,16 +41,7 @@ macro_rules! define_attr {
                 check: |ctx, attr| <$Name as $crate::AttrDecl>::cast(ctx, attr).is_some(),
                 text: $crate::AttrText::Declared($name),
             };
-
-            /// Returns the parameters.
-            $vis fn params(self, ctx: &$crate::Context) -> $crate::ParamArgs<'_> {
-                ctx.attr_params(self.0).expect("an attribute of this declaration")
-            }
         }
-
-        $crate::define_params!(@accessors $vis $Name [$($param)*]);
-        $crate::define_params!(@builder $vis $Name [$($param)*] get(declared_attr) ());
-        $crate::define_params!(@builder $vis $Name [$($param)*] get_typed(declared_typed_attr) (of_type: $crate::Type));
     };
 }
 
@@ -107,6 +49,44 @@ macro_rules! define_attr {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! define_params {
+    (
+        @handle { #[$docattr:meta] $vis:vis $Name:ident $name:literal $doc:literal }
+        [$($param:tt)*]
+        shared { $($skey:ident: $svalue:expr,)* }
+        own { $($key:ident: $value:expr,)* }
+        $Decl:ident $Info:ident $Handled:ident $params_of:ident
+    ) => {
+        #[$docattr]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        $vis struct $Name(pub $crate::$Handled);
+
+        impl $crate::$Decl for $Name {
+            const INFO: &'static $crate::$Info = {
+                // A static has a unique address, by which handles are compared.
+                #[allow(clippy::needless_update, reason = "a declaration may state every field")]
+                static INFO: $crate::$Info = $crate::$Info {
+                    decl: $crate::define_params!(@decl $name $doc [$($param)*] { $($skey: $svalue,)* }),
+                    $($key: $value,)*
+                    ..$crate::$Info::DEFAULT
+                };
+                &INFO
+            };
+
+            fn wrap(handled: $crate::$Handled) -> Self {
+                $Name(handled)
+            }
+        }
+
+        #[allow(dead_code, reason = "made for every declaration alike")]
+        impl $Name {
+            /// Returns the parameters.
+            $vis fn params(self, ctx: &$crate::Context) -> $crate::ParamArgs<'_> {
+                ctx.$params_of(self.0).expect("of this declaration")
+            }
+        }
+
+        $crate::define_params!(@accessors $vis $Name [$($param)*]);
+    };
     (
         @decl $name:literal $doc:literal
         [$(($pname:ident $ptext:literal $parity:ident $pdoc:literal ($pkind:expr) ($pdefault:expr)))*]

@@ -35,11 +35,13 @@ impl Context {
 
     /// Returns the attribute for a value of type `ty`; `None` if the value is not of that type.
     pub fn datum_attr(&self, ty: Type, datum: &Datum) -> Option<Attr> {
-        if let (Some(info), false) = (self.type_info(ty), *datum == Datum::Poison) {
-            return info.constant?(&self.type_params(ty)?, datum);
+        if *datum == Datum::Poison {
+            return Some(self.poison_attr());
+        }
+        if let Some((info, params)) = self.declared(ty) {
+            return info.constant?(&params, datum);
         }
         match datum {
-            Datum::Poison => Some(self.poison_attr()),
             Datum::Int(v) if self.int_width(ty).is_some() => Some(self.int_attr(ty, *v)),
             Datum::Float(v) if self.float_kind(ty).is_some() => Some(self.float_attr(ty, *v)),
             Datum::Tensor(t) => {
@@ -55,13 +57,12 @@ impl Context {
     /// Returns the type as whose values the values of a type are computed: the type itself, unless it is a declared one
     /// with a `repr`.
     pub fn repr(&self, ty: Type) -> Type {
-        let declared = || Some(self.type_info(ty)?.repr?(&self.type_params(ty)?));
-        declared().unwrap_or(ty)
+        self.declared(ty).and_then(|(info, params)| Some(info.repr?(&params))).unwrap_or(ty)
     }
 
     /// Whether a value is of the kind of a type: an integer, a float, a tensor of its element type, a memref, or a value of
     /// a declared type.
-    pub fn has_kind(&self, ty: Type, value: &Datum) -> bool {
+    fn has_kind(&self, ty: Type, value: &Datum) -> bool {
         match value {
             Datum::Poison => true,
             _ if matches!(self.type_data(ty), TypeData::Declared { .. }) => self.is_of_declared(ty, value),
@@ -75,7 +76,7 @@ impl Context {
 
     /// Whether a value is one of a declared type.
     fn is_of_declared(&self, ty: Type, value: &Datum) -> bool {
-        let (Some(info), Some(params)) = (self.type_info(ty), self.type_params(ty)) else { return true };
+        let Some((info, params)) = self.declared(ty) else { return true };
         info.contains.is_none_or(|contains| contains(&params, value))
             && info.repr.is_none_or(|repr| self.has_kind(repr(&params), value))
     }
@@ -90,6 +91,11 @@ impl Context {
         let (Datum::Tensor(tensor), Some(shape)) = (value, self.shape(self.repr(ty))) else { return true };
         let fits = |(&want, &have): (&i64, &usize)| want < 0 || want as u64 == have as u64;
         shape.len() == tensor.shape().len() && shape.iter().zip(tensor.shape()).all(fits)
+    }
+
+    /// Whether a value is one of a type: of its kind and its shape.
+    pub fn is_value(&self, ty: Type, value: &Datum) -> bool {
+        self.has_kind(ty, value) && self.has_shape(ty, value)
     }
 
     /// Returns the integer wrapped to the type, or its splat: dynamic extents are those of `like`, else `open`;

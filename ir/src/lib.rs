@@ -57,6 +57,7 @@ pub mod float;
 pub mod greedy;
 mod intern;
 pub mod layout;
+mod lexer;
 mod loc;
 pub mod memory;
 mod memref;

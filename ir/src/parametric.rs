@@ -7,7 +7,7 @@ use crate::declaration_error::Place;
 use crate::intern::{Attr, Type};
 use crate::random::Random;
 
-/// What declared types and attributes share: a name, parameters and their text.
+/// The part that declared types and attributes share: name, parameters and text.
 ///
 /// Without a `format`, the text lists the required parameters in order, then the others as `name = value`, unless they
 /// have their default: `#layout.tiled<"NCHW8c", pad = -128>`.

@@ -82,11 +82,16 @@ impl Context {
         self.registry().attrs.get(name).copied()
     }
 
+    /// Returns the declaration and the parameters of a declared type; `None` for other types.
+    pub fn declared(&self, ty: Type) -> Option<(&'static TypeInfo, ParamArgs<'_>)> {
+        let info = self.type_info(ty)?;
+        let TypeData::Declared { params, .. } = self.type_data(ty) else { return None };
+        Some((info, ParamArgs { ctx: self, decl: &info.decl, params, of_type: Type::NONE }))
+    }
+
     /// Returns the parameters of a declared type; `None` for other types.
     pub fn type_params(&self, ty: Type) -> Option<ParamArgs<'_>> {
-        let decl = &self.type_info(ty)?.decl;
-        let TypeData::Declared { params, .. } = self.type_data(ty) else { return None };
-        Some(ParamArgs { ctx: self, decl, params, of_type: Type::NONE })
+        self.declared(ty).map(|(_, params)| params)
     }
 
     /// Returns the parameters of a declared attribute; `None` for other attributes.

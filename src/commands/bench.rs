@@ -149,12 +149,15 @@ fn peak_mib() -> Option<f64> {
 fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
     let mut random = Random::of("inputs");
     let mut draw = |(name, ty): &(String, Type)| {
-        if let (Some(draw), Some(params)) = (ctx.type_info(*ty).and_then(|info| info.draw), ctx.type_params(*ty)) {
+        if let Some((info, params)) = ctx.declared(*ty)
+            && let Some(draw) = info.draw
+        {
             return Ok(draw(&params, &mut random));
         }
-        let shape = ctx.shape(*ty).unwrap_or(&[]).iter().map(|&d| usize::try_from(d));
+        let repr = ctx.repr(*ty);
+        let shape = ctx.shape(repr).unwrap_or(&[]).iter().map(|&d| usize::try_from(d));
         let shape: Option<Vec<usize>> = shape.collect::<Result<_, _>>().ok();
-        let dtype = ctx.dtype(ctx.element_type(*ty));
+        let dtype = ctx.dtype(ctx.element_type(repr));
         let (Some(shape), Some(dtype)) = (shape, dtype) else {
             let ty = ctx.display_type(*ty);
             return Err(Failure::Usage(format!("input '{name}' is {ty}: give --input {name}=FILE.npy, or --dim")));

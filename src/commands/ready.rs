@@ -86,8 +86,7 @@ fn workers(matches: &ArgMatches) -> Result<Workers, String> {
     Workers::new(matches.get_one::<u16>("threads").map_or_else(all, |&n| n.into()))
 }
 
-/// Names and types of the parameters and results of a function; the types are those as whose values declared ones are
-/// computed.
+/// Names and types of the parameters and results of a function.
 pub struct Signature {
     pub(super) inputs: Vec<(String, Type)>,
     pub(super) outputs: Vec<(String, Type)>,
@@ -104,8 +103,7 @@ impl Signature {
                 let dict = *list.get(i)?;
                 ctx.as_str(ctx.dict_get(dict, ctx.str("graph.name"))?).map(str::to_owned)
             };
-            let named = |(i, &ty)| (name(i).unwrap_or(format!("{default}{i}")), ctx.repr(ty));
-            types.iter().enumerate().map(named).collect()
+            types.iter().enumerate().map(|(i, &t)| (name(i).unwrap_or(format!("{default}{i}")), t)).collect()
         };
         Signature { inputs: names("arg_attrs", "arg", inputs), outputs: names("res_attrs", "result", outputs) }
     }

@@ -122,9 +122,9 @@ pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signa
     } else {
         for (name, text) in named(matches, "input", &signature.inputs)? {
             let ty = signature.inputs.iter().find(|input| input.0 == name).map_or(Type::NONE, |input| input.1);
-            let value = match ctx.type_info(ty) {
-                Some(_) => value_of(ctx, &name, &text, ty)?,
-                None => Datum::Tensor(read_npy(Path::new(&text))?),
+            let value = match is_own(ctx, ty) {
+                true => value_of(ctx, &name, &text, ty)?,
+                false => Datum::Tensor(read_npy(Path::new(&text))?),
             };
             given.push((name, value));
         }
@@ -132,11 +132,11 @@ pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signa
     let take = |(name, ty): &(String, Type)| {
         let found = given.iter().find(|g| g.0 == *name).map(|g| g.1.clone());
         let value = found.ok_or_else(|| {
-            let what = if ctx.type_info(*ty).is_some() { "ATTRIBUTE" } else { "FILE.npy" };
+            let what = if is_own(ctx, *ty) { "ATTRIBUTE" } else { "FILE.npy" };
             let ty = ctx.display_type(*ty);
             Failure::Usage(format!("input '{name}' ({ty}) is missing: give --input {name}={what}"))
         })?;
-        let want = ctx.dtype(ctx.element_type(*ty));
+        let want = ctx.dtype(ctx.element_type(ctx.repr(*ty)));
         if let Datum::Tensor(tensor) = &value
             && want.is_some_and(|d| d != tensor.dtype())
         {
@@ -146,6 +146,11 @@ pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signa
         Ok(value)
     };
     signature.inputs.iter().map(take).collect()
+}
+
+/// Whether values of a type are its own, so that no file holds them.
+fn is_own(ctx: &Context, ty: Type) -> bool {
+    ctx.type_info(ty).is_some_and(|info| info.repr.is_none())
 }
 
 /// Returns the value of a declared type whose attribute is `text`, with or without its type.
@@ -161,7 +166,7 @@ fn value_of(ctx: &Context, name: &str, text: &str, ty: Type) -> Result<Datum, Fa
 fn pieces(ctx: &Context, signature: &Signature, inputs: &[Datum]) -> Result<usize, Failure> {
     let mut count = 1;
     for ((name, ty), input) in signature.inputs.iter().zip(inputs) {
-        let (Some(shape), Datum::Tensor(tensor)) = (ctx.shape(*ty), input) else { continue };
+        let (Some(shape), Datum::Tensor(tensor)) = (ctx.shape(ctx.repr(*ty)), input) else { continue };
         let have = tensor.shape();
         let fits = |from: usize| {
             shape.len() == have.len() && shape.iter().zip(have).skip(from).all(|(&s, &h)| s < 0 || s == h as i64)
@@ -192,7 +197,9 @@ fn execute(
     let mut ready = ready.on_op(move |n| ticks.set_position(n));
     let mut parts: Vec<Vec<Datum>> = vec![Vec::new(); signature.outputs.len()];
     for piece in 0..count {
-        let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&m.ctx, t, *ty, piece, count)).collect();
+        let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&m.ctx, t, *ty, piece, count));
+        let args: Vec<Datum> = args.collect();
+        check_declared(&m.ctx, signature, &args)?;
         let results = ready.call(args).map_err(|stop| report(&m.ctx, &[stop.diagnostic(m)], streams))?;
         for ((part, result), (_, ty)) in parts.iter_mut().zip(results).zip(&signature.outputs) {
             part.push(output(&m.ctx, result, *ty)?);
@@ -202,9 +209,20 @@ fn execute(
     parts.into_iter().map(|parts| join(&parts)).collect()
 }
 
+/// Reports an argument that is no value of its declared type.
+fn check_declared(ctx: &Context, signature: &Signature, args: &[Datum]) -> Result<(), Failure> {
+    let mut inputs = signature.inputs.iter().zip(args);
+    match inputs.find(|((_, ty), arg)| ctx.type_info(*ty).is_some() && !ctx.is_value(*ty, arg)) {
+        None => Ok(()),
+        Some(((name, ty), _)) => {
+            Err(Failure::Input(format!("input '{name}' is not a value of type '{}'", ctx.display_type(*ty))))
+        }
+    }
+}
+
 /// The slice of an input for one call. Scalar parameters take tensors of one element.
 pub(super) fn cut(ctx: &Context, input: &Datum, ty: Type, piece: usize, count: usize) -> Datum {
-    let Datum::Tensor(tensor) = input else { return input.clone() };
+    let (ty, Datum::Tensor(tensor)) = (ctx.repr(ty), input) else { return input.clone() };
     if !ctx.is_shaped(ty) {
         let first = tensor.to_f64().first().copied().unwrap_or(0.0);
         let int = tensor.to_i64().and_then(|v| v.first().copied());
@@ -222,9 +240,9 @@ pub(super) fn cut(ctx: &Context, input: &Datum, ty: Type, piece: usize, count: u
     Datum::Tensor(Tensor::new(tensor.dtype(), shape, bytes).expect("a slice of whole rows"))
 }
 
-/// Converts a number of type `ty` to a tensor of rank 0; other results stay as they are.
+/// Converts a number of type `ty` to a tensor of rank 0; returns other results unchanged.
 fn output(ctx: &Context, datum: Datum, ty: Type) -> Result<Datum, Failure> {
-    let dtype = ctx.dtype(ty);
+    let dtype = ctx.dtype(ctx.repr(ty));
     match datum {
         Datum::Tensor(_) | Datum::Own(_) => Ok(datum),
         Datum::Int(v) => Ok(Datum::Tensor(ints_to_tensor(dtype.unwrap_or(DType::I64), &[], &[v]))),

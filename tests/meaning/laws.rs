@@ -189,7 +189,7 @@ fn is_of_type(m: &Module, ty: gradus::ir::Type, datum: &Datum) -> bool {
             let rounded = gradus::ir::float::to_f64(kind, gradus::ir::float::from_f64(kind, *value));
             value.is_nan() || rounded.to_bits() == value.to_bits()
         }),
-        Datum::Tensor(_) | Datum::MemRef(_) | Datum::Own(_) => ctx.has_kind(ty, datum) && ctx.has_shape(ty, datum),
+        Datum::Tensor(_) | Datum::MemRef(_) | Datum::Own(_) => ctx.is_value(ty, datum),
     }
 }
 

@@ -176,7 +176,7 @@ impl Program {
         let types = types.map_err(|e| format!("executes, but inference says: {e}"))?;
         for (ty, result) in types.iter().zip(&results) {
             let tensor = result.tensor().map_err(|e| e.to_string())?;
-            if !ctx.has_kind(*ty, result) || !ctx.has_shape(*ty, result) {
+            if !ctx.is_value(*ty, result) {
                 return Err(format!("{} is inferred for {tensor:?}", ctx.display_type(*ty)));
             }
         }

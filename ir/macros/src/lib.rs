@@ -91,7 +91,7 @@ fn expand(kind: &'static Kind, args: TokenStream, item: TokenStream) -> TokenStr
 struct Kind {
     /// The attribute, and the module of the items that its expansion uses.
     attribute: &'static str,
-    /// What it declares, with the article.
+    /// The declared thing, with its article, for messages.
     declares: &'static str,
     /// Keys whose value is wrapped in `Some`.
     optional_keys: &'static [&'static str],

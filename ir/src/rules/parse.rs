@@ -5,40 +5,40 @@ use crate::constraint::{AttrSpec, AttrText};
 use crate::context::Context;
 use crate::diag::hint;
 use crate::intern::{Attr, Type};
+use crate::lexer::Lexer;
 use crate::op_info::{Arity, Dialect, OpInfo};
 
 /// Parses a rule of a dialect. Errors give the cause and the rest of the text.
 pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<CompiledRule, String> {
-    let mut reader = Reader {
+    let mut parser = RuleParser {
         ctx,
         dialect,
-        rest: rule.text,
+        lexer: Lexer::new(rule.text, "_."),
         names: Vec::new(),
         bound: None,
         computed: Vec::new(),
         fixed: Vec::new(),
     };
     let mut roots = Vec::new();
-    for term in reader.terms()? {
+    for term in parser.terms()? {
         let Term::Op { op, .. } = term else { return Err("the left side must be an op".into()) };
         roots.push(op);
     }
-    reader.bound = Some(reader.names.len());
-    reader.expect("=>")?;
-    let right = reader.terms()?;
+    parser.bound = Some(parser.names.len());
+    parser.lexer.expect("=>")?;
+    let right = parser.terms()?;
     let mut conditions = Vec::new();
-    if reader.eat("if ") {
+    if parser.lexer.eat("if ") {
         loop {
-            let name = reader.word();
-            conditions.push(reader.call(&name)?);
-            if !reader.eat(",") {
+            let name = parser.lexer.word();
+            conditions.push(parser.call(name)?);
+            if !parser.lexer.eat(",") {
                 break;
             }
         }
     }
-    reader.rest = reader.rest.trim_start();
-    if !reader.rest.is_empty() {
-        return Err(reader.error("expected the end"));
+    if !parser.lexer.at_end() {
+        return Err(parser.lexer.error("expected the end"));
     }
     CompiledRule {
         name: ctx.str(rule.name),
@@ -46,18 +46,18 @@ pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Co
         approx: rule.approx,
         roots,
         conditions,
-        computed: reader.computed,
+        computed: parser.computed,
         right,
-        fixed: reader.fixed,
-        variables: reader.names.len(),
+        fixed: parser.fixed,
+        variables: parser.names.len(),
     }
     .finish()
 }
 
-struct Reader<'a> {
+struct RuleParser<'a> {
     ctx: &'a Context,
     dialect: &'a Dialect,
-    rest: &'a str,
+    lexer: Lexer<'a>,
     names: Vec<String>,
     /// Number of names on the left side, once it is parsed.
     bound: Option<usize>,
@@ -66,37 +66,10 @@ struct Reader<'a> {
     fixed: Vec<(Var, Type)>,
 }
 
-impl Reader<'_> {
-    fn eat(&mut self, token: &str) -> bool {
-        self.rest = self.rest.trim_start();
-        match self.rest.strip_prefix(token) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.eat(token) { Ok(()) } else { Err(self.error(&format!("expected '{token}'"))) }
-    }
-
-    fn error(&self, message: &str) -> String {
-        format!("{message} at '{}'", self.rest)
-    }
-
-    fn word(&mut self) -> String {
-        self.rest = self.rest.trim_start();
-        let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c)));
-        let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-        self.rest = rest;
-        word.to_owned()
-    }
-
+impl RuleParser<'_> {
     /// Returns the variable of a name. On the left side, an unknown name creates one; on the right side, it is an
     /// error.
-    fn var(&mut self, name: String) -> Result<Var, String> {
+    fn var(&mut self, name: &str) -> Result<Var, String> {
         if let Some(known) = self.names.iter().position(|n| *n == name) {
             return Ok(known);
         }
@@ -106,23 +79,23 @@ impl Reader<'_> {
         Ok(self.new_var(name))
     }
 
-    fn new_var(&mut self, name: String) -> Var {
-        self.names.push(name);
+    fn new_var(&mut self, name: &str) -> Var {
+        self.names.push(name.to_owned());
         self.names.len() - 1
     }
 
     fn type_var(&mut self) -> Result<Option<Var>, String> {
-        if !self.eat(":") {
+        if !self.lexer.eat(":") {
             return Ok(None);
         }
-        let name = self.word();
+        let name = self.lexer.word();
         // Types and values have separate namespaces.
         let key = format!(":{name}");
         if !name.starts_with(|c: char| c.is_ascii_lowercase()) || self.names.contains(&key) {
-            return self.var(key).map(Some);
+            return self.var(&key).map(Some);
         }
-        let ty = self.ctx.parse_type(&name).map_err(|e| e.message)?;
-        let var = self.new_var(key);
+        let ty = self.ctx.parse_type(name).map_err(|e| e.message)?;
+        let var = self.new_var(&key);
         self.fixed.push((var, ty));
         Ok(Some(var))
     }
@@ -130,34 +103,32 @@ impl Reader<'_> {
     /// Parses comma-separated terms.
     fn terms(&mut self) -> Result<Vec<Term>, String> {
         let mut terms = vec![self.term()?];
-        while self.eat(",") {
+        while self.lexer.eat(",") {
             terms.push(self.term()?);
         }
         Ok(terms)
     }
 
     fn term(&mut self) -> Result<Term, String> {
-        self.rest = self.rest.trim_start();
-        let number =
-            self.rest.len() - self.rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-.".contains(c)).len();
-        if number > 0 {
-            let (text, rest) = self.rest.split_at(number);
-            self.rest = rest;
+        let text = self.lexer.take_while(|c| c.is_ascii_digit() || "-.".contains(c));
+        if !text.is_empty() {
             let value = text.parse().map_err(|_| format!("'{text}' is no number"))?;
             return Ok(Term::Number { value, ty: self.type_var()? });
         }
-        let name = self.word();
+        let name = self.lexer.word();
         if name.is_empty() {
-            return Err(self.error("expected a value, constant or op"));
+            return Err(self.lexer.error("expected a value, constant or op"));
         }
-        if self.eat("@") {
+        if self.lexer.eat("@") {
             let result = if self.bound.is_some() { self.new_var(name) } else { self.var(name)? };
-            let Term::Op { mut op, .. } = self.term()? else { return Err(self.error("expected an op after '@'")) };
+            let Term::Op { mut op, .. } = self.term()? else {
+                return Err(self.lexer.error("expected an op after '@'"));
+            };
             op.results[0] = Some(result);
             return Ok(Term::Op { op, result: 0 });
         }
-        if self.rest.starts_with(['(', '{']) {
-            return self.op_or_computed(&name);
+        if self.lexer.follows(&['(', '{']) {
+            return self.op_or_computed(name);
         }
         let constant = name.starts_with(|c: char| c.is_ascii_uppercase());
         let var = self.var(name)?;
@@ -178,7 +149,7 @@ impl Reader<'_> {
     /// Parses a call and creates the variable of its result.
     fn computed(&mut self, name: &str) -> Result<Var, String> {
         let call = self.call(name)?;
-        let var = self.new_var(String::new());
+        let var = self.new_var("");
         self.computed.push((var, call));
         Ok(var)
     }
@@ -191,17 +162,17 @@ impl Reader<'_> {
             return Err(format!("'{full}' is not a registered op{}", hint(&full, known)));
         };
         let mut attrs = Vec::new();
-        if self.eat("{") {
-            while !self.eat("}") {
+        if self.lexer.eat("{") {
+            while !self.lexer.eat("}") {
                 attrs.push(self.attr(info)?);
-                self.eat(",");
+                self.lexer.eat(",");
             }
         }
-        self.expect("(")?;
+        self.lexer.expect("(")?;
         let mut operands = Vec::new();
-        while !self.eat(")") {
+        while !self.lexer.eat(")") {
             operands.push(self.term()?);
-            self.eat(",");
+            self.lexer.eat(",");
         }
         check_arity(info, operands.len())?;
         let ty = self.type_var()?;
@@ -209,27 +180,27 @@ impl Reader<'_> {
     }
 
     fn attr(&mut self, info: &OpInfo) -> Result<(crate::intern::Str, AttrTerm), String> {
-        if self.eat(OTHERS) {
-            self.expect("=")?;
-            let word = self.word();
-            let var = if self.rest.starts_with('(') { self.computed(&word)? } else { self.var(word)? };
+        if self.lexer.eat(OTHERS) {
+            self.lexer.expect("=")?;
+            let word = self.lexer.word();
+            let var = if self.lexer.follows(&['(']) { self.computed(word)? } else { self.var(word)? };
             return Ok((self.ctx.str(OTHERS), AttrTerm::Others(var)));
         }
-        let key = self.word();
-        let Some(spec) = info.attr(&key) else {
-            let near = hint(&key, info.attrs.iter().map(|a| a.name));
+        let key = self.lexer.word();
+        let Some(spec) = info.attr(key) else {
+            let near = hint(key, info.attrs.iter().map(|a| a.name));
             return Err(format!("'{}' has no attribute '{key}'{near}", info.name));
         };
-        self.expect("=")?;
-        let word = self.word();
-        let term = if self.rest.starts_with('(') {
-            AttrTerm::Var(self.computed(&word)?)
+        self.lexer.expect("=")?;
+        let word = self.lexer.word();
+        let term = if self.lexer.follows(&['(']) {
+            AttrTerm::Var(self.computed(word)?)
         } else if word.starts_with(|c: char| c.is_ascii_uppercase()) {
             AttrTerm::Var(self.var(word)?)
         } else {
-            AttrTerm::Is(self.spelled(spec, &word)?)
+            AttrTerm::Is(self.spelled(spec, word)?)
         };
-        Ok((self.ctx.str(&key), term))
+        Ok((self.ctx.str(key), term))
     }
 
     /// Parses an attribute as the custom form spells it.
@@ -255,14 +226,14 @@ impl Reader<'_> {
             let near = hint(name, self.ctx.rule_functions().map(|function| function.name));
             format!("no condition or computation is called '{name}'{near}")
         })?;
-        self.expect("(")?;
+        self.lexer.expect("(")?;
         let mut args = Vec::new();
-        while !self.eat(")") {
-            let word = self.word();
+        while !self.lexer.eat(")") {
+            let word = self.lexer.word();
             let as_type = format!(":{word}");
             let known = self.names.iter().position(|n| *n == as_type || *n == word);
             args.push(known.ok_or_else(|| format!("'{word}' is not on the left side"))?);
-            self.eat(",");
+            self.lexer.eat(",");
         }
         Ok(Call { function, args, params: Vec::new() })
     }

@@ -17,10 +17,11 @@
 //! relation.
 
 use super::directive::{Directive, Param, Params, Values};
-use super::format_lexer::FormatLexer;
+use super::format_elems::FormatElems;
 use crate::context::Context;
 use crate::diag::hint;
 use crate::intern::{OpName, Type};
+use crate::lexer::{Lexer, Literal};
 use crate::op_info::OpInfo;
 
 /// A parsed format.
@@ -59,7 +60,7 @@ pub(crate) enum Elem {
 impl Format {
     /// Parses the format of a declaration. An error is a mistake in the declaration.
     pub(crate) fn parse(info: &OpInfo, text: &str) -> Result<Format, String> {
-        let mut parser = FormatParser { info, lexer: FormatLexer::new(info.name, text) };
+        let mut parser = FormatParser { info, lexer: Lexer::new(text, "_-") };
         let elems = parser.elems(false)?.0;
         let mut spelled = Vec::new();
         spelled_attrs(&elems, info, &mut spelled);
@@ -95,33 +96,21 @@ const ELEMENTS: [&str; 8] =
 #[derive(Clone)]
 struct FormatParser<'a> {
     info: &'a OpInfo,
-    lexer: FormatLexer<'a>,
+    lexer: Lexer<'a>,
 }
 
-impl FormatParser<'_> {
-    /// Parses elements up to the end or, in a group, the closing parenthesis. Returns them and the index of the anchor.
-    fn elems(&mut self, group: bool) -> Result<(Vec<Elem>, Option<usize>), String> {
-        let (mut elems, mut anchor) = (Vec::new(), None);
-        loop {
-            if self.lexer.at_end() {
-                return if group { Err(self.lexer.error("expected ')'")) } else { Ok((elems, anchor)) };
-            }
-            if group && self.lexer.eat(")") {
-                return Ok((elems, anchor));
-            }
-            elems.push(self.elem()?);
-            if self.lexer.eat("^") {
-                anchor = Some(elems.len() - 1);
-            }
-        }
+impl<'a> FormatElems<'a> for FormatParser<'a> {
+    type Elem = Elem;
+
+    fn lexer(&mut self) -> &mut Lexer<'a> {
+        &mut self.lexer
     }
 
     fn elem(&mut self) -> Result<Elem, String> {
-        if let Some(text) = self.lexer.literal()? {
-            return Ok(match text {
-                "" => Elem::Space(false),
-                " " => Elem::Space(true),
-                _ => Elem::Literal(text.to_owned()),
+        if let Some(literal) = self.lexer.literal()? {
+            return Ok(match literal {
+                Literal::Text(text) => Elem::Literal(text.to_owned()),
+                Literal::Space(blank) => Elem::Space(blank),
             });
         }
         if self.lexer.eat("$") {
@@ -129,7 +118,7 @@ impl FormatParser<'_> {
             return self.variable(name);
         }
         if self.lexer.eat("(") {
-            return self.group();
+            return self.optional_group();
         }
         let word = self.lexer.word();
         match word {
@@ -159,7 +148,9 @@ impl FormatParser<'_> {
             }
         }
     }
+}
 
+impl FormatParser<'_> {
     fn custom(&mut self) -> Result<Elem, String> {
         self.lexer.expect("<")?;
         let name = self.lexer.word();
@@ -200,19 +191,9 @@ impl FormatParser<'_> {
         })
     }
 
-    fn group(&mut self) -> Result<Elem, String> {
-        let (mut then, anchor) = self.elems(true)?;
-        self.lexer.expect("?")?;
-        let Some(anchor) = anchor else { return Err(self.lexer.error("an optional group needs an anchor (^)")) };
-        let otherwise = if self.lexer.eat(":") {
-            self.lexer.expect("(")?;
-            let otherwise = self.elems(true)?.0;
-            self.lexer.expect("?")?;
-            otherwise
-        } else {
-            Vec::new()
-        };
-        let anchor = Box::new(match &mut then[anchor] {
+    fn optional_group(&mut self) -> Result<Elem, String> {
+        let (then, anchor, otherwise) = self.group()?;
+        let anchor = Box::new(match &then[anchor] {
             Elem::Operand(i) => Elem::Operand(*i),
             Elem::Attr(i) => Elem::Attr(*i),
             Elem::Region(i) => Elem::Region(*i),

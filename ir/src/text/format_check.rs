@@ -11,10 +11,7 @@ pub(crate) fn mistakes(ctx: &Context, info: &'static OpInfo) -> Vec<String> {
     let Some(format) = ctx.format(ctx.op_name(info.name)).filter(|_| info.format.is_some()) else { return Vec::new() };
     let format = match format {
         Ok(format) => format,
-        Err(why) => {
-            let own = format!("format of '{}': ", info.name);
-            return vec![format!("its format: {}", why.strip_prefix(&own).unwrap_or(why))];
-        }
+        Err(why) => return vec![format!("its format: {why}")],
     };
     let mut printed = Printed::of(info);
     printed.visit(&format.elems);

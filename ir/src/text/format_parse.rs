@@ -19,7 +19,7 @@ pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &m
     let ctx = p.ctx.clone();
     let format = match ctx.format(op.name) {
         Some(Ok(format)) => format,
-        Some(Err(message)) => return Err(p.error(op.offset, message.clone())),
+        Some(Err(why)) => return Err(p.error(op.offset, format!("format of '{}': {why}", info.name))),
         None => return Err(p.error(op.offset, format!("'{}' has no custom form", info.name))),
     };
     let mut state = State {

@@ -16,7 +16,7 @@ pub(crate) fn print_custom(p: &mut Printer<'_>, info: &'static OpInfo, op: Op) -
     let m = p.m;
     let format = match m.ctx.format(m.name(op)) {
         Some(Ok(format)) => format,
-        Some(Err(message)) => return Err(io::Error::other(message.clone())),
+        Some(Err(why)) => return Err(io::Error::other(format!("format of '{}': {why}", info.name))),
         None => return Ok(()),
     };
     let mut blanks = Spacing { punctuation: false, wanted: true };

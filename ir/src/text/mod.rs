@@ -9,7 +9,7 @@ mod cursor;
 pub(crate) mod directive;
 mod format;
 mod format_check;
-mod format_lexer;
+mod format_elems;
 mod format_parse;
 mod format_print;
 mod function;

@@ -1,8 +1,9 @@
 //! Formats of declared types and attributes: literals, parameters and optional groups, from `<` to `>`.
 
-use super::format_lexer::FormatLexer;
+use super::format_elems::FormatElems;
 use crate::context::Context;
 use crate::diag::hint;
+use crate::lexer::{Lexer, Literal};
 use crate::parametric::Parametric;
 
 /// An element of a format.
@@ -31,22 +32,22 @@ impl Context {
 /// Returns the mistake in the format of a declared type or attribute.
 pub(crate) fn mistake(ctx: &Context, decl: &'static Parametric) -> Option<String> {
     let why = ctx.params_format(decl)?.as_ref().err()?;
-    let own = format!("format of '{}': ", decl.name);
-    Some(format!("its format: {}", why.strip_prefix(&own).unwrap_or(why)))
+    Some(format!("its format: {why}"))
 }
 
 /// Parses the format of a declaration. An error is a mistake in the declaration.
 fn parse(decl: &Parametric, text: &str) -> Result<Vec<ParamElem>, String> {
-    let mut parser = ParamFormatParser { decl, lexer: FormatLexer::new(decl.name, text) };
-    let elems = parser.elems(false)?.0;
+    let mut parser = ParamFormatParser { decl, lexer: Lexer::new(text, "_-") };
+    let (elems, anchor) = parser.elems(false)?;
+    anchor.map_or(Ok(0), |index| parser.anchor(&elems, index))?;
     let is =
         |elem: Option<&ParamElem>, bracket: &str| matches!(elem, Some(ParamElem::Literal(text)) if text == bracket);
     if !is(elems.first(), "<") || !is(elems.last(), ">") {
-        return Err(format!("format of '{}': it begins with `<` and ends with `>`", decl.name));
+        return Err("it begins with `<` and ends with `>`".to_owned());
     }
     let unprinted = (0..decl.params.len()).find(|&i| !prints(&elems, i));
     match unprinted {
-        Some(i) => Err(format!("format of '{}': it has no parameter '{}'", decl.name, decl.params[i].name)),
+        Some(i) => Err(format!("it has no parameter '{}'", decl.params[i].name)),
         None => Ok(elems),
     }
 }
@@ -62,49 +63,33 @@ fn prints(elems: &[ParamElem], param: usize) -> bool {
 
 struct ParamFormatParser<'a> {
     decl: &'a Parametric,
-    lexer: FormatLexer<'a>,
+    lexer: Lexer<'a>,
 }
 
 impl ParamFormatParser<'_> {
-    /// Parses elements up to the end or, in a group, the closing parenthesis. Returns them and the anchor.
-    fn elems(&mut self, group: bool) -> Result<(Vec<ParamElem>, Option<usize>), String> {
-        let (mut elems, mut anchor) = (Vec::new(), None);
-        loop {
-            if self.lexer.at_end() {
-                return if group { Err(self.lexer.error("expected ')'")) } else { Ok((elems, anchor)) };
-            }
-            if group && self.lexer.eat(")") {
-                return Ok((elems, anchor));
-            }
-            let elem = self.elem()?;
-            if self.lexer.eat("^") {
-                match elem {
-                    ParamElem::Param(i) => anchor = Some(i),
-                    _ => return Err(self.lexer.error("this cannot be an anchor")),
-                }
-            }
-            elems.push(elem);
-        }
+    /// Returns the parameter that is the anchor at an index of a list.
+    fn anchor(&self, elems: &[ParamElem], index: usize) -> Result<usize, String> {
+        if let ParamElem::Param(i) = elems[index] { Ok(i) } else { Err(self.lexer.error("this cannot be an anchor")) }
+    }
+}
+
+impl<'a> FormatElems<'a> for ParamFormatParser<'a> {
+    type Elem = ParamElem;
+
+    fn lexer(&mut self) -> &mut Lexer<'a> {
+        &mut self.lexer
     }
 
     fn elem(&mut self) -> Result<ParamElem, String> {
-        if let Some(text) = self.lexer.literal()? {
-            return Ok(match text {
-                "" => ParamElem::Space(false),
-                " " => ParamElem::Space(true),
-                _ => ParamElem::Literal(text.to_owned()),
+        if let Some(literal) = self.lexer.literal()? {
+            return Ok(match literal {
+                Literal::Text(text) => ParamElem::Literal(text.to_owned()),
+                Literal::Space(blank) => ParamElem::Space(blank),
             });
         }
         if self.lexer.eat("(") {
-            let (then, anchor) = self.elems(true)?;
-            self.lexer.expect("?")?;
-            let Some(anchor) = anchor else { return Err(self.lexer.error("an optional group needs an anchor (^)")) };
-            let mut otherwise = Vec::new();
-            if self.lexer.eat(":") {
-                self.lexer.expect("(")?;
-                otherwise = self.elems(true)?.0;
-                self.lexer.expect("?")?;
-            }
+            let (then, anchor, otherwise) = self.group()?;
+            let anchor = self.anchor(&then, anchor)?;
             return Ok(ParamElem::Group { then, otherwise, anchor });
         }
         self.lexer.expect("$")?;

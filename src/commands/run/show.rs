@@ -25,7 +25,7 @@ pub fn summarize(
             continue;
         };
         let all = first_values(tensor);
-        if !ctx.is_shaped(*ty) {
+        if !ctx.is_shaped(ctx.repr(*ty)) {
             text += &format!("{name}: {} = {}\n", ctx.display_type(*ty), all.join(", "));
             continue;
         }

@@ -8,7 +8,7 @@ use crate::parametric::{AttrInfo, ParamError, Parametric, TypeInfo};
 use crate::text::cursor::Cursor;
 use crate::text::param_format::ParamElem;
 
-/// How messages begin that do not say what was expected here.
+/// Beginnings of messages that do not name the parameter.
 const GENERAL: [&str; 2] = ["expected attribute value", "expected non-function type"];
 
 /// Parsed parameters, each with the byte offset of its text.
@@ -65,7 +65,7 @@ impl TypeAttrParser<'_> {
         match self.ctx.params_format(decl) {
             None => self.listed(cur, decl, &mut params)?,
             Some(Ok(format)) => self.formatted(cur, decl, format, &mut params)?,
-            Some(Err(message)) => return Err(ParseError::new(cur.pos, message.clone())),
+            Some(Err(why)) => return Err(ParseError::new(cur.pos, format!("format of '{}': {why}", decl.name))),
         }
         Ok(params)
     }
