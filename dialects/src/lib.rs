@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub mod addr;
 pub mod affine;
 pub mod arith;
+pub mod bufferization;
 pub mod builtin;
 pub mod cf;
 pub mod constraint;
@@ -28,6 +29,7 @@ pub mod memref;
 pub mod nna;
 pub mod rewrite;
 pub mod scf;
+pub mod sched;
 #[cfg(feature = "graph")]
 pub mod sparse;
 pub mod tensor;
@@ -41,6 +43,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &addr::DIALECT,
     &affine::DIALECT,
     &arith::DIALECT,
+    &bufferization::DIALECT,
     &builtin::DIALECT,
     &cf::DIALECT,
     &func::DIALECT,
@@ -54,6 +57,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &nna::DIALECT,
     &rewrite::DIALECT,
     &scf::DIALECT,
+    &sched::DIALECT,
     #[cfg(feature = "graph")]
     &sparse::DIALECT,
     &tensor::DIALECT,

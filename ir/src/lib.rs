@@ -60,6 +60,7 @@ pub mod layout;
 mod lexer;
 mod loc;
 pub mod memory;
+mod memory_tensors;
 mod memref;
 mod module;
 mod module_split;

@@ -12,6 +12,8 @@ use gradus_ir::PassInfo;
 
 mod affine_to_scf;
 #[cfg(feature = "graph")]
+mod form_steps;
+#[cfg(feature = "graph")]
 mod graph_to_addr;
 #[cfg(feature = "onnx")]
 pub mod onnx;
@@ -22,6 +24,8 @@ pub mod targets;
 
 /// All lowering passes. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[
+    #[cfg(feature = "graph")]
+    &form_steps::INFO,
     #[cfg(feature = "graph")]
     &graph_to_addr::INFO,
     &scf_to_cf::INFO,

@@ -22,6 +22,7 @@ mod loop_invariant_code_motion;
 mod mem2reg;
 #[cfg(feature = "graph")]
 mod pack_panels;
+mod plan_memory;
 #[cfg(feature = "graph")]
 mod propagate_layouts;
 mod reconcile_unrealized_casts;
@@ -47,6 +48,7 @@ pub const PASSES: &[&PassInfo] = &[
     &mem2reg::INFO,
     #[cfg(feature = "graph")]
     &pack_panels::INFO,
+    &plan_memory::INFO,
     #[cfg(feature = "graph")]
     &propagate_layouts::INFO,
     &reconcile_unrealized_casts::INFO,

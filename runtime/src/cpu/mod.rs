@@ -1,14 +1,15 @@
 //! The `cpu` target: kernels of this machine.
 //!
-//! A program with static shapes is planned before it runs ([`plan`]); otherwise the interpreter asks for a kernel
-//! before it evaluates an op by reference.
+//! A schedule (see the dialect `sched`) is executed step by step: each has a kernel, selected by its region
+//! ([`region`]), and nothing else is decided here. For other functions the interpreter asks for a kernel before it
+//! evaluates an op by reference.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `program.rs` | callable functions |
-//! | `plan.rs` | execution plans: fusion, in-place concatenation |
-//! | `store.rs` | memory of a plan |
-//! | `memory.rs` | memory planning |
+//! | `schedule.rs` | schedules as steps over memory |
+//! | `region.rs` | kernels of a step's region |
+//! | `store.rs` | memory of a schedule |
 //! | `addr.rs` | table-driven f32 products |
 //! | `int8.rs` | table-driven 8-bit products |
 //! | `narrow.rs` | 16-bit floats, computed in f32 |
@@ -25,18 +26,18 @@ mod function;
 mod int8;
 mod lanes;
 mod map;
-mod memory;
 mod movement;
 mod narrow;
 mod operands;
-mod plan;
 mod program;
 mod quantize;
+mod region;
+mod schedule;
 mod store;
 mod window;
 
-pub use memory::Usage;
 pub use program::Program;
+pub use schedule::Usage;
 
 use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::ColumnSlice;
@@ -67,6 +68,14 @@ impl Kernel {
         Kernel::shared(reads, move |_, data, out| run(data, out))
     }
 
+    /// Creates a kernel that copies its only operand.
+    fn copy() -> Kernel {
+        Kernel::new([0], |data, out| {
+            out.copy_from_slice(data[0]);
+            Ok(())
+        })
+    }
+
     /// Creates a multithreaded kernel.
     fn shared(
         reads: impl IntoIterator<Item = usize>,
@@ -84,16 +93,6 @@ struct Out<'a> {
     columns: Option<ColumnSlice>,
 }
 
-/// A slice of a concatenation, filled by one operand.
-struct Slice {
-    /// The kernel that copies it.
-    copy: Kernel,
-    /// Number of columns of the slice.
-    count: usize,
-    /// Position of the slice in the result.
-    columns: ColumnSlice,
-}
-
 /// The implementation of an op.
 enum Prepared {
     /// A view: the result has the bytes of the first operand.
@@ -102,8 +101,6 @@ enum Prepared {
     Map(Vec<Stage>),
     /// One kernel per result.
     Kernels(Vec<Kernel>),
-    /// A concatenation of slices.
-    Concat(Vec<Slice>),
 }
 
 impl From<Kernel> for Prepared {

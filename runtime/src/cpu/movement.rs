@@ -1,7 +1,6 @@
 //! Kernels of data movement: a copy loop nest for each contiguous part.
 
-use super::{Kernel, Prepared, Slice, constant, dtype, extents, position};
-use crate::gemm::ColumnSlice;
+use super::{Kernel, Prepared, constant, dtype, extents, position};
 use gradus_dialects::layout::{self, CopyNest, LayoutError, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Module, OpArgs, Type};
@@ -94,16 +93,15 @@ pub(super) fn concat(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (to, size) = (wide(m, args.result_types[0])?, element_size(m, args)?);
     let axis = normalize_axis(args.int("axis")?, to.len()).ok()?;
     let (apart, mut start, mut parts) = (strides(&to), 0, Vec::with_capacity(args.operands.len()));
-    let of = usize::try_from(to[axis].checked_mul(apart[axis])?).ok()?;
     for i in 0..args.operands.len() {
         let part = wide(m, args.operand_type(i))?;
-        let nest = CopyNest::strided(&part, [&strides(&part), &apart], [0, start]).ok()?;
-        let count = part[axis] * apart[axis];
-        let copy = Kernel::new([i], move |data, out| moved(nest.copy(data[0], out, size)));
-        parts.push(Slice { copy, count: count as usize, columns: ColumnSlice { first: start as usize, of } });
-        start += count;
+        parts.push(CopyNest::strided(&part, [&strides(&part), &apart], [0, start]).ok()?);
+        start += part[axis] * apart[axis];
     }
-    Some(Prepared::Concat(parts))
+    let kernel = Kernel::new(0..args.operands.len(), move |data, out| {
+        parts.iter().zip(data).try_for_each(|(nest, part)| moved(nest.copy(part, out, size)))
+    });
+    Some(kernel.into())
 }
 
 /// Prepares `graph.slice` with constant, positive steps.

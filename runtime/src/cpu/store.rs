@@ -1,32 +1,51 @@
-//! The memory of a plan: one arena for intermediate values, and separate buffers for results, which are handed out
-//! without a copy.
+//! The memory of a schedule: arenas and buffers, of which results are handed out without a copy.
 
-use super::memory::{Slot, Usage, needed, place};
-use crate::aligned_bytes::{AlignedBytes, LINE};
+use crate::aligned_bytes::AlignedBytes;
 use bytes::Bytes;
+use gradus_dialects::layout::CopyNest;
 use gradus_ir::Tensor;
 use gradus_ir::eval::Trap;
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The location of a value.
+/// A memory of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum Memory {
     /// An argument, by index.
     Argument(usize),
     /// A constant, by index.
     Constant(usize),
-    /// A slot.
-    Slot(usize),
+    /// An arena or buffer of the schedule, by index.
+    Own(usize),
+}
+
+/// Bytes of a memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    pub memory: Memory,
+    pub bytes: Range<usize>,
 }
 
 impl Place {
-    /// The slot index, if it is a slot.
-    pub(super) fn slot(self) -> Option<usize> {
-        if let Place::Slot(slot) = self { Some(slot) } else { None }
+    /// Whether the two have bytes in common.
+    pub(super) fn overlaps(&self, other: &Place) -> bool {
+        self.memory == other.memory && self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end
     }
+}
+
+/// What a step reads: contiguous bytes, or strided elements that are copied together.
+pub(super) struct Read {
+    pub place: Place,
+    pub gather: Option<Gather>,
+}
+
+/// A copy of strided elements to contiguous bytes.
+pub(super) struct Gather {
+    pub nest: CopyNest,
+    /// Size of an element, and of all of them, in bytes.
+    pub element: usize,
+    pub bytes: usize,
 }
 
 /// Arguments and constants.
@@ -36,22 +55,17 @@ pub(super) struct Others<'a> {
     pub constants: &'a [Tensor],
 }
 
-/// The memory of a slot: an arena offset or an output buffer.
-enum SlotMemory {
-    Memory(Range<usize>),
-    OutputBuffer(usize),
-}
-
-/// An output buffer. The caller may keep it; if it is dropped, the next run reuses it.
-struct OutputBuffer {
+/// An arena or buffer. The caller may keep a result; if it is dropped, the next run reuses it.
+struct Own {
     size: usize,
-    /// The buffer during a run.
+    is_result: bool,
+    /// The memory during a run.
     open: AlignedBytes,
-    /// The buffer between runs.
+    /// A result between runs.
     done: Option<Arc<AlignedBytes>>,
 }
 
-/// Shared ownership of an output buffer.
+/// Shared ownership of a result.
 struct Shared(Arc<AlignedBytes>);
 
 impl AsRef<[u8]> for Shared {
@@ -60,19 +74,10 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// The memory of all slots.
+/// All arenas and buffers.
+#[derive(Default)]
 pub(super) struct Store {
-    memory: AlignedBytes,
-    at: Vec<SlotMemory>,
-    given: Vec<OutputBuffer>,
-}
-
-/// The memory that is readable while a slot is written: the arena before and after it.
-struct Rest<'a> {
-    parts: [&'a [u8]; 2],
-    behind: usize,
-    at: &'a [SlotMemory],
-    given: &'a [OutputBuffer],
+    own: Vec<Own>,
 }
 
 /// The error of an inconsistent plan, which is a bug.
@@ -81,117 +86,114 @@ pub(super) fn internal_error() -> Trap {
 }
 
 impl Store {
-    /// Allocates memory for slots with live ranges in `steps` steps, of which `given` are outputs. Returns the memory
-    /// usage. `None` if memory is exhausted.
-    pub(super) fn new(slots: &[Slot], given: &FxHashSet<usize>, steps: usize) -> Option<(Store, Usage)> {
-        let is_given = |i: &usize| given.contains(i);
-        let inner = |(i, slot): (usize, &Slot)| if is_given(&i) { Slot { bytes: 0, ..*slot } } else { *slot };
-        let (offsets, usage) = place(&slots.iter().enumerate().map(inner).collect::<Vec<_>>(), steps)?;
-        let rooms: usize = given.iter().map(|&i| slots[i].bytes.next_multiple_of(LINE)).sum();
-        let memory = AlignedBytes::try_zeros(usage.reserved)?;
-        let mut store = Store { memory, at: Vec::new(), given: Vec::new() };
-        for (i, (slot, offset)) in slots.iter().zip(offsets).enumerate() {
-            let at = if is_given(&i) {
-                SlotMemory::OutputBuffer(store.given.len())
-            } else {
-                SlotMemory::Memory(offset..offset + slot.bytes)
-            };
-            if let SlotMemory::OutputBuffer(_) = at {
-                store.given.push(OutputBuffer { size: slot.bytes, open: AlignedBytes::default(), done: None });
-            }
-            store.at.push(at);
-        }
-        let [reserved, unshared] = [usage.reserved, usage.unshared].map(|bytes| bytes + rooms);
-        let usage = Usage { reserved, needed: needed(slots, steps), unshared };
-        Some((store, usage))
+    /// Adds a memory.
+    pub(super) fn add(&mut self, size: usize) -> Memory {
+        self.own.push(Own { size, is_result: false, open: AlignedBytes::default(), done: None });
+        Memory::Own(self.own.len() - 1)
     }
 
-    /// Prepares the output buffers of a run.
+    /// Makes a memory a result.
+    pub(super) fn make_result(&mut self, memory: Memory) {
+        if let Memory::Own(i) = memory {
+            self.own[i].is_result = true;
+        }
+    }
+
+    /// Whether steps may write to a memory: an arena or buffer that is not a result yet.
+    pub(super) fn is_writable(&self, memory: Memory) -> bool {
+        matches!(memory, Memory::Own(i) if !self.own[i].is_result)
+    }
+
+    /// The size of all memories in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.own.iter().map(|own| own.size).sum()
+    }
+
+    /// Allocates the memories that are not results. `None` if memory is exhausted.
+    pub(super) fn allocate(&mut self) -> Option<()> {
+        for own in self.own.iter_mut().filter(|own| !own.is_result) {
+            own.open = AlignedBytes::try_zeros(own.size)?;
+        }
+        Some(())
+    }
+
+    /// Prepares the results of a run.
     pub(super) fn begin(&mut self) -> Result<(), Trap> {
-        for given in &mut self.given {
-            let again = given.done.take().and_then(|lines| Arc::try_unwrap(lines).ok());
+        for own in self.own.iter_mut().filter(|own| own.is_result) {
+            let again = own.done.take().and_then(|lines| Arc::try_unwrap(lines).ok());
             let too_large = || Trap::unsupported("a result is larger than memory");
-            given.open = again.or_else(|| AlignedBytes::try_zeros(given.size)).ok_or_else(too_large)?;
+            own.open = again.or_else(|| AlignedBytes::try_zeros(own.size)).ok_or_else(too_large)?;
         }
         Ok(())
     }
 
-    /// Completes the output buffers of a run.
+    /// Completes the results of a run.
     pub(super) fn end(&mut self) {
-        self.given.iter_mut().for_each(|given| given.done = Some(Arc::new(std::mem::take(&mut given.open))));
+        let results = self.own.iter_mut().filter(|own| own.is_result);
+        results.for_each(|own| own.done = Some(Arc::new(std::mem::take(&mut own.open))));
     }
 
-    /// Returns an output after [`end`](Store::end).
-    pub(super) fn given(&self, place: Place, others: Others<'_>) -> Option<Bytes> {
-        match place {
-            Place::Argument(i) => Some(others.arguments[i].bytes().clone()),
-            Place::Constant(i) => Some(others.constants[i].bytes().clone()),
-            Place::Slot(slot) => match self.at[slot] {
-                SlotMemory::OutputBuffer(i) => self.given[i].done.clone().map(|lines| Bytes::from_owner(Shared(lines))),
-                SlotMemory::Memory(_) => None,
-            },
-        }
+    /// Returns a result after [`end`](Store::end).
+    pub(super) fn result(&self, place: &Place, others: Others<'_>) -> Option<Bytes> {
+        let all = match place.memory {
+            Memory::Argument(i) => others.arguments[i].bytes().clone(),
+            Memory::Constant(i) => others.constants[i].bytes().clone(),
+            Memory::Own(i) => Bytes::from_owner(Shared(self.own[i].done.clone()?)),
+        };
+        (place.bytes.end <= all.len()).then(|| all.slice(place.bytes.clone()))
     }
 
-    /// Copies a value.
-    pub(super) fn copy(&self, place: Place, others: Others<'_>) -> Option<Bytes> {
-        let memory = self.memory.as_ref();
-        let rest = Rest { parts: [memory, &[]], behind: memory.len(), at: &self.at, given: &self.given };
-        match place {
-            Place::Slot(_) => Some(AlignedBytes::of(rest.bytes(place, others)?).into_bytes()),
-            _ => self.given(place, others),
-        }
+    /// The bytes that are read.
+    fn bytes<'a>(&'a self, place: &Place, others: Others<'a>) -> Option<&'a [u8]> {
+        let all = match place.memory {
+            Memory::Argument(i) => others.arguments[i].bytes(),
+            Memory::Constant(i) => others.constants[i].bytes(),
+            Memory::Own(i) => self.own[i].open.as_ref(),
+        };
+        all.get(place.bytes.clone())
     }
 
-    /// Runs a kernel that writes `slot`.
+    /// Copies what is read.
+    pub(super) fn copy(&self, read: &Read, others: Others<'_>) -> Result<AlignedBytes, Trap> {
+        let bytes = self.bytes(&read.place, others).ok_or_else(internal_error)?;
+        let Some(gather) = &read.gather else { return Ok(AlignedBytes::of(bytes)) };
+        let mut copy = AlignedBytes::zeros(gather.bytes);
+        gather.nest.copy(bytes, copy.as_mut(), gather.element).map_err(|e| Trap::unsupported(e.to_string()))?;
+        Ok(copy)
+    }
+
+    /// Runs a kernel that writes to a place. What it reads at or from places that overlap it is copied before.
     pub(super) fn write(
         &mut self,
-        slot: usize,
-        reads: &[Place],
+        to: &Place,
+        reads: &[Read],
         others: Others<'_>,
         run: impl FnOnce(&[&[u8]], &mut [u8]) -> Result<(), Trap>,
     ) -> Result<(), Trap> {
-        let mut open = AlignedBytes::default();
-        let (memory, at) = (self.memory.as_mut(), &self.at);
-        let (before, to, after, behind) = match at[slot] {
-            SlotMemory::Memory(Range { start, end }) => {
-                let (before, rest) = memory.split_at_mut(start);
-                let (to, after) = rest.split_at_mut(end - start);
-                (before, to, after, end)
-            }
-            SlotMemory::OutputBuffer(i) => {
-                std::mem::swap(&mut open, &mut self.given[i].open);
-                let behind = memory.len();
-                (memory, open.as_mut(), Default::default(), behind)
-            }
-        };
-        let rest = Rest { parts: [before, after], behind, at, given: &self.given };
+        let Memory::Own(own) = to.memory else { return Err(internal_error()) };
+        let copied = |read: &Read| (read.gather.is_some() || read.place.overlaps(to)).then(|| self.copy(read, others));
+        let copies: SmallVec<[Option<AlignedBytes>; 8]> =
+            reads.iter().map(|read| copied(read).transpose()).collect::<Result<_, _>>()?;
+        let mut open = std::mem::take(&mut self.own[own].open);
         let done = {
-            let data = reads.iter().map(|&place| rest.bytes(place, others));
-            let data: SmallVec<[&[u8]; 8]> = data.collect::<Option<_>>().ok_or_else(internal_error)?;
-            run(&data, to)
+            let (before, rest) = open.as_mut().split_at_mut_checked(to.bytes.start).ok_or_else(internal_error)?;
+            let (target, after) = rest.split_at_mut_checked(to.bytes.len()).ok_or_else(internal_error)?;
+            let (before, after) = (&*before, &*after);
+            let read = |(read, copy): (&Read, &'_ Option<AlignedBytes>)| {
+                let place = &read.place;
+                match copy {
+                    _ if copy.is_some() => None,
+                    _ if place.memory != to.memory => self.bytes(place, others),
+                    _ if place.bytes.end <= to.bytes.start => before.get(place.bytes.clone()),
+                    _ => after.get(place.bytes.start.checked_sub(to.bytes.end)?..place.bytes.end - to.bytes.end),
+                }
+            };
+            let places = reads.iter().zip(&copies).map(read);
+            let data = places.zip(&copies).map(|(bytes, copy)| copy.as_ref().map(AsRef::as_ref).or(bytes));
+            let data: Option<SmallVec<[&[u8]; 8]>> = data.collect();
+            data.ok_or_else(internal_error).and_then(|data| run(&data, target))
         };
-        if let SlotMemory::OutputBuffer(i) = at[slot] {
-            self.given[i].open = open;
-        }
+        self.own[own].open = open;
         done
-    }
-}
-
-impl<'a> Rest<'a> {
-    /// The bytes of a value, if it is readable.
-    fn bytes(&self, place: Place, others: Others<'a>) -> Option<&'a [u8]> {
-        let slot = match place {
-            Place::Argument(i) => return Some(others.arguments[i].bytes()),
-            Place::Constant(i) => return Some(others.constants[i].bytes()),
-            Place::Slot(slot) => slot,
-        };
-        match &self.at[slot] {
-            SlotMemory::OutputBuffer(i) => Some(self.given[*i].open.as_ref()),
-            SlotMemory::Memory(range) => match range.start.checked_sub(self.behind) {
-                Some(start) => self.parts[1].get(start..range.end - self.behind),
-                None => self.parts[0].get(range.clone()),
-            },
-        }
     }
 }

@@ -1,0 +1,189 @@
+//! Verification of a schedule's memory: each read finds what was written to the same buffer.
+//!
+//! A buffer is live as a whole from its first write to its last read: a write to a buffer ends the contents of all
+//! buffers that overlap it. The check is exact for straight-line code.
+
+use super::accesses::{BufferView, accesses};
+use super::{ArenaOp, BufferOp, StepOp, size_in_bytes};
+use gradus_ir::{Module, Op, OpDecl, Value};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Checks the arenas of the block of `op`, at the first of them.
+pub(super) fn check(m: &Module, op: Op) -> Result<(), String> {
+    let mut before = std::iter::successors(m.prev_op(op), |&op| m.prev_op(op));
+    if before.any(|op| ArenaOp::cast(m, op).is_some()) {
+        return Ok(());
+    }
+    let mut memory = Memory { m, buffers: Vec::new(), numbers: FxHashMap::default(), owners: FxHashMap::default() };
+    let mut number = 0;
+    let mut next = Some(op);
+    while let Some(op) = next {
+        next = m.next_op(op);
+        if let Some(buffer) = BufferOp::cast(m, op) {
+            memory.declare(buffer);
+            continue;
+        }
+        let Some([reads, writes]) = accesses(m, op) else { continue };
+        if reads.is_empty() && writes.is_empty() {
+            continue;
+        }
+        let at = At { op, number };
+        number += 1;
+        reads.into_iter().try_for_each(|value| memory.read(at, value))?;
+        writes.into_iter().try_for_each(|value| memory.write(at, value))?;
+    }
+    Ok(())
+}
+
+/// An op that accesses memory, and its number among these.
+#[derive(Clone, Copy)]
+struct At {
+    op: Op,
+    number: usize,
+}
+
+impl At {
+    /// Names the op in messages.
+    fn name(self, m: &Module) -> String {
+        let name = StepOp::cast(m, self.op).and_then(|step| step.name(m)).and_then(|a| m.ctx.as_str(a));
+        match name {
+            Some(name) => format!("step '{name}'"),
+            None => format!("'{}' (access {})", m.name_text(self.op), self.number),
+        }
+    }
+}
+
+/// A buffer and the state of its contents.
+struct Buffer {
+    arena: Value,
+    /// Its bytes in the arena.
+    range: Range<u64>,
+    /// Bytes that have been written, relative to the buffer: sorted and disjoint up to `merged`, in order of writes
+    /// behind it.
+    written: Vec<Range<u64>>,
+    merged: usize,
+    /// What ended the contents: an op, and the buffer that it wrote.
+    overwritten: Option<(At, usize)>,
+}
+
+/// All buffers of a block's arenas.
+struct Memory<'m> {
+    m: &'m Module,
+    buffers: Vec<Buffer>,
+    numbers: FxHashMap<Value, usize>,
+    /// Per arena, the buffers whose contents are there, with all of their bytes: the start of a range, with its end and the
+    /// buffer's number.
+    owners: FxHashMap<Value, BTreeMap<u64, (u64, usize)>>,
+}
+
+impl Memory<'_> {
+    fn declare(&mut self, op: BufferOp) {
+        let (m, buffer) = (self.m, op.buffer(self.m));
+        let offset = op.offset(m).and_then(|a| m.ctx.as_int(a)).and_then(|n| u64::try_from(n).ok());
+        let size = size_in_bytes(&m.ctx, m.value_type(buffer));
+        // An invalid buffer has an error of its own.
+        let Some((start, end)) = offset.and_then(|at| Some((at, at.checked_add(size?)?))) else { return };
+        self.numbers.insert(buffer, self.buffers.len());
+        let (written, overwritten) = (Vec::new(), None);
+        self.buffers.push(Buffer { arena: op.arena(m), range: start..end, written, merged: 0, overwritten });
+    }
+
+    /// Formats a buffer for messages.
+    fn shown(&self, number: usize) -> String {
+        let Range { start, end } = self.buffers[number].range;
+        format!("bytes {start} to {end} of the arena")
+    }
+
+    fn read(&mut self, at: At, value: Value) -> Result<(), String> {
+        let Some((number, view)) = self.view(value) else { return Ok(()) };
+        let (buffer, message) = (&mut self.buffers[number], |what: String| Err(format!("{}{what}", at.name(self.m))));
+        let Some(footprint) = view.footprint() else { return message(" reads a view that is too large".into()) };
+        let mut missing = None;
+        let few = footprint.for_each_run(|run| {
+            if missing.is_none() && !buffer.has(&run) {
+                missing = Some(run);
+            }
+        });
+        match (missing, buffer.overwritten) {
+            (None, _) if few => Ok(()),
+            (None, _) => message(" reads a view of too many separate parts".into()),
+            (Some(_), Some((by, other))) => {
+                let (own, other) = (self.shown(number), self.shown(other));
+                message(format!(" reads {own}, which {} has overwritten, writing {other}", by.name(self.m)))
+            }
+            (Some(run), None) => {
+                let start = buffer.range.start;
+                let (first, end) = (start + run.start, start + run.end);
+                message(format!(" reads bytes {first} to {end} of the arena, not all of which are written"))
+            }
+        }
+    }
+
+    fn write(&mut self, at: At, value: Value) -> Result<(), String> {
+        let Some((number, view)) = self.view(value) else { return Ok(()) };
+        let footprint = view.footprint();
+        let buffer = &mut self.buffers[number];
+        let size = buffer.range.end - buffer.range.start;
+        let Some(footprint) = footprint.filter(|footprint| footprint.span.end <= size) else {
+            return Err(format!("{} writes outside of {}", at.name(self.m), self.shown(number)));
+        };
+        buffer.overwritten = None;
+        if !footprint.for_each_run(|run| buffer.written.push(run)) {
+            return Err(format!("{} writes a view of too many separate parts", at.name(self.m)));
+        }
+        if size > 0 {
+            self.take(at, number);
+        }
+        Ok(())
+    }
+
+    /// Makes a buffer the owner of its bytes, and ends the contents of the others there.
+    fn take(&mut self, at: At, number: usize) {
+        let Buffer { arena, range: Range { start, end }, .. } = self.buffers[number];
+        let owners = self.owners.entry(arena).or_default();
+        while let Some((&first, &(_, owner))) = owners.range(..end).next_back().filter(|&(_, &(last, _))| last > start)
+        {
+            if owner == number {
+                // The contents are whole, or were ended as a whole.
+                return;
+            }
+            owners.remove(&first);
+            let other = &mut self.buffers[owner];
+            other.written.clear();
+            (other.merged, other.overwritten) = (0, Some((at, number)));
+        }
+        owners.insert(start, (end, number));
+    }
+
+    /// The buffer that a memref views, unless it is other memory.
+    fn view(&self, value: Value) -> Option<(usize, BufferView)> {
+        let view = BufferView::of(self.m, value)?;
+        Some((*self.numbers.get(&view.root)?, view))
+    }
+}
+
+impl Buffer {
+    /// Whether all of a range has been written.
+    fn has(&mut self, range: &Range<u64>) -> bool {
+        if self.merged < self.written.len() {
+            self.merge();
+        }
+        let before = self.written.partition_point(|part| part.start <= range.start);
+        before.checked_sub(1).is_some_and(|i| range.end <= self.written[i].end)
+    }
+
+    /// Sorts the written parts and joins those that touch.
+    fn merge(&mut self) {
+        self.written.sort_by_key(|part| part.start);
+        self.written.dedup_by(|next, before| {
+            let touches = next.start <= before.end;
+            if touches {
+                before.end = before.end.max(next.end);
+            }
+            touches
+        });
+        self.merged = self.written.len();
+    }
+}

@@ -1,0 +1,87 @@
+//! `form-steps`: lowers straight-line code on tensors to steps on buffers.
+
+mod draft;
+mod emit;
+mod in_place;
+
+use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "form-steps",
+    doc: "Lower straight-line code on tensors to steps on buffers
+
+# Before / After
+
+```mlir
+func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = graph.add %x, %y : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.relu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}   // becomes:
+
+func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %bx = bufferization.to_buffer %x read_only : tensor<4x8xf32> to memref<4x8xf32>
+  %by = bufferization.to_buffer %y read_only : tensor<4x8xf32> to memref<4x8xf32>
+  %b = memref.alloc() : memref<4x8xf32>
+  sched.step reads(%bx, %by : memref<4x8xf32>, memref<4x8xf32>) writes(%b : memref<4x8xf32>) {
+  ^bb0(%a0: tensor<4x8xf32>, %a1: tensor<4x8xf32>):
+    %0 = graph.add %a0, %a1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = graph.relu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    sched.yield %1 : tensor<4x8xf32>
+  }
+  %r = bufferization.to_tensor %b : memref<4x8xf32> to tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+```
+
+# Does
+
+Each op becomes a step that reads buffers and writes a buffer of its own, named after the op's location. A broadcasting or elementwise op
+whose operand of the same type is computed by such ops and used nowhere else joins their step. Reshapes, and slices and parts that are
+contiguous, are views of their operand's buffer. The parts of a concatenation that are used nowhere else are written in place, through
+a strided view of the result; others are copied. Buffers have no place yet: see `plan-memory`.
+
+# Refuses
+
+Functions with control flow, memory, unknown extents, or values other than tensors whose elements have a size in bytes; they are left as
+they are.
+
+# Cost
+
+Linear in the number of ops and operands.",
+    options: &[
+        PassOption { name: "fuse", doc: "Join elementwise ops into one step", kind: OptionKind::Bool(true) },
+        PassOption { name: "in-place", doc: "Make slices views, and write parts of a concatenation in place", kind: OptionKind::Bool(true) },
+    ],
+    statistics: &[
+        ("num-steps", "Number of steps"),
+        ("num-fused", "Number of ops that joined the step of another"),
+        ("num-in-place", "Number of parts of concatenations written in place"),
+        ("num-copies", "Number of copies"),
+    ],
+    make: |options| Ok(Box::new(FormSteps { fuse: options.bool("fuse"), in_place: options.bool("in-place") })),
+    ..PassInfo::DEFAULT
+};
+
+#[derive(Clone, Copy)]
+struct FormSteps {
+    fuse: bool,
+    in_place: bool,
+}
+
+impl Pass for FormSteps {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        for function in
+            m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect::<Vec<_>>()
+        {
+            let Some(schedule) = draft::Schedule::of(m, function, *self) else { continue };
+            for (name, count) in schedule.statistics() {
+                cx.count(name, count);
+            }
+            emit::emit(m, schedule);
+        }
+        Ok(())
+    }
+}

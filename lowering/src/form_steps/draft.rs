@@ -1,0 +1,267 @@
+//! What the steps of a function are: an analysis that changes nothing.
+
+use super::FormSteps;
+use super::in_place::{Part, offsets};
+use gradus_dialects::sched::size_in_bytes;
+use gradus_ir::layout::StridedLayout;
+use gradus_ir::{Block, Module, Op, Traits, Type, TypeData, Value};
+use rustc_hash::FxHashMap;
+
+/// Memory that buffers are views of.
+pub(super) enum Root {
+    /// The elements of an argument or constant.
+    Tensor(Value),
+    /// A buffer for a tensor type.
+    Buffer(Type),
+    /// None: the value stays within a step.
+    Unused,
+}
+
+/// The memory of a tensor: row-major in a root, from an element on.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub root: usize,
+    pub offset: i64,
+}
+
+/// What a step writes: a value that it computes, into a root with a layout.
+pub(super) struct Written {
+    pub value: Value,
+    pub root: usize,
+    pub layout: StridedLayout,
+}
+
+/// A step.
+pub(super) enum Draft {
+    /// Ops that compute values.
+    Compute { ops: Vec<Op>, writes: Vec<Written> },
+    /// A copy of a tensor into memory, for an op.
+    Copy { op: Op, from: Value, to: Written },
+    /// Part of a later step.
+    Fused,
+}
+
+/// The steps of a function.
+pub(super) struct Schedule {
+    pub block: Block,
+    pub roots: Vec<Root>,
+    pub places: FxHashMap<Value, Place>,
+    pub drafts: Vec<Draft>,
+    /// Ops that became views.
+    pub views: Vec<Op>,
+    fused: u64,
+    in_place: u64,
+}
+
+impl Schedule {
+    /// Forms the steps of a function. `None` if it is not straight-line code on tensors of static shape.
+    pub(super) fn of(m: &Module, function: Op, options: FormSteps) -> Option<Schedule> {
+        let &[region] = m.regions(function) else { return None };
+        let mut blocks = m.region_blocks(region);
+        let block = blocks.next().filter(|_| blocks.next().is_none())?;
+        let schedule = Schedule {
+            block,
+            roots: Vec::new(),
+            places: FxHashMap::default(),
+            drafts: Vec::new(),
+            views: Vec::new(),
+            fused: 0,
+            in_place: 0,
+        };
+        let mut former = Former { m, options, schedule, makers: FxHashMap::default() };
+        let mut ops = m.block_ops(block);
+        let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE))?;
+        let is_sized = |&v: &Value| {
+            size_in_bytes(&m.ctx, m.value_type(v)).is_some()
+                && matches!(m.ctx.type_data(m.value_type(v)), TypeData::Tensor { .. })
+        };
+        if !m.block_args(block).iter().chain(m.operands(last)).all(|v| is_sized(v)) {
+            return None;
+        }
+        for op in ops {
+            let is_constant = m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some();
+            if is_constant {
+                continue;
+            }
+            if !is_computation(m, op)
+                || !m.operands(op).iter().all(|v| is_sized(v))
+                || !m.results(op).all(|v| is_sized(&v))
+            {
+                return None;
+            }
+            former.op(op);
+        }
+        (!former.schedule.drafts.is_empty()).then_some(former.schedule)
+    }
+
+    /// The values of the pass's statistics.
+    pub(super) fn statistics(&self) -> [(&'static str, u64); 4] {
+        let count = |is: fn(&Draft) -> bool| self.drafts.iter().filter(|draft| is(draft)).count() as u64;
+        let steps = count(|draft| matches!(draft, Draft::Compute { .. }));
+        let copies = count(|draft| matches!(draft, Draft::Copy { .. }));
+        [("num-steps", steps), ("num-fused", self.fused), ("num-in-place", self.in_place), ("num-copies", copies)]
+    }
+}
+
+/// Whether an op computes tensors from tensors, and nothing else.
+fn is_computation(m: &Module, op: Op) -> bool {
+    let evaluates = |info: &gradus_ir::OpInfo| (info.eval.is_some() || info.scalar.is_some()) && info.exec.is_none();
+    m.regions(op).is_empty() && m.successors(op).is_empty() && m.info(op).is_some_and(evaluates)
+}
+
+/// Forms steps op by op.
+struct Former<'m> {
+    m: &'m Module,
+    options: FormSteps,
+    schedule: Schedule,
+    /// The draft that computes each value.
+    makers: FxHashMap<Value, usize>,
+}
+
+impl Former<'_> {
+    fn op(&mut self, op: Op) {
+        if self.options.in_place && (self.view(op).is_some() || self.concatenation(op).is_some()) {
+            return;
+        }
+        let m = self.m;
+        let ops = match self.producer(op) {
+            Some(draft) => match std::mem::replace(&mut self.schedule.drafts[draft], Draft::Fused) {
+                Draft::Compute { mut ops, writes } => {
+                    self.schedule.fused += 1;
+                    writes.iter().for_each(|written| self.schedule.roots[written.root] = Root::Unused);
+                    ops.push(op);
+                    ops
+                }
+                other => {
+                    self.schedule.drafts[draft] = other;
+                    vec![op]
+                }
+            },
+            None => vec![op],
+        };
+        self.read(op);
+        let results: Vec<Value> = m.results(op).filter(|&v| !m.is_unused(v)).collect();
+        let writes = results.into_iter().map(|value| self.written(value)).collect();
+        self.schedule.drafts.push(Draft::Compute { ops, writes });
+    }
+
+    /// Gives a computed value a buffer of its own.
+    fn written(&mut self, value: Value) -> Written {
+        let ty = self.m.value_type(value);
+        let layout = StridedLayout::row_major(self.m.ctx.shape(ty).unwrap_or(&[]));
+        let root = self.root(Root::Buffer(ty));
+        self.schedule.places.insert(value, Place { root, offset: 0 });
+        self.makers.insert(value, self.schedule.drafts.len());
+        Written { value, root, layout }
+    }
+
+    fn root(&mut self, root: Root) -> usize {
+        self.schedule.roots.push(root);
+        self.schedule.roots.len() - 1
+    }
+
+    /// Puts the operands of an op that are arguments in memory. Constants are used as they are.
+    fn read(&mut self, op: Op) {
+        let m = self.m;
+        for &value in m.operands(op).iter().filter(|&&v| m.constant(v).is_none()) {
+            self.place(value);
+        }
+    }
+
+    /// The memory of a value; arguments and constants get it when first asked for.
+    fn place(&mut self, value: Value) -> Place {
+        if let Some(&place) = self.schedule.places.get(&value) {
+            return place;
+        }
+        let place = Place { root: self.root(Root::Tensor(value)), offset: 0 };
+        self.schedule.places.insert(value, place);
+        place
+    }
+
+    /// Makes the results of an op views of its first operand.
+    fn view(&mut self, op: Op) -> Option<()> {
+        let offsets = offsets(self.m, op)?;
+        let Place { root, offset } = self.place(self.m.operands(op)[0]);
+        for (result, first) in self.m.results(op).zip(offsets) {
+            self.schedule.places.insert(result, Place { root, offset: offset + first });
+        }
+        self.schedule.views.push(op);
+        Some(())
+    }
+
+    /// Forms a concatenation: parts used nowhere else are written into the result, the others copied.
+    fn concatenation(&mut self, op: Op) -> Option<()> {
+        let m = self.m;
+        let parts = Part::all(m, op)?;
+        let shape = |value: Value| m.ctx.shape(m.value_type(value)).unwrap_or(&[]);
+        let layouts: Vec<StridedLayout> =
+            parts.iter().map(|part| part.layout(shape(part.value))).collect::<Option<_>>()?;
+        let result = m.result(op, 0);
+        let root = self.root(Root::Buffer(m.value_type(result)));
+        self.schedule.places.insert(result, Place { root, offset: 0 });
+        for (part, layout) in parts.into_iter().zip(layouts) {
+            if self.write_into(part, root).is_none() {
+                self.place(part.value);
+                let to = Written { value: part.value, root, layout };
+                self.schedule.drafts.push(Draft::Copy { op, from: part.value, to });
+            }
+        }
+        self.schedule.views.push(op);
+        Some(())
+    }
+
+    /// Makes the step that computes a part write it into the concatenation.
+    fn write_into(&mut self, part: Part, root: usize) -> Option<()> {
+        let m = self.m;
+        let (value, draft) = self.only_producer(part.value)?;
+        let Draft::Compute { writes, .. } = &mut self.schedule.drafts[draft] else { return None };
+        let written = writes.iter_mut().find(|written| written.value == value)?;
+        written.layout = part.layout(m.ctx.shape(m.value_type(value))?)?;
+        written.root = root;
+        self.makers.remove(&value);
+        self.schedule.in_place += 1;
+        Some(())
+    }
+
+    /// The computed value that `value` is all of, through views, and its draft, if it is used nowhere else.
+    fn only_producer(&self, mut value: Value) -> Option<(Value, usize)> {
+        let m = self.m;
+        let bytes = |v: Value| size_in_bytes(&m.ctx, m.value_type(v));
+        let all = bytes(value);
+        while m.has_one_use(value) && bytes(value) == all {
+            if let Some(&draft) = self.makers.get(&value) {
+                return Some((value, draft));
+            }
+            let view = m.defining_op(value).filter(|op| m.num_results(*op) == 1)?;
+            let place = self.schedule.places.get(&value)?;
+            value = *m.operands(view).first()?;
+            (self.schedule.places.get(&value)?.root == place.root).then_some(())?;
+        }
+        None
+    }
+
+    /// The draft that an elementwise op joins: it computes an operand of the same type, used nowhere else, by such ops.
+    fn producer(&self, op: Op) -> Option<usize> {
+        let m = self.m;
+        if !self.options.fuse || !is_elementwise(m, op) {
+            return None;
+        }
+        let ty = m.value_type(m.result(op, 0));
+        let operands = m.operands(op);
+        let joins = |&(i, value): &(usize, Value)| {
+            // Later operands of a variadic op meet a partial result.
+            i < 2 && m.has_one_use(value) && m.value_type(value) == ty
+        };
+        let draft = |(_, value)| {
+            let &draft = self.makers.get(&value)?;
+            let Draft::Compute { ops, .. } = &self.schedule.drafts[draft] else { return None };
+            is_elementwise(m, *ops.last()?).then_some(draft)
+        };
+        operands.iter().copied().enumerate().filter(joins).find_map(draft)
+    }
+}
+
+/// Whether each element of the only result depends on one element of each operand.
+fn is_elementwise(m: &Module, op: Op) -> bool {
+    (m.has_trait(op, Traits::ELEMENTWISE) || m.has_trait(op, Traits::BROADCASTING)) && m.num_results(op) == 1
+}

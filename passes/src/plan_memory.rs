@@ -1,0 +1,194 @@
+//! `plan-memory`: places the buffers of schedules in an arena.
+
+use gradus_dialects::memref::{AllocOp, CopyOp};
+use gradus_dialects::sched::{ArenaOp, BufferOp, StepOp, accesses, is_view, root, size_in_bytes};
+use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::{
+    Block, Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Traits, Type,
+    Value,
+};
+use gradus_plan::{Budget, Buffer, Plan, Pool, Problem, plan};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use std::ops::ControlFlow;
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "plan-memory",
+    doc: "Place the buffers of schedules in an arena
+
+# Before / After
+
+```mlir
+%a = memref.alloc() : memref<4x8xf32>
+%b = memref.alloc() : memref<4x8xf32>
+sched.step reads(%x : memref<4x8xf32>) writes(%a : memref<4x8xf32>) { ... }
+sched.step reads(%a : memref<4x8xf32>) writes(%b : memref<4x8xf32>) { ... }   // becomes:
+
+%host = sched.arena \"host\" : memref<256xi8>
+%a = sched.buffer %host[0] : memref<256xi8> to memref<4x8xf32>
+%b = sched.buffer %host[128] : memref<256xi8> to memref<4x8xf32>
+...
+```
+
+# Does
+
+A buffer lives from its first to its last access by a step or copy; buffers that live at the same time get disjoint bytes. The planner
+begins with several orders of first fit and searches on within its budget; the same schedule gets the same offsets on every machine.
+
+# Refuses
+
+Buffers with other uses, such as those whose elements a function returns, are left as they are. With `capacity`, it is an error if no
+plan that fits is found.
+
+# Cost
+
+Linear in the number of accesses, and the planner's budget: 300,000 steps and 2,000 for each buffer.",
+    options: &[
+        PassOption { name: "arena", doc: "Name of the arena", kind: OptionKind::Text("host") },
+        PassOption { name: "alignment", doc: "Divisor of all offsets, in bytes", kind: OptionKind::Int(64) },
+        PassOption { name: "capacity", doc: "Largest size of the arena in bytes; 0 for any", kind: OptionKind::Int(0) },
+    ],
+    statistics: &[
+        ("num-buffers", "Number of buffers placed"),
+        ("arena-bytes", "Size of the arenas in bytes"),
+        ("lower-bound-bytes", "Largest sum of sizes of buffers live at the same time"),
+        ("unshared-bytes", "Sum of sizes of all buffers"),
+    ],
+    make: |options| {
+        let number = |name: &str, at_least: i64| {
+            let found = options.int(name);
+            u64::try_from(found).ok().filter(|_| found >= at_least && found <= 1 << 40).ok_or_else(|| {
+                format!("'{name}' is a number of bytes from {at_least} to 2^40, not {found}")
+            })
+        };
+        let (alignment, capacity) = (number("alignment", 1)?, number("capacity", 0)?);
+        Ok(Box::new(PlanMemory { arena: options.text("arena").to_owned(), alignment, capacity }))
+    },
+    ..PassInfo::DEFAULT
+};
+
+struct PlanMemory {
+    arena: String,
+    alignment: u64,
+    /// Bytes; 0 for any.
+    capacity: u64,
+}
+
+/// Steps of planning, about 3 ms. With [`STEPS_PER_BUFFER`] they suffice for every fixed order of 1,800 buffers.
+const STEPS: u64 = 300_000;
+/// Further steps for each buffer.
+const STEPS_PER_BUFFER: u64 = 2_000;
+
+/// Lifetimes of allocations: the first access and the end, by the allocated memref in the order of first accesses.
+type Lifetimes = IndexMap<Value, (i64, i64), FxBuildHasher>;
+
+impl Pass for PlanMemory {
+    fn run(&mut self, m: &mut Module, top: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        for function in m.ops_under(top).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect::<Vec<_>>()
+        {
+            let blocks = m.regions(function).iter().flat_map(|&region| m.region_blocks(region)).collect::<Vec<_>>();
+            for block in blocks {
+                let lifetimes = lifetimes(m, block);
+                if !lifetimes.is_empty() {
+                    self.place(m, block, &lifetimes, cx)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PlanMemory {
+    fn place(
+        &self,
+        m: &mut Module,
+        block: Block,
+        lifetimes: &Lifetimes,
+        cx: &mut PassContext<'_>,
+    ) -> Result<(), Diagnostic> {
+        let first = m.first_op(block).map_or(gradus_ir::Loc::UNKNOWN, |op| m.loc(op));
+        let plan = self.plan(m, lifetimes).map_err(|message| Diagnostic::error(first, message))?;
+        let size = plan.peak().next_multiple_of(self.alignment);
+        let ty = m.ctx.memref_type(&[size as i64], Type::I8, None, None);
+        let mut state = OpState::new(&m.ctx, ArenaOp::INFO.name, first);
+        state.inherent(&m.ctx, "name", Some(m.ctx.string_attr(&self.arena)));
+        state.result_types.push(ty);
+        let arena = Builder::at(m, InsertPoint::Start(block)).create(state);
+        let arena = m.result(arena, 0);
+        let sizes = lifetimes.keys().filter_map(|&buffer| size_in_bytes(&m.ctx, m.value_type(buffer)));
+        let counts = [
+            ("num-buffers", lifetimes.len() as u64),
+            ("arena-bytes", size),
+            ("lower-bound-bytes", plan.lower_bound()),
+            ("unshared-bytes", sizes.sum()),
+        ];
+        for (name, count) in counts {
+            cx.count(name, count);
+        }
+        for (&allocated, &offset) in lifetimes.keys().zip(&plan.offsets) {
+            let Some(op) = m.defining_op(allocated) else { continue };
+            let mut state = OpState::new(&m.ctx, BufferOp::INFO.name, m.loc(op));
+            state.operands.push(arena);
+            state.inherent(&m.ctx, "offset", Some(m.ctx.int_attr(Type::I64, offset as i64)));
+            state.result_types.push(m.value_type(allocated));
+            let buffer = Builder::before(m, op).create(state);
+            let buffer = m.result(buffer, 0);
+            m.replace_all_uses(allocated, buffer);
+            m.erase_op(op);
+        }
+        Ok(())
+    }
+
+    /// Plans the offsets of buffers.
+    fn plan(&self, m: &Module, lifetimes: &Lifetimes) -> Result<Plan, String> {
+        let buffer = |(&value, &(start, end)): (&Value, &(i64, i64))| {
+            let bytes = size_in_bytes(&m.ctx, m.value_type(value)).unwrap_or(0);
+            let bytes = bytes.checked_next_multiple_of(self.alignment).unwrap_or(u64::MAX);
+            Buffer { alignment: self.alignment, ..Buffer::new(start, end, bytes) }
+        };
+        let pool = Pool { capacity: (self.capacity > 0).then_some(self.capacity) };
+        let problem = Problem::new(lifetimes.iter().map(buffer).collect(), vec![pool], Vec::new());
+        let problem = problem.map_err(|error| error.to_string())?;
+        let budget = Budget::steps(STEPS + STEPS_PER_BUFFER * lifetimes.len() as u64);
+        plan(&problem, budget, &mut |_| ControlFlow::Continue(())).map_err(|error| {
+            format!("the buffers do not fit into arena '{}' of {} bytes: {error}", self.arena, self.capacity)
+        })
+    }
+}
+
+/// The lifetimes of the allocations of a block that only its steps and copies access, counted in such ops.
+fn lifetimes(m: &Module, block: Block) -> Lifetimes {
+    let mut all = Lifetimes::default();
+    for (at, op) in (0..).zip(m.block_ops(block).filter(|&op| is_access(m, op))) {
+        for value in accesses(m, op).into_iter().flatten().flatten() {
+            all.entry(root(m, value)).or_insert((at, at)).1 = at + 1;
+        }
+    }
+    all.retain(|&value, _| {
+        let is_plain = |op: Op| AllocOp::cast(m, op).is_some() && size_in_bytes(&m.ctx, m.value_type(value)).is_some();
+        let is_allocated = m.defining_op(value).is_some_and(|op| is_plain(op) && m.parent_block(op) == Some(block));
+        is_allocated && m.ctx.has_identity_layout(m.value_type(value)) && only_accessed(m, value, block)
+    });
+    all
+}
+
+/// Whether an op only reads and writes its memref operands, at one time.
+fn is_access(m: &Module, op: Op) -> bool {
+    StepOp::cast(m, op).is_some() || CopyOp::cast(m, op).is_some()
+}
+
+/// Whether steps and copies of a block are the only users of a memref and of its views.
+fn only_accessed(m: &Module, memref: Value, block: Block) -> bool {
+    let mut views = vec![memref];
+    while let Some(view) = views.pop() {
+        for (user, _) in m.uses(view) {
+            match is_view(m, user) {
+                true => views.extend(m.results(user)),
+                false if is_access(m, user) && m.parent_block(user) == Some(block) => {}
+                false => return false,
+            }
+        }
+    }
+    true
+}

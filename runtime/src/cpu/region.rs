@@ -1,0 +1,132 @@
+//! Kernels for the regions of steps.
+
+use super::map::{self, Source, Stage};
+use super::program::{self, by_kernels};
+use super::{Kernel, Prepared, extents, prepare};
+use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::{Block, Module, Op, Value};
+use rustc_hash::FxHashMap;
+
+/// Selects the kernels of a step's region, one for each yielded value, with the values that they read: those of its only
+/// op, or one for a chain of elementwise ops.
+pub(super) fn kernels(m: &Module, body: Block) -> Option<Vec<(Kernel, Vec<Value>)>> {
+    let mut ops: Vec<Op> = m.block_ops(body).collect();
+    let yielded = m.operands(ops.pop()?);
+    match ops[..] {
+        [op] => of_op(m, op, yielded),
+        [.., last] if m.results(last).eq(yielded.iter().copied()) => chain(m, &ops).map(|one| vec![one]),
+        _ => None,
+    }
+}
+
+/// Turns elementwise stages into a kernel.
+fn kernels_of(m: &Module, op: Op, prepared: Prepared) -> Option<Prepared> {
+    m.with_args(op, |args| by_kernels(args, prepared)).flatten()
+}
+
+/// The kernels of an op for the yielded results.
+fn of_op(m: &Module, op: Op, yielded: &[Value]) -> Option<Vec<(Kernel, Vec<Value>)>> {
+    let operands = m.operands(op);
+    let read = |kernel: Kernel| {
+        let values = kernel.reads.iter().map(|&i| operands[i]).collect();
+        (kernel, values)
+    };
+    let results: Vec<Value> = m.results(op).collect();
+    match kernels_of(m, op, m.with_args(op, prepare)??)? {
+        Prepared::View if *yielded == *results => Some(vec![read(Kernel::copy())]),
+        Prepared::Kernels(kernels) => {
+            let mut all: FxHashMap<Value, Kernel> = results.into_iter().zip(kernels).collect();
+            yielded.iter().map(|value| all.remove(value).map(read)).collect()
+        }
+        _ => None,
+    }
+}
+
+/// One kernel for a chain of elementwise ops, in which each op reads the result of the one before.
+fn chain(m: &Module, ops: &[Op]) -> Option<(Kernel, Vec<Value>)> {
+    let (&last, mut fused) = (ops.last()?, None::<Group>);
+    let ty = m.value_type(m.result(last, 0));
+    for &op in ops {
+        let Prepared::Map(stages) = m.with_args(op, prepare)?? else { return None };
+        let group = Group { stages, operands: m.operands(op).to_vec(), result: m.result(op, 0) };
+        fused = Some(match fused {
+            Some(before) if m.value_type(group.result) == ty => before.then(&group)?,
+            None if m.value_type(group.result) == ty => group,
+            _ => return None,
+        });
+    }
+    let Group { stages, operands, .. } = fused?;
+    let of = |v: Value| extents(m, m.value_type(v));
+    let shapes: Vec<Vec<usize>> = operands.iter().map(|&v| of(v)).collect::<Option<_>>()?;
+    Some((map::kernel(stages, &extents(m, ty)?, &shapes)?, operands))
+}
+
+/// Elementwise stages under fusion.
+struct Group {
+    stages: Vec<Stage>,
+    operands: Vec<Value>,
+    result: Value,
+}
+
+impl Group {
+    /// Fuses two groups: the second reads the first's result, once and in its first stage.
+    fn then(mut self, next: &Group) -> Option<Group> {
+        let operand = next.operands.iter().position(|&v| v == self.result)?;
+        let is_once = next.operands.iter().filter(|&&v| v == self.result).count() == 1;
+        let is_first = next.stages[1..].iter().all(|stage| !stage.reads(operand));
+        (is_once && is_first).then_some(())?;
+        let moved = self.operands.len();
+        let source = |source| match source {
+            Source::Operand(i) if i == operand => Source::Previous,
+            Source::Operand(i) if i > operand => Source::Operand(moved + i - 1),
+            Source::Operand(i) => Source::Operand(moved + i),
+            Source::Previous => Source::Previous,
+        };
+        self.stages.extend(next.stages.iter().map(|stage| stage.with(source)));
+        let others = next.operands.iter().enumerate().filter(|&(i, _)| i != operand);
+        self.operands.extend(others.map(|(_, &value)| value));
+        Some(Group { result: next.result, ..self })
+    }
+}
+
+/// Ops that are evaluated one by one, by a kernel where there is one.
+pub(super) struct Ops {
+    /// The region's arguments.
+    args: Vec<Value>,
+    ops: Vec<(Op, Option<Prepared>)>,
+    yielded: Vec<Value>,
+}
+
+impl Ops {
+    /// The ops of a step's region.
+    pub(super) fn of(m: &Module, body: Block) -> Option<Ops> {
+        let mut ops: Vec<Op> = m.block_ops(body).collect();
+        let yielded = m.operands(ops.pop()?).to_vec();
+        let prepared = |op: Op| m.with_args(op, prepare).flatten().and_then(|prepared| kernels_of(m, op, prepared));
+        let ops = ops.into_iter().map(|op| (op, prepared(op))).collect();
+        Some(Ops { args: m.block_args(body).to_vec(), ops, yielded })
+    }
+
+    /// The ops without a kernel.
+    pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
+        self.ops.iter().filter(|(_, prepared)| prepared.is_none()).map(|&(op, _)| op)
+    }
+
+    /// Evaluates the ops on the region's arguments. Returns the yielded values.
+    pub(super) fn run(&self, m: &Module, arguments: Vec<Datum>) -> Result<Vec<Datum>, Trap> {
+        let mut values: FxHashMap<Value, Datum> = self.args.iter().copied().zip(arguments).collect();
+        let value = |values: &FxHashMap<Value, Datum>, v: Value| {
+            let constant = || m.constant(v).and_then(|attr| m.ctx.dense_tensor(attr)).map(Datum::Tensor);
+            values.get(&v).cloned().or_else(constant).ok_or_else(super::store::internal_error)
+        };
+        for (op, prepared) in &self.ops {
+            let operands = m.operands(*op).iter().map(|&v| value(&values, v)).collect::<Result<Vec<_>, _>>()?;
+            let results = m.with_args(*op, |args| match prepared {
+                Some(prepared) => program::run_on(args, prepared, &operands),
+                None => eval_op(args, &operands),
+            });
+            values.extend(m.results(*op).zip(results.ok_or_else(super::store::internal_error)??));
+        }
+        self.yielded.iter().map(|&v| value(&values, v)).collect()
+    }
+}

@@ -1,0 +1,473 @@
+//! Schedules as lists of kernels over memory.
+
+use super::region::{self, Ops};
+use super::store::{Gather, Memory, Others, Place, Read, Store, internal_error};
+use super::{Kernel, Out, aligned, extents, size};
+use crate::aligned_bytes::AlignedBytes;
+use crate::gemm::ColumnSlice;
+use crate::workers::Workers;
+use bytes::Bytes;
+use gradus_dialects::bufferization::{ToBufferOp, ToTensorOp};
+use gradus_dialects::layout::CopyNest;
+use gradus_dialects::memref::{AllocOp, CopyOp};
+use gradus_dialects::sched::{ArenaOp, BufferOp, BufferView, StepOp, is_view, size_in_bytes};
+use gradus_interp::Stop;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::layout::StridedLayout;
+use gradus_ir::{Block, Def, Module, Op, OpDecl, Tensor, Traits, Type, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::time::{Duration, Instant};
+
+/// The memory usage of a program in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Usage {
+    /// Size of all arenas and buffers.
+    pub reserved: usize,
+    /// Lower bound: the largest total size of buffers that are live at the same step.
+    pub needed: usize,
+    /// Total size of all buffers.
+    pub unshared: usize,
+}
+
+/// The steps of a function.
+pub(super) struct Schedule {
+    steps: Vec<Step>,
+    constants: Vec<Tensor>,
+    /// The function's results with their types.
+    results: Vec<(Place, Type)>,
+    arguments: Vec<Type>,
+    store: Store,
+    usage: Usage,
+}
+
+/// A step.
+struct Step {
+    /// Its last op, or the copy.
+    op: Op,
+    does: Does,
+    /// Total time over all runs.
+    spent: Duration,
+}
+
+enum Does {
+    Kernels(Vec<KernelCall>),
+    Ops { ops: Ops, reads: Vec<(Read, Type)>, writes: Vec<Target> },
+}
+
+struct KernelCall {
+    kernel: Kernel,
+    reads: SmallVec<[Read; 4]>,
+    to: Target,
+}
+
+/// What a step writes.
+struct Target {
+    /// All bytes from the first to the last that is written.
+    place: Place,
+    form: TargetForm,
+}
+
+enum TargetForm {
+    Contiguous,
+    /// A slice of each row.
+    Columns(ColumnSlice),
+    /// Elements of a size, which are computed elsewhere and then copied.
+    Scattered {
+        nest: CopyNest,
+        element: usize,
+        bytes: usize,
+    },
+}
+
+impl Schedule {
+    /// Reads the schedule of a function. `None` if it is none.
+    pub(super) fn of(m: &Module, function: Op) -> Option<Schedule> {
+        let &[region] = m.regions(function) else { return None };
+        let mut blocks = m.region_blocks(region);
+        let block = blocks.next().filter(|_| blocks.next().is_none())?;
+        m.block_ops(block).any(|op| StepOp::cast(m, op).is_some()).then_some(())?;
+        let mut reader = Reader::new(m);
+        let mut ops = m.block_ops(block);
+        let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE))?;
+        ops.try_for_each(|op| reader.op(op))?;
+        let results = m.operands(last).iter().map(|&v| Some((reader.tensor(v)?, m.value_type(v))));
+        let results = results.collect::<Option<Vec<_>>>()?;
+        let arguments = m.block_args(block).iter().map(|&v| m.value_type(v)).collect();
+        let Reader { steps, constants, mut store, lives, .. } = reader;
+        store.allocate()?;
+        let usage = usage(&lives, store.size(), steps.len());
+        Some(Schedule { steps, constants, results, arguments, store, usage })
+    }
+
+    /// The memory usage.
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// The ops without a kernel.
+    pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
+        let ops = self.steps.iter().filter_map(|step| match &step.does {
+            Does::Ops { ops, .. } => Some(ops.reference()),
+            Does::Kernels(_) => None,
+        });
+        ops.flatten()
+    }
+
+    /// The last op of each step, with its total time over all runs.
+    pub(super) fn spent(&self) -> impl Iterator<Item = (Op, Duration)> {
+        self.steps.iter().map(|step| (step.op, step.spent))
+    }
+
+    /// Whether arguments match the function's parameters.
+    pub(super) fn takes(&self, m: &Module, arguments: &[Datum]) -> bool {
+        let fits = |(datum, &ty): (&Datum, &Type)| match datum {
+            Datum::Tensor(t) => extents(m, ty).as_deref() == Some(t.shape()) && super::dtype(m, ty) == Some(t.dtype()),
+            _ => false,
+        };
+        arguments.len() == self.arguments.len() && arguments.iter().zip(&self.arguments).all(fits)
+    }
+
+    /// Runs all steps.
+    pub(super) fn run(&mut self, m: &Module, workers: &Workers, arguments: &[Datum]) -> Result<Vec<Datum>, Stop> {
+        let tensors = arguments.iter().map(|datum| datum.tensor().ok().map(aligned));
+        let arguments: Vec<Tensor> = tensors.flatten().collect();
+        let others = Others { arguments: &arguments, constants: &self.constants };
+        let Some(first) = self.steps.first() else { return Ok(self.results(m, others)) };
+        self.store.begin().map_err(|trap| Stop { op: first.op, trap })?;
+        let mut before = Instant::now();
+        for step in &mut self.steps {
+            step.run(m, workers, others, &mut self.store).map_err(|trap| Stop { op: step.op, trap })?;
+            let after = Instant::now();
+            step.spent += after - std::mem::replace(&mut before, after);
+        }
+        self.store.end();
+        Ok(self.results(m, others))
+    }
+
+    /// The function's results.
+    fn results(&self, m: &Module, others: Others<'_>) -> Vec<Datum> {
+        let result = |(place, ty): &(Place, Type)| tensor(m, self.store.result(place, others)?, *ty).map(Datum::Tensor);
+        self.results.iter().map(|one| result(one).unwrap_or(Datum::Poison)).collect()
+    }
+}
+
+/// Wraps bytes as a tensor.
+fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
+    Tensor::new(super::dtype(m, ty)?, extents(m, ty)?, bytes).ok()
+}
+
+impl Step {
+    fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
+        match &self.does {
+            Does::Kernels(calls) => calls.iter().try_for_each(|KernelCall { kernel, reads, to }| {
+                store.write(&to.place, reads, others, |data, bytes| {
+                    to.fill(bytes, |out| (kernel.run)(workers, data, out))
+                })
+            }),
+            Does::Ops { ops, reads, writes } => {
+                let read = |(read, ty): &(Read, Type)| {
+                    let bytes = store.copy(read, others)?.into_bytes();
+                    tensor(m, bytes, *ty).map(Datum::Tensor).ok_or_else(internal_error)
+                };
+                let arguments = reads.iter().map(read).collect::<Result<_, Trap>>()?;
+                let results = ops.run(m, arguments)?;
+                for (result, to) in results.iter().zip(writes) {
+                    let from = result.tensor()?.bytes();
+                    store.write(&to.place, &[], others, |_, bytes| {
+                        to.fill(bytes, |out| {
+                            (out.bytes.len() == from.len())
+                                .then(|| out.bytes.copy_from_slice(from))
+                                .ok_or_else(internal_error)
+                        })
+                    })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Target {
+    /// Calls a kernel with the output that it writes.
+    fn fill(&self, bytes: &mut [u8], run: impl FnOnce(Out<'_>) -> Result<(), Trap>) -> Result<(), Trap> {
+        match &self.form {
+            TargetForm::Contiguous => run(Out { bytes, columns: None }),
+            TargetForm::Columns(columns) => run(Out { bytes, columns: Some(*columns) }),
+            TargetForm::Scattered { nest, element, bytes: size } => {
+                let too_large = || Trap::unsupported("a result is larger than memory");
+                let mut dense = AlignedBytes::try_zeros(*size).ok_or_else(too_large)?;
+                run(Out { bytes: dense.as_mut(), columns: None })?;
+                nest.copy(dense.as_ref(), bytes, *element).map_err(|e| Trap::unsupported(e.to_string()))
+            }
+        }
+    }
+}
+
+/// The accesses of a buffer: its bytes, and its first and last step.
+struct Life {
+    bytes: usize,
+    first: usize,
+    last: usize,
+}
+
+/// Reads a schedule op by op.
+struct Reader<'m> {
+    m: &'m Module,
+    steps: Vec<Step>,
+    /// The used constants.
+    constants: Vec<Tensor>,
+    store: Store,
+    /// The bytes of arenas, buffers and viewed tensors.
+    roots: FxHashMap<Value, Place>,
+    /// The bytes of tensors that are read from buffers.
+    tensors: FxHashMap<Value, Place>,
+    lives: FxHashMap<Value, Life>,
+}
+
+impl<'m> Reader<'m> {
+    fn new(m: &'m Module) -> Self {
+        let (roots, tensors, lives) = Default::default();
+        Reader { m, steps: Vec::new(), constants: Vec::new(), store: Store::default(), roots, tensors, lives }
+    }
+
+    fn op(&mut self, op: Op) -> Option<()> {
+        let m = self.m;
+        if let Some(arena) = ArenaOp::cast(m, op) {
+            self.add(arena.memory(m))
+        } else if let Some(alloc) = AllocOp::cast(m, op) {
+            self.add(alloc.memref(m))
+        } else if let Some(buffer) = BufferOp::cast(m, op) {
+            self.place_buffer(buffer)
+        } else if let Some(buffer) = ToBufferOp::cast(m, op) {
+            let place = self.tensor(buffer.tensor(m))?;
+            self.roots.insert(buffer.buffer(m), place);
+            Some(())
+        } else if let Some(read) = ToTensorOp::cast(m, op) {
+            self.to_tensor(read)
+        } else if let Some(step) = StepOp::cast(m, op) {
+            self.step(step)
+        } else if let Some(copy) = CopyOp::cast(m, op) {
+            self.copy(copy.source(m), copy.target(m), op)
+        } else {
+            let is_constant = m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some();
+            (is_constant || is_view(m, op)).then_some(())
+        }
+    }
+
+    /// Adds an arena or buffer of its own.
+    fn add(&mut self, memref: Value) -> Option<()> {
+        let ty = self.m.value_type(memref);
+        let bytes = usize::try_from(size_in_bytes(&self.m.ctx, ty)?).ok().filter(|&n| n < isize::MAX as usize)?;
+        self.m.ctx.has_identity_layout(ty).then_some(())?;
+        let memory = self.store.add(bytes);
+        self.roots.insert(memref, Place { memory, bytes: 0..bytes });
+        Some(())
+    }
+
+    fn place_buffer(&mut self, op: BufferOp) -> Option<()> {
+        let m = self.m;
+        let Place { memory, bytes } = self.roots.get(&op.arena(m))?.clone();
+        let start = op.offset(m).and_then(|a| m.ctx.as_int(a)).and_then(|n| usize::try_from(n).ok())?;
+        let end = start.checked_add(size(m, m.value_type(op.buffer(m)))?).filter(|&end| end <= bytes.end)?;
+        self.roots.insert(op.buffer(m), Place { memory, bytes: start..end });
+        Some(())
+    }
+
+    /// The bytes of a tensor: an argument, a constant, or the elements of a buffer.
+    fn tensor(&mut self, value: Value) -> Option<Place> {
+        if let Some(place) = self.tensors.get(&value) {
+            return Some(place.clone());
+        }
+        let bytes = 0..size(self.m, self.m.value_type(value))?;
+        let memory = match self.m.def(value) {
+            Def::Arg(block, i) if self.m.block_op(block).is_some_and(|op| self.m.has_trait(op, Traits::FUNCTION)) => {
+                Memory::Argument(i as usize)
+            }
+            _ => {
+                self.constants.push(aligned(&self.m.ctx.dense_tensor(self.m.constant(value)?)?));
+                Memory::Constant(self.constants.len() - 1)
+            }
+        };
+        let place = Place { memory, bytes };
+        self.tensors.insert(value, place.clone());
+        Some(place)
+    }
+
+    /// Makes the elements of a buffer a tensor: in place if the buffer has memory of its own, or by a copy.
+    fn to_tensor(&mut self, op: ToTensorOp) -> Option<()> {
+        let (m, buffer, tensor) = (self.m, op.buffer(self.m), op.result(self.m));
+        let view = BufferView::of(m, buffer)?;
+        let is_own = m.defining_op(view.root).is_some_and(|def| AllocOp::cast(m, def).is_some());
+        let place = if is_own && view.is_contiguous() {
+            let read = self.read(buffer)?;
+            self.store.make_result(read.place.memory);
+            read.place
+        } else {
+            let bytes = size(m, m.value_type(tensor))?;
+            let place = Place { memory: self.store.add(bytes), bytes: 0..bytes };
+            self.store.make_result(place.memory);
+            let to = Target { place: place.clone(), form: TargetForm::Contiguous };
+            let call = KernelCall { kernel: Kernel::copy(), reads: std::iter::once(self.read(buffer)?).collect(), to };
+            self.push(op.0, Does::Kernels(vec![call]));
+            place
+        };
+        self.tensors.insert(tensor, place);
+        Some(())
+    }
+
+    fn push(&mut self, op: Op, does: Does) {
+        self.steps.push(Step { op, does, spent: Duration::ZERO });
+    }
+
+    /// Resolves a memref, and notes that the next step accesses it.
+    fn view(&mut self, memref: Value) -> Option<(Place, BufferView)> {
+        let view = BufferView::of(self.m, memref)?;
+        let place = self.roots.get(&view.root)?.clone();
+        if matches!(place.memory, Memory::Own(_)) {
+            let (bytes, at) = (place.bytes.len(), self.steps.len());
+            self.lives.entry(view.root).or_insert(Life { bytes, first: at, last: at }).last = at;
+        }
+        Some((place, view))
+    }
+
+    fn read(&mut self, memref: Value) -> Option<Read> {
+        let (root, view) = self.view(memref)?;
+        let place = part(&root, &view)?;
+        let (element, bytes) = (usize::try_from(view.element).ok()?, usize::try_from(view.bytes()?).ok()?);
+        let gather = match view.is_contiguous() {
+            true => None,
+            false => Some(Gather { nest: nest(&view, true)?, element, bytes }),
+        };
+        Some(Read { place, gather })
+    }
+
+    fn target(&mut self, memref: Value, columns: Option<usize>) -> Option<Target> {
+        let (root, view) = self.view(memref)?;
+        // Results that have been taken from their buffer are not written again.
+        self.store.is_writable(root.memory).then_some(())?;
+        if view.is_contiguous() {
+            return Some(Target { place: part(&root, &view)?, form: TargetForm::Contiguous });
+        }
+        if let Some((place, slice)) = columns.and_then(|count| rows(&root, &view, count)) {
+            return Some(Target { place, form: TargetForm::Columns(slice) });
+        }
+        let (element, bytes) = (usize::try_from(view.element).ok()?, usize::try_from(view.bytes()?).ok()?);
+        Some(Target {
+            place: part(&root, &view)?,
+            form: TargetForm::Scattered { nest: nest(&view, false)?, element, bytes },
+        })
+    }
+
+    fn step(&mut self, step: StepOp) -> Option<()> {
+        let m = self.m;
+        let body = m.entry(step.body(m))?;
+        let last = m.last_op(body).and_then(|end| m.prev_op(end)).unwrap_or(step.0);
+        let calls = match region::kernels(m, body) {
+            Some(kernels) => Some(self.calls(step, body, kernels)?).filter(|calls| is_sequential(calls)),
+            None => None,
+        };
+        let does = match calls {
+            Some(calls) => Does::Kernels(calls),
+            None => {
+                let (args, reads, writes) = (m.block_args(body), step.reads(m), step.writes(m));
+                let typed = |(&memref, &arg): (&Value, &Value)| Some((self.read(memref)?, m.value_type(arg)));
+                let reads = reads.iter().zip(args).map(typed).collect::<Option<_>>()?;
+                let writes = writes.iter().map(|&memref| self.target(memref, None)).collect::<Option<_>>()?;
+                Does::Ops { ops: Ops::of(m, body)?, reads, writes }
+            }
+        };
+        self.push(last, does);
+        Some(())
+    }
+
+    /// Resolves what the kernels of a step read and write.
+    fn calls(&mut self, step: StepOp, body: Block, kernels: Vec<(Kernel, Vec<Value>)>) -> Option<Vec<KernelCall>> {
+        let m = self.m;
+        let (args, reads, writes) = (m.block_args(body), step.reads(m), step.writes(m));
+        let mut calls = Vec::with_capacity(kernels.len());
+        for ((kernel, values), &to) in kernels.into_iter().zip(&writes) {
+            let to = self.target(to, kernel.columns)?;
+            let source = |value: &Value| match args.iter().position(|arg| arg == value) {
+                Some(i) => self.read(reads[i]),
+                None => Some(Read { place: self.tensor(*value)?, gather: None }),
+            };
+            let reads = values.iter().map(source).collect::<Option<_>>()?;
+            calls.push(KernelCall { kernel, reads, to });
+        }
+        Some(calls)
+    }
+
+    fn copy(&mut self, from: Value, to: Value, op: Op) -> Option<()> {
+        let target = self.target(to, None)?;
+        let call =
+            KernelCall { kernel: Kernel::copy(), reads: std::iter::once(self.read(from)?).collect(), to: target };
+        self.push(op, Does::Kernels(vec![call]));
+        Some(())
+    }
+}
+
+/// Whether no call reads what one before it writes: a step reads all before it writes.
+fn is_sequential(calls: &[KernelCall]) -> bool {
+    let later = |i: usize| calls[i + 1..].iter().flat_map(|call| &call.reads);
+    calls.iter().enumerate().all(|(i, call)| later(i).all(|read| !read.place.overlaps(&call.to.place)))
+}
+
+/// The bytes of a view in its root.
+fn part(root: &Place, view: &BufferView) -> Option<Place> {
+    let span = view.footprint()?.span;
+    let [start, end] = [span.start, span.end].map(|at| usize::try_from(at).ok()?.checked_add(root.bytes.start));
+    let (start, end) = (start?, end?);
+    (end <= root.bytes.end).then_some(Place { memory: root.memory, bytes: start..end })
+}
+
+/// The rows of a root of which a view is `count` columns, and these columns.
+fn rows(root: &Place, view: &BufferView, count: usize) -> Option<(Place, ColumnSlice)> {
+    let dims: SmallVec<[(u64, u64); 4]> =
+        view.sizes.iter().zip(&view.layout.strides).filter(|(d, _)| **d != 1).map(|(&d, &s)| (d, s as u64)).collect();
+    let split = dims.iter().position(|&(size, stride)| size.checked_mul(stride) == Some(count as u64))?;
+    let (outer, inner) = dims.split_at(split);
+    let row_major = |dims: &[(u64, u64)], innermost: u64| {
+        let mut stride = innermost;
+        dims.iter().rev().all(|&(size, have)| {
+            let fits = have == stride;
+            stride = stride.saturating_mul(size);
+            fits
+        })
+    };
+    let &(_, of) = outer.last()?;
+    (row_major(inner, 1) && row_major(outer, of) && of >= count as u64).then_some(())?;
+    let rows: u64 = outer.iter().map(|&(size, _)| size).product();
+    let (offset, element) = (view.layout.offset as u64, view.element);
+    let start = usize::try_from((offset - offset % of) * element).ok()?.checked_add(root.bytes.start)?;
+    let end = usize::try_from(rows.checked_mul(of)?.checked_mul(element)?).ok()?.checked_add(start)?;
+    let place = (end <= root.bytes.end).then_some(Place { memory: root.memory, bytes: start..end })?;
+    Some((place, ColumnSlice { first: (offset % of) as usize, of: of as usize }))
+}
+
+/// The copy between a view, from its first element on, and its elements in row-major order.
+fn nest(view: &BufferView, from_view: bool) -> Option<CopyNest> {
+    let sizes: Vec<i64> = view.sizes.iter().map(|&d| d as i64).collect();
+    let unsigned = |strides: &[i64]| strides.iter().map(|&s| s as u64).collect::<Vec<u64>>();
+    let dense = unsigned(&StridedLayout::row_major(&sizes).strides);
+    let apart = unsigned(&view.layout.strides);
+    let strides = if from_view { [&apart[..], &dense] } else { [&dense[..], &apart] };
+    CopyNest::strided(&view.sizes, strides, [0, 0]).ok()
+}
+
+/// The memory usage of buffers with these lives, in memory of `reserved` bytes.
+fn usage(lives: &FxHashMap<Value, Life>, reserved: usize, steps: usize) -> Usage {
+    let mut change = vec![0_isize; steps + 2];
+    #[allow(clippy::iter_over_hash_type, reason = "sums do not depend on the order")]
+    for life in lives.values() {
+        change[life.first] += life.bytes as isize;
+        change[life.last + 1] -= life.bytes as isize;
+    }
+    let mut now = 0;
+    let live = change.into_iter().map(|bytes| {
+        now += bytes;
+        now
+    });
+    let needed = live.max().unwrap_or(0) as usize;
+    Usage { reserved, needed, unshared: lives.values().map(|life| life.bytes).sum() }
+}
