@@ -18,7 +18,7 @@ pub const TARGETS: &[Target] = &[Target {
     name: "cpu",
     doc: "this machine: convolutions and matrix products by address tables, on its widest vectors",
     pipeline: "builtin.module(canonicalize,apply-rules{target=cpu floats=approx rules=graph-algebra,graph-fuse},convert-graph-to-addr{layout=auto winograd=64},propagate-layouts,\
-               fuse-epilogues,canonicalize,pack-panels{widths=64,48,32,16},canonicalize,cse,form-steps,plan-memory)",
+               fuse-epilogues,canonicalize,pack-panels{widths=64,48,32,16},canonicalize,cse,form-steps,dce,plan-memory)",
 }];
 
 impl Target {

@@ -8,13 +8,12 @@ use gradus_ir::{Block, Module, Op, Traits, Type, TypeData, Value};
 use rustc_hash::FxHashMap;
 
 /// Memory that buffers are views of.
+#[derive(Clone, Copy)]
 pub(super) enum Root {
     /// The elements of an argument or constant.
     Tensor(Value),
     /// A buffer for a tensor type.
     Buffer(Type),
-    /// None: the value stays within a step.
-    Unused,
 }
 
 /// The memory of a tensor: row-major in a root, from an element on.
@@ -126,9 +125,8 @@ impl Former<'_> {
         let m = self.m;
         let ops = match self.producer(op) {
             Some(draft) => match std::mem::replace(&mut self.schedule.drafts[draft], Draft::Fused) {
-                Draft::Compute { mut ops, writes } => {
+                Draft::Compute { mut ops, .. } => {
                     self.schedule.fused += 1;
-                    writes.iter().for_each(|written| self.schedule.roots[written.root] = Root::Unused);
                     ops.push(op);
                     ops
                 }

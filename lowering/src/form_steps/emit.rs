@@ -5,17 +5,15 @@ use gradus_dialects::bufferization::{ToBufferOp, ToTensorOp};
 use gradus_dialects::memref::{AllocOp, CopyOp, ReinterpretCastOp};
 use gradus_dialects::sched::{StepOp, YieldOp};
 use gradus_ir::layout::StridedLayout;
-use gradus_ir::{Attr, AttrData, Block, Builder, Def, InsertPoint, Loc, Module, Op, OpDecl, OpState, Type, Value};
+use gradus_ir::{Attr, AttrData, Block, Builder, Def, Module, Op, OpDecl, OpState, Type, Value};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Replaces the ops of a function by the steps that were formed of them.
 pub(super) fn emit(m: &mut Module, schedule: Schedule) {
     let Schedule { block, roots, places, drafts, views, .. } = schedule;
-    // Each goes to the start, so that the first is created last.
-    let mut memory: Vec<_> = roots.iter().rev().map(|root| create_root(m, root, block)).collect();
-    memory.reverse();
-    let mut emitter = Emitter { memory, places, views: FxHashMap::default() };
+    let memory = vec![None; roots.len()];
+    let mut emitter = Emitter { roots, memory, places, views: FxHashMap::default() };
     for draft in drafts {
         match draft {
             Draft::Compute { ops, writes } => emitter.step(m, &ops, writes),
@@ -32,32 +30,32 @@ fn memref_type(m: &Module, tensor: Type, layout: Option<&StridedLayout>) -> Type
     m.ctx.memref_type(m.ctx.shape(tensor).unwrap_or(&[]), m.ctx.element_type(tensor), layout, None)
 }
 
-/// Creates the memory of a root at the start of a block, or behind a constant.
-fn create_root(m: &mut Module, root: &Root, block: Block) -> Option<Value> {
+/// Creates the memory of a root before `op`.
+fn create_root(m: &mut Module, root: Root, op: Op) -> Value {
     let ctx = m.ctx.clone();
-    let (mut state, ty, point) = match *root {
-        Root::Unused => return None,
+    let (mut state, ty) = match root {
         Root::Tensor(value) => {
             let mut state = OpState::new(&ctx, ToBufferOp::INFO.name, m.value_loc(value));
             state.operands.push(value);
             state.inherent(&ctx, "read_only", Some(Attr::UNIT));
-            (state, m.value_type(value), InsertPoint::after_value(m, value))
+            (state, m.value_type(value))
         }
         Root::Buffer(ty) => {
-            let mut state = OpState::new(&ctx, AllocOp::INFO.name, Loc::UNKNOWN);
+            let mut state = OpState::new(&ctx, AllocOp::INFO.name, m.loc(op));
             state.operand_group(&[]);
             state.operand_group(&[]);
-            (state, ty, InsertPoint::Start(block))
+            (state, ty)
         }
     };
     state.result_types.push(memref_type(m, ty, None));
-    let op = Builder::at(m, point).create(state);
-    Some(m.result(op, 0))
+    let created = Builder::before(m, op).create(state);
+    m.result(created, 0)
 }
 
 /// Emits steps in order.
 struct Emitter {
-    /// The memref of each root.
+    roots: Vec<Root>,
+    /// The memref of each root, created at its first use.
     memory: Vec<Option<Value>>,
     places: FxHashMap<Value, Place>,
     /// The memrefs of values, for reading.
@@ -73,19 +71,19 @@ impl Emitter {
         let Place { root, offset } = *self.places.get(&value)?;
         let ty = m.value_type(value);
         let layout = StridedLayout { offset, ..StridedLayout::row_major(m.ctx.shape(ty).unwrap_or(&[])) };
-        let view = self.view(m, root, ty, &layout, op)?;
+        let view = self.view(m, root, ty, &layout, op);
         self.views.insert(value, view);
         Some(view)
     }
 
     /// A view of a root with the shape of a tensor type, created before `op` unless it is the root itself.
-    fn view(&self, m: &mut Module, root: usize, tensor: Type, layout: &StridedLayout, op: Op) -> Option<Value> {
-        let source = self.memory[root]?;
+    fn view(&mut self, m: &mut Module, root: usize, tensor: Type, layout: &StridedLayout, op: Op) -> Value {
+        let source = *self.memory[root].get_or_insert_with(|| create_root(m, self.roots[root], op));
         let shape = m.ctx.shape(tensor).unwrap_or(&[]).to_vec();
         let is_row_major = *layout == StridedLayout::row_major(&shape);
         let ty = memref_type(m, tensor, if is_row_major { None } else { Some(layout) });
         if ty == m.value_type(source) {
-            return Some(source);
+            return source;
         }
         let mut state = OpState::new(&m.ctx, ReinterpretCastOp::INFO.name, m.loc(op));
         state.operand_group(&[source]);
@@ -97,7 +95,7 @@ impl Emitter {
         }
         state.result_types.push(ty);
         let cast = Builder::before(m, op).create(state);
-        Some(m.result(cast, 0))
+        m.result(cast, 0)
     }
 
     /// Moves ops into a step before the place of the last.
@@ -112,7 +110,7 @@ impl Emitter {
         let reads: Vec<Value> = outer.collect::<IndexSet<_>>().into_iter().collect();
         let read: Vec<Value> = reads.iter().filter_map(|&value| self.read(m, value, last)).collect();
         let to: Vec<Value> =
-            writes.iter().filter_map(|w| self.view(m, w.root, m.value_type(w.value), &w.layout, last)).collect();
+            writes.iter().map(|w| self.view(m, w.root, m.value_type(w.value), &w.layout, last)).collect();
         let mut state = OpState::new(&m.ctx, StepOp::INFO.name, m.loc(last));
         state.operand_group(&read);
         state.operand_group(&to);
@@ -134,7 +132,7 @@ impl Emitter {
 
     fn copy(&mut self, m: &mut Module, op: Op, from: Value, to: Written) {
         let target = self.view(m, to.root, m.value_type(from), &to.layout, op);
-        let (Some(source), Some(target)) = (self.read(m, from, op), target) else { return };
+        let Some(source) = self.read(m, from, op) else { return };
         let mut state = OpState::new(&m.ctx, CopyOp::INFO.name, m.loc(op));
         state.operands.extend([source, target]);
         Builder::before(m, op).create(state);
