@@ -111,6 +111,11 @@ pub const ANY_ATTR: AttrKind = kind("any attribute", |_, _| true);
 pub const TYPED_ATTR: AttrKind = kind("TypedAttr instance", |c, a| c.attr_type(a).is_some());
 /// A string.
 pub const STRING: AttrKind = kind("string attribute", |c, a| matches!(c.attr_data(a), AttrData::String { .. }));
+/// A string without a type, also in text.
+pub const QUOTED: AttrKind = AttrKind {
+    text: AttrText::Quoted,
+    ..kind("string attribute without a type", |c, a| matches!(c.attr_data(a), AttrData::String { ty: Type::NONE, .. }))
+};
 /// The name of a symbol.
 pub const SYMBOL_NAME: AttrKind = AttrKind { text: AttrText::SymbolName, ..STRING };
 /// A symbol reference without nested symbols, `@name`.

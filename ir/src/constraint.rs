@@ -42,6 +42,8 @@ pub enum AttrText {
     Number,
     /// A symbol name, `@f`, for a string attribute.
     SymbolName,
+    /// A string without a type, `"f"`.
+    Quoted,
     /// No text: a unit attribute implied by the surrounding keyword.
     Flag,
     /// A type, for a type attribute.

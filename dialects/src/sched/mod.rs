@@ -14,7 +14,7 @@ mod hazards;
 pub use accesses::{BufferView, Footprint, accesses, is_view, root};
 
 use crate::bufferization::contents_type;
-use crate::constraint::{I64, MEMREF, STRING, TENSOR};
+use crate::constraint::{I64, MEMREF, QUOTED, TENSOR};
 use crate::memref::types::{BYTES, STATIC};
 use gradus_ir::control::{Event, Next};
 use gradus_ir::effects::is_memory_free;
@@ -43,11 +43,11 @@ const OFFSET: AttrKind = AttrKind {
     format = "$name attr-dict `:` type($memory)",
     verify = verify_arena,
     exec = allocate,
-    result_names = |m, op| m.inherent_attr(op, "name").and_then(|a| m.ctx.as_str(a)).map_or(vec![], |name| vec![(0, name.to_owned())])
+    result_names = arena_name
 )]
 pub struct ArenaOp {
     /// Name of the memory in the machine's description.
-    name: Attribute<STRING>,
+    name: Attribute<QUOTED>,
     /// Its bytes.
     memory: OpResult<BYTES>,
 }
@@ -96,7 +96,7 @@ pub struct BufferOp {
 )]
 pub struct StepOp {
     /// Name of the source of the computation.
-    name: OptAttribute<STRING>,
+    name: OptAttribute<QUOTED>,
     /// Buffers that it reads.
     reads: Operands<MEMREF>,
     /// Buffers that it writes.
@@ -128,6 +128,16 @@ fn verify_arena(m: &Module, op: Op) -> Result<(), String> {
         return Err("requires a memref of static size".into());
     }
     hazards::check(m, op)
+}
+
+/// Names the result after the arena, if that is a name for values.
+fn arena_name(m: &Module, op: Op) -> Vec<(usize, String)> {
+    let is_name = |name: &&str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let name = ArenaOp(op).name(m).and_then(|a| m.ctx.as_str(a)).filter(is_name);
+    name.map(|name| (0, name.to_owned())).into_iter().collect()
 }
 
 fn allocate(args: &OpArgs<'_>, _: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {

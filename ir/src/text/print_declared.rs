@@ -102,7 +102,7 @@ impl AttrPrinter<'_> {
         let ctx = self.ctx;
         match (kind, ctx.attr_data(value)) {
             (AttrText::Inlined, _) => self.attr_inline(value, out),
-            (AttrText::Bare(_), _) => self.attr_without_type(value, out),
+            (AttrText::Bare(_) | AttrText::Quoted, _) => self.attr_without_type(value, out),
             (AttrText::Number, AttrData::Float { ty: Type::F64, .. }) => {
                 let number = ctx.as_float(value).unwrap_or(f64::NAN);
                 let _ = match number.fract() == 0.0 && number.abs() < MAX_PLAIN {

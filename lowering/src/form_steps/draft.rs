@@ -46,7 +46,7 @@ pub(super) struct Schedule {
     pub roots: Vec<Root>,
     pub places: FxHashMap<Value, Place>,
     pub drafts: Vec<Draft>,
-    /// Ops that became views.
+    /// Ops that became views, or that no other op uses.
     pub views: Vec<Op>,
     fused: u64,
     in_place: u64,
@@ -88,7 +88,10 @@ impl Schedule {
             {
                 return None;
             }
-            former.op(op);
+            match m.results(op).all(|v| m.is_unused(v)) {
+                true => former.schedule.views.push(op),
+                false => former.op(op),
+            }
         }
         (!former.schedule.drafts.is_empty()).then_some(former.schedule)
     }

@@ -214,6 +214,13 @@ impl TypeAttrParser<'_> {
                     None => return Err(ParseError::new(at, expected)),
                 }
             }
+            AttrText::Quoted => {
+                let string = cur.peek() == b'"' && cur.skip_string();
+                if !string {
+                    return Err(ParseError::new(at, "expected a string"));
+                }
+                self.attr(cur.since(at)).map_err(from)?
+            }
             AttrText::Cases(ty, cases) => {
                 let word = cur.word();
                 let case = cases.iter().find(|case| case.0 == word);
@@ -240,6 +247,7 @@ pub(crate) fn begins(cur: &mut Cursor<'_>, kind: &AttrText) -> bool {
     cur.skip_space();
     match kind {
         AttrText::SymbolName => cur.peek() == b'@',
+        AttrText::Quoted => cur.peek() == b'"',
         AttrText::Cases(_, cases) => {
             let word = cur.clone().word();
             cases.iter().any(|case| case.0 == word)
