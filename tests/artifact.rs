@@ -106,6 +106,47 @@ fn addresses_outside_are_refused() {
     assert!(said.contains("its tables are not constant"), "{said}");
 }
 
+/// A schedule in which a buffer takes the place of one that is no longer read.
+const SCHEDULE: &str = "func.func @main(%a: tensor<1x4x4x1xf32>) -> tensor<1x4x4x1xf32> {
+  %host = sched.arena \"host\" : memref<128xi8>
+  %in = bufferization.to_buffer %a read_only : tensor<1x4x4x1xf32> to memref<1x4x4x1xf32>
+  %b = sched.buffer %host[0] : memref<128xi8> to memref<1x4x4x1xf32>
+  sched.step \"first\" reads(%in : memref<1x4x4x1xf32>) writes(%b : memref<1x4x4x1xf32>) {
+  ^bb0(%x: tensor<1x4x4x1xf32>):
+    %0 = graph.relu %x : tensor<1x4x4x1xf32>
+    sched.yield %0 : tensor<1x4x4x1xf32>
+  }
+  %c = sched.buffer %host[64] : memref<128xi8> to memref<1x4x4x1xf32>
+  sched.step \"second\" reads(%b : memref<1x4x4x1xf32>) writes(%c : memref<1x4x4x1xf32>) {
+  ^bb0(%x: tensor<1x4x4x1xf32>):
+    %0 = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x4x4x1xf32>) -> tensor<1x4x4x1xf32>
+    sched.yield %0 : tensor<1x4x4x1xf32>
+  }
+  %d = memref.alloc() : memref<1x4x4x1xf32>
+  sched.step \"third\" reads(%b, %c : memref<1x4x4x1xf32>, memref<1x4x4x1xf32>) writes(%d : memref<1x4x4x1xf32>) {
+  ^bb0(%x: tensor<1x4x4x1xf32>, %y: tensor<1x4x4x1xf32>):
+    %0 = graph.add %x, %y : (tensor<1x4x4x1xf32>, tensor<1x4x4x1xf32>) -> tensor<1x4x4x1xf32>
+    sched.yield %0 : tensor<1x4x4x1xf32>
+  }
+  %r = bufferization.to_tensor %d : memref<1x4x4x1xf32> to tensor<1x4x4x1xf32>
+  return %r : tensor<1x4x4x1xf32>
+}
+";
+
+#[test]
+fn offsets_that_are_outside_or_overlap_are_refused() {
+    let ctx = Tool::gradus().context();
+    assert_eq!(refused(compiled(&ctx, SCHEDULE)), None);
+    for (to, reason) in [
+        ("%host[68]", "'sched.buffer' op ends at byte 132 of an arena of 128 bytes"),
+        ("%host[9223372036854775804]", "'sched.buffer' op ends at"),
+        ("%host[60]", "step 'third' reads bytes 0 to 64 of the arena, which step 'second' has overwritten"),
+    ] {
+        let said = refused(compiled(&ctx, &SCHEDULE.replace("%host[64]", to))).unwrap_or_default();
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
 /// Recomputes the checksums.
 fn seal(bytes: &mut [u8]) {
     let long =
@@ -124,10 +165,11 @@ fn seal(bytes: &mut [u8]) {
 #[test]
 fn hostile_files_do_no_harm() {
     let ctx = Tool::gradus().context();
-    let bytes = compiled(&ctx, PROGRAM);
     let input = Datum::Tensor(floats_to_tensor(DType::F32, &[1, 4, 4, 1], (0..16).map(f64::from).collect()));
     let (mut random, mut ran) = (Random::of("artifacts"), 0);
-    for _ in 0..if cfg!(debug_assertions) { 300 } else { 6000 } {
+    let files = [PROGRAM, SCHEDULE].map(|program| compiled(&ctx, program));
+    for i in 0..if cfg!(debug_assertions) { 600 } else { 12_000 } {
+        let bytes = &files[i % files.len()];
         let mut changed = bytes.clone();
         let first = 32 + 24 * u64::from(bytes[12]);
         for _ in 0..1 + random.below(3) {

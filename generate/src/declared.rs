@@ -305,6 +305,8 @@ fn related(info: &OpInfo, name: &str, specs: &[ValueSpec], known: &[Vec<Type>]) 
 /// Whether ops of the declaration can be inserted anywhere and executed.
 pub(crate) fn is_usable(info: &OpInfo) -> bool {
     let means = info.eval.is_some() || info.exec.is_some() || info.runs_regions();
-    let bound = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
+    let bound = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING, Traits::VERIFIES_USES]
+        .into_iter()
+        .any(|t| info.traits.has(t));
     (means || info.traits.has(Traits::CALL)) && !bound && info.parents.is_empty() && info.successors.is_empty()
 }

@@ -39,6 +39,7 @@ const OFFSET: AttrKind = AttrKind {
 /// ```
 #[op(
     "sched.arena",
+    traits = Traits::VERIFIES_USES,
     effects = Effects::Memory(&[(Access::Alloc, "memory")]),
     format = "$name attr-dict `:` type($memory)",
     verify = verify_arena,
@@ -156,7 +157,7 @@ fn verify_buffer(m: &Module, op: Op) -> Result<(), String> {
         return Err("requires elements that have a size in bytes".into());
     };
     let offset = this.offset(m).and_then(|a| m.ctx.as_int(a)).and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
-    if offset % dtype.size() as u64 != 0 {
+    if !offset.is_multiple_of(dtype.size() as u64) {
         return Err(format!("requires an offset that is a multiple of {} bytes, the size of an element", dtype.size()));
     }
     let end = size_in_bytes(&m.ctx, ty).and_then(|size| offset.checked_add(size));

@@ -74,7 +74,7 @@ impl Schedule {
             size_in_bytes(&m.ctx, m.value_type(v)).is_some()
                 && matches!(m.ctx.type_data(m.value_type(v)), TypeData::Tensor { .. })
         };
-        if !m.block_args(block).iter().chain(m.operands(last)).all(|v| is_sized(v)) {
+        if !m.block_args(block).iter().chain(m.operands(last)).all(is_sized) {
             return None;
         }
         for op in ops {
@@ -82,10 +82,7 @@ impl Schedule {
             if is_constant {
                 continue;
             }
-            if !is_computation(m, op)
-                || !m.operands(op).iter().all(|v| is_sized(v))
-                || !m.results(op).all(|v| is_sized(&v))
-            {
+            if !is_computation(m, op) || !m.operands(op).iter().all(is_sized) || !m.results(op).all(|v| is_sized(&v)) {
                 return None;
             }
             match m.results(op).all(|v| m.is_unused(v)) {

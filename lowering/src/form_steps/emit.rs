@@ -16,8 +16,8 @@ pub(super) fn emit(m: &mut Module, schedule: Schedule) {
     let mut emitter = Emitter { roots, memory, places, views: FxHashMap::default() };
     for draft in drafts {
         match draft {
-            Draft::Compute { ops, writes } => emitter.step(m, &ops, writes),
-            Draft::Copy { op, from, to } => emitter.copy(m, op, from, to),
+            Draft::Compute { ops, writes } => emitter.step(m, &ops, &writes),
+            Draft::Copy { op, from, to } => emitter.copy(m, op, from, &to),
             Draft::Fused => {}
         }
     }
@@ -99,7 +99,7 @@ impl Emitter {
     }
 
     /// Moves ops into a step before the place of the last.
-    fn step(&mut self, m: &mut Module, ops: &[Op], writes: Vec<Written>) {
+    fn step(&mut self, m: &mut Module, ops: &[Op], writes: &[Written]) {
         let Some(&last) = ops.last() else { return };
         let inner: FxHashSet<Value> = ops.iter().flat_map(|&op| m.results(op)).collect();
         let outer = ops
@@ -114,7 +114,7 @@ impl Emitter {
         let mut state = OpState::new(&m.ctx, StepOp::INFO.name, m.loc(last));
         state.operand_group(&read);
         state.operand_group(&to);
-        state.inherent(&m.ctx, "name", name_of(m, last));
+        state.inherent(&m.ctx, "name", name_of(m, ops));
         state.regions = 1;
         let step = Builder::before(m, last).create(state);
         let body = m.add_block(m.regions(step)[0]);
@@ -130,7 +130,7 @@ impl Emitter {
         Builder::at_end(m, body).create(state);
     }
 
-    fn copy(&mut self, m: &mut Module, op: Op, from: Value, to: Written) {
+    fn copy(&mut self, m: &mut Module, op: Op, from: Value, to: &Written) {
         let target = self.view(m, to.root, m.value_type(from), &to.layout, op);
         let Some(source) = self.read(m, from, op) else { return };
         let mut state = OpState::new(&m.ctx, CopyOp::INFO.name, m.loc(op));
@@ -158,8 +158,13 @@ impl Emitter {
     }
 }
 
-/// The name that an op's location gives it.
-fn name_of(m: &Module, op: Op) -> Option<Attr> {
-    let AttrData::LocName { name, .. } = m.ctx.attr_data(m.loc(op).to_attr(&m.ctx)) else { return None };
-    Some(m.ctx.string_attr(m.ctx.text(*name)))
+/// The names that locations give ops, joined.
+fn name_of(m: &Module, ops: &[Op]) -> Option<Attr> {
+    let name = |&op: &Op| match m.ctx.attr_data(m.loc(op).to_attr(&m.ctx)) {
+        AttrData::LocName { name, .. } => Some(m.ctx.text(*name)),
+        _ => None,
+    };
+    let mut names: Vec<&str> = ops.iter().filter_map(name).collect();
+    names.dedup();
+    (!names.is_empty()).then(|| m.ctx.string_attr(&names.join("+")))
 }

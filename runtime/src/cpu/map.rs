@@ -3,6 +3,7 @@
 use super::function::{Argument, Binary, Unary};
 use super::{Kernel, floats, floats_mut, is};
 use crate::vector::{Loops, run_widest};
+use crate::workers::Workers;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, OpArgs};
 use smallvec::SmallVec;
@@ -66,11 +67,16 @@ fn dtype_of_result(args: &OpArgs<'_>) -> Option<DType> {
 /// Builds a kernel from stages, the result's extents and the operands' extents.
 pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Kernel> {
     let map = Map::new(stages, result, operands)?;
-    Some(Kernel::new(0..operands.len(), move |data, out| map.compute(data, out)))
+    Some(Kernel::shared(0..operands.len(), move |workers, data, out| map.compute(workers, data, out)))
 }
 
 /// Number of elements that go through all stages at once, so that they stay in the L1 cache.
 const CHUNK: usize = 2048;
+
+/// Number of elements whose movement takes as long as a vector operation.
+const ELEMENTS_PER_STEP: usize = 4;
+/// Number of parts per thread, so that threads which start late have less to do.
+const PARTS_PER_THREAD: usize = 4;
 
 /// An outer loop.
 #[derive(Debug)]
@@ -111,20 +117,38 @@ impl Map {
         Some(Map { stages, loops, run: inner.extent, is_many })
     }
 
-    /// Computes all elements.
-    fn compute(&self, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
+    /// Computes all elements, on several threads if that pays: each computes some rows, or a part of the only one.
+    fn compute(&self, workers: &Workers, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
         let operands: SmallVec<[&[f32]; 8]> = data.iter().map(|bytes| floats(bytes)).collect();
-        run_widest(Rows { map: self, operands: &operands, out: floats_mut(out) });
+        let (out, run) = (floats_mut(out), self.run.max(1));
+        let rows = out.len() / run;
+        let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP * (1 + self.stages.len()));
+        let parts = if threads > 1 { PARTS_PER_THREAD * threads } else { 1 };
+        let part = match rows {
+            0 | 1 => run.div_ceil(parts).next_multiple_of(CHUNK),
+            _ => rows.div_ceil(parts) * run,
+        };
+        workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| {
+            run_widest(Rows { map: self, operands: &operands, out, first: i * part });
+        });
         Ok(())
     }
 
+    /// Computes the elements from `first` on: whole rows, or a part of one.
     #[inline(always)]
-    fn rows(&self, operands: &[&[f32]], out: &mut [f32]) {
+    fn rows(&self, operands: &[&[f32]], out: &mut [f32], first: usize) {
         let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
         let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; operands.len()];
-        for row in out.chunks_exact_mut(self.run.max(1)) {
-            for (first, chunk) in row.chunks_mut(CHUNK).enumerate() {
-                self.chunk(operands, &offsets, first * CHUNK, chunk);
+        let run = self.run.max(1);
+        let (mut row, start) = (first / run, first % run);
+        for (at, l) in index.iter_mut().zip(&self.loops).rev() {
+            *at = row % l.extent;
+            row /= l.extent;
+            offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride * *at);
+        }
+        for row in out.chunks_mut(run) {
+            for (i, chunk) in row.chunks_mut(CHUNK).enumerate() {
+                self.chunk(operands, &offsets, start + i * CHUNK, chunk);
             }
             for (at, l) in index.iter_mut().zip(&self.loops).rev() {
                 *at += 1;
@@ -156,17 +180,18 @@ impl Map {
     }
 }
 
-/// The output of a run.
+/// The output of a run: the elements from `first` on.
 struct Rows<'a> {
     map: &'a Map,
     operands: &'a [&'a [f32]],
     out: &'a mut [f32],
+    first: usize,
 }
 
 impl Loops for Rows<'_> {
     #[inline(always)]
     fn run(self) {
-        self.map.rows(self.operands, self.out);
+        self.map.rows(self.operands, self.out, self.first);
     }
 }
 
@@ -204,10 +229,32 @@ mod tests {
         assert_eq!((map.loops.len(), map.run), (2, 4));
         let (x, scale, shift) = (bytes(&x), bytes(&scale), bytes(&shift));
         let mut out = vec![0.0_f32; 24];
-        map.compute(&[&x, &scale, &shift], bytemuck::cast_slice_mut(&mut out)).unwrap();
+        map.compute(&Workers::default(), &[&x, &scale, &shift], bytemuck::cast_slice_mut(&mut out)).unwrap();
         let want: Vec<f32> = (0..24).map(|i| 100.0 - i as f32 * (i / 4 % 3 + 1) as f32).collect();
         assert_eq!(out, want);
         assert!(Map::new(vec![], &[2, 3], &[vec![2]]).is_none());
+    }
+
+    #[test]
+    fn threads_compute_what_one_does() {
+        let bytes = |n: usize| bytemuck::cast_slice::<f32, u8>(&(0..n).map(|i| i as f32).collect::<Vec<_>>()).to_vec();
+        for shape in [vec![3, 300, 700], vec![500_001], vec![7, 100_003]] {
+            let count: usize = shape.iter().product();
+            let column = [&shape[..shape.len() - 1], &[1]].concat();
+            let stages = vec![
+                Stage::Two(Binary::Add, Source::Operand(0), Source::Operand(1)),
+                Stage::One(Unary::Neg, Source::Previous),
+            ];
+            let map = Map::new(stages, &shape, &[shape.clone(), column.clone()]).unwrap();
+            let data = [bytes(count), bytes(column.iter().product())];
+            let [one, more] = [1, 3].map(|threads| {
+                let mut out = vec![0.0_f32; count];
+                let workers = Workers::new(threads).unwrap();
+                map.compute(&workers, &[&data[0], &data[1]], bytemuck::cast_slice_mut(&mut out)).unwrap();
+                out
+            });
+            assert!(one == more && one.contains(&-1.0));
+        }
     }
 
     #[test]

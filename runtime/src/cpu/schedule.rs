@@ -1,9 +1,8 @@
 //! Schedules as lists of kernels over memory.
 
 use super::region::{self, Ops};
-use super::store::{Gather, Memory, Others, Place, Read, Store, internal_error};
+use super::store::{Memory, Others, Place, Read, Store, StridedCopy, internal_error};
 use super::{Kernel, Out, aligned, extents, size};
-use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::ColumnSlice;
 use crate::workers::Workers;
 use bytes::Bytes;
@@ -72,12 +71,8 @@ enum TargetForm {
     Contiguous,
     /// A slice of each row.
     Columns(ColumnSlice),
-    /// Elements of a size, which are computed elsewhere and then copied.
-    Scattered {
-        nest: CopyNest,
-        element: usize,
-        bytes: usize,
-    },
+    /// Elements that are computed elsewhere and then copied.
+    Scattered(Box<StridedCopy>),
 }
 
 impl Schedule {
@@ -95,7 +90,7 @@ impl Schedule {
         let results = results.collect::<Option<Vec<_>>>()?;
         let arguments = m.block_args(block).iter().map(|&v| m.value_type(v)).collect();
         let Reader { steps, constants, mut store, lives, .. } = reader;
-        store.allocate()?;
+        store.allocate(steps.iter().map(Step::scratch).max().unwrap_or(0))?;
         let usage = usage(&lives, store.size(), steps.len());
         Some(Schedule { steps, constants, results, arguments, store, usage })
     }
@@ -158,11 +153,20 @@ fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
 }
 
 impl Step {
+    /// Size in bytes of the scratch memory that it needs.
+    fn scratch(&self) -> usize {
+        let needed = match &self.does {
+            Does::Kernels(calls) => calls.iter().map(|call| call.to.scratch()).max(),
+            Does::Ops { writes, .. } => writes.iter().map(Target::scratch).max(),
+        };
+        needed.unwrap_or(0)
+    }
+
     fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
             Does::Kernels(calls) => calls.iter().try_for_each(|KernelCall { kernel, reads, to }| {
-                store.write(&to.place, reads, others, |data, bytes| {
-                    to.fill(bytes, |out| (kernel.run)(workers, data, out))
+                store.write(&to.place, reads, others, |data, bytes, scratch| {
+                    to.fill(bytes, scratch, |out| (kernel.run)(workers, data, out))
                 })
             }),
             Does::Ops { ops, reads, writes } => {
@@ -174,8 +178,8 @@ impl Step {
                 let results = ops.run(m, arguments)?;
                 for (result, to) in results.iter().zip(writes) {
                     let from = result.tensor()?.bytes();
-                    store.write(&to.place, &[], others, |_, bytes| {
-                        to.fill(bytes, |out| {
+                    store.write(&to.place, &[], others, |_, bytes, scratch| {
+                        to.fill(bytes, scratch, |out| {
                             (out.bytes.len() == from.len())
                                 .then(|| out.bytes.copy_from_slice(from))
                                 .ok_or_else(internal_error)
@@ -190,17 +194,26 @@ impl Step {
 
 impl Target {
     /// Calls a kernel with the output that it writes.
-    fn fill(&self, bytes: &mut [u8], run: impl FnOnce(Out<'_>) -> Result<(), Trap>) -> Result<(), Trap> {
+    fn fill(
+        &self,
+        bytes: &mut [u8],
+        scratch: &mut [u8],
+        run: impl FnOnce(Out<'_>) -> Result<(), Trap>,
+    ) -> Result<(), Trap> {
         match &self.form {
             TargetForm::Contiguous => run(Out { bytes, columns: None }),
             TargetForm::Columns(columns) => run(Out { bytes, columns: Some(*columns) }),
-            TargetForm::Scattered { nest, element, bytes: size } => {
-                let too_large = || Trap::unsupported("a result is larger than memory");
-                let mut dense = AlignedBytes::try_zeros(*size).ok_or_else(too_large)?;
-                run(Out { bytes: dense.as_mut(), columns: None })?;
-                nest.copy(dense.as_ref(), bytes, *element).map_err(|e| Trap::unsupported(e.to_string()))
+            TargetForm::Scattered(copy) => {
+                let dense = scratch.get_mut(..copy.bytes).ok_or_else(internal_error)?;
+                run(Out { bytes: dense, columns: None })?;
+                copy.nest.copy(dense, bytes, copy.element).map_err(|e| Trap::unsupported(e.to_string()))
             }
         }
+    }
+
+    /// Size in bytes of the scratch memory that it needs.
+    fn scratch(&self) -> usize {
+        if let TargetForm::Scattered(copy) = &self.form { copy.bytes } else { 0 }
     }
 }
 
@@ -244,7 +257,7 @@ impl<'m> Reader<'m> {
             self.roots.insert(buffer.buffer(m), place);
             Some(())
         } else if let Some(read) = ToTensorOp::cast(m, op) {
-            self.to_tensor(read)
+            self.contents(read)
         } else if let Some(step) = StepOp::cast(m, op) {
             self.step(step)
         } else if let Some(copy) = CopyOp::cast(m, op) {
@@ -295,7 +308,7 @@ impl<'m> Reader<'m> {
     }
 
     /// Makes the elements of a buffer a tensor: in place if the buffer has memory of its own, or by a copy.
-    fn to_tensor(&mut self, op: ToTensorOp) -> Option<()> {
+    fn contents(&mut self, op: ToTensorOp) -> Option<()> {
         let (m, buffer, tensor) = (self.m, op.buffer(self.m), op.result(self.m));
         let view = BufferView::of(m, buffer)?;
         let is_own = m.defining_op(view.root).is_some_and(|def| AllocOp::cast(m, def).is_some());
@@ -333,13 +346,8 @@ impl<'m> Reader<'m> {
 
     fn read(&mut self, memref: Value) -> Option<Read> {
         let (root, view) = self.view(memref)?;
-        let place = part(&root, &view)?;
-        let (element, bytes) = (usize::try_from(view.element).ok()?, usize::try_from(view.bytes()?).ok()?);
-        let gather = match view.is_contiguous() {
-            true => None,
-            false => Some(Gather { nest: nest(&view, true)?, element, bytes }),
-        };
-        Some(Read { place, gather })
+        let gather = if view.is_contiguous() { None } else { Some(gather(&view, true)?) };
+        Some(Read { place: part(&root, &view)?, gather })
     }
 
     fn target(&mut self, memref: Value, columns: Option<usize>) -> Option<Target> {
@@ -352,11 +360,7 @@ impl<'m> Reader<'m> {
         if let Some((place, slice)) = columns.and_then(|count| rows(&root, &view, count)) {
             return Some(Target { place, form: TargetForm::Columns(slice) });
         }
-        let (element, bytes) = (usize::try_from(view.element).ok()?, usize::try_from(view.bytes()?).ok()?);
-        Some(Target {
-            place: part(&root, &view)?,
-            form: TargetForm::Scattered { nest: nest(&view, false)?, element, bytes },
-        })
+        Some(Target { place: part(&root, &view)?, form: TargetForm::Scattered(Box::new(gather(&view, false)?)) })
     }
 
     fn step(&mut self, step: StepOp) -> Option<()> {
@@ -398,11 +402,19 @@ impl<'m> Reader<'m> {
         Some(calls)
     }
 
+    /// Copies the elements of one view to those of another, as one loop nest.
     fn copy(&mut self, from: Value, to: Value, op: Op) -> Option<()> {
-        let target = self.target(to, None)?;
-        let call =
-            KernelCall { kernel: Kernel::copy(), reads: std::iter::once(self.read(from)?).collect(), to: target };
-        self.push(op, Does::Kernels(vec![call]));
+        let ((source, from), place) = (self.view(from)?, self.target(to, None)?.place);
+        let (_, to) = self.view(to)?;
+        let element = usize::try_from(to.element).ok()?;
+        let strides = [&from, &to].map(|view| view.layout.strides.iter().map(|&s| s as u64).collect::<Vec<u64>>());
+        let nest = CopyNest::strided(&to.sizes, [&strides[0], &strides[1]], [0, 0]).ok()?;
+        let kernel = Kernel::new([0], move |data, out| {
+            nest.copy(data[0], out, element).map_err(|e| Trap::unsupported(e.to_string()))
+        });
+        let reads = std::iter::once(Read { place: part(&source, &from)?, gather: None }).collect();
+        let to = Target { place, form: TargetForm::Contiguous };
+        self.push(op, Does::Kernels(vec![KernelCall { kernel, reads, to }]));
         Some(())
     }
 }
@@ -446,13 +458,18 @@ fn rows(root: &Place, view: &BufferView, count: usize) -> Option<(Place, ColumnS
 }
 
 /// The copy between a view, from its first element on, and its elements in row-major order.
-fn nest(view: &BufferView, from_view: bool) -> Option<CopyNest> {
+fn gather(view: &BufferView, from_view: bool) -> Option<StridedCopy> {
     let sizes: Vec<i64> = view.sizes.iter().map(|&d| d as i64).collect();
     let unsigned = |strides: &[i64]| strides.iter().map(|&s| s as u64).collect::<Vec<u64>>();
     let dense = unsigned(&StridedLayout::row_major(&sizes).strides);
     let apart = unsigned(&view.layout.strides);
     let strides = if from_view { [&apart[..], &dense] } else { [&dense[..], &apart] };
-    CopyNest::strided(&view.sizes, strides, [0, 0]).ok()
+    let nest = CopyNest::strided(&view.sizes, strides, [0, 0]).ok()?;
+    Some(StridedCopy {
+        nest,
+        element: usize::try_from(view.element).ok()?,
+        bytes: usize::try_from(view.bytes()?).ok()?,
+    })
 }
 
 /// The memory usage of buffers with these lives, in memory of `reserved` bytes.

@@ -37,11 +37,11 @@ impl Place {
 /// What a step reads: contiguous bytes, or strided elements that are copied together.
 pub(super) struct Read {
     pub place: Place,
-    pub gather: Option<Gather>,
+    pub gather: Option<StridedCopy>,
 }
 
-/// A copy of strided elements to contiguous bytes.
-pub(super) struct Gather {
+/// A copy between strided elements and contiguous bytes.
+pub(super) struct StridedCopy {
     pub nest: CopyNest,
     /// Size of an element, and of all of them, in bytes.
     pub element: usize,
@@ -78,6 +78,8 @@ impl AsRef<[u8]> for Shared {
 #[derive(Default)]
 pub(super) struct Store {
     own: Vec<Own>,
+    /// Memory for results that are copied to their place.
+    scratch: AlignedBytes,
 }
 
 /// The error of an inconsistent plan, which is a bug.
@@ -109,8 +111,9 @@ impl Store {
         self.own.iter().map(|own| own.size).sum()
     }
 
-    /// Allocates the memories that are not results. `None` if memory is exhausted.
-    pub(super) fn allocate(&mut self) -> Option<()> {
+    /// Allocates the memories that are not results, and `scratch` bytes. `None` if memory is exhausted.
+    pub(super) fn allocate(&mut self, scratch: usize) -> Option<()> {
+        self.scratch = AlignedBytes::try_zeros(scratch)?;
         for own in self.own.iter_mut().filter(|own| !own.is_result) {
             own.open = AlignedBytes::try_zeros(own.size)?;
         }
@@ -162,19 +165,21 @@ impl Store {
         Ok(copy)
     }
 
-    /// Runs a kernel that writes to a place. What it reads at or from places that overlap it is copied before.
+    /// Runs a kernel that writes to a place, with scratch memory. What it reads from places that overlap it is copied
+    /// before.
     pub(super) fn write(
         &mut self,
         to: &Place,
         reads: &[Read],
         others: Others<'_>,
-        run: impl FnOnce(&[&[u8]], &mut [u8]) -> Result<(), Trap>,
+        run: impl FnOnce(&[&[u8]], &mut [u8], &mut [u8]) -> Result<(), Trap>,
     ) -> Result<(), Trap> {
         let Memory::Own(own) = to.memory else { return Err(internal_error()) };
         let copied = |read: &Read| (read.gather.is_some() || read.place.overlaps(to)).then(|| self.copy(read, others));
         let copies: SmallVec<[Option<AlignedBytes>; 8]> =
             reads.iter().map(|read| copied(read).transpose()).collect::<Result<_, _>>()?;
         let mut open = std::mem::take(&mut self.own[own].open);
+        let mut scratch = std::mem::take(&mut self.scratch);
         let done = {
             let (before, rest) = open.as_mut().split_at_mut_checked(to.bytes.start).ok_or_else(internal_error)?;
             let (target, after) = rest.split_at_mut_checked(to.bytes.len()).ok_or_else(internal_error)?;
@@ -191,9 +196,9 @@ impl Store {
             let places = reads.iter().zip(&copies).map(read);
             let data = places.zip(&copies).map(|(bytes, copy)| copy.as_ref().map(AsRef::as_ref).or(bytes));
             let data: Option<SmallVec<[&[u8]; 8]>> = data.collect();
-            data.ok_or_else(internal_error).and_then(|data| run(&data, target))
+            data.ok_or_else(internal_error).and_then(|data| run(&data, target, scratch.as_mut()))
         };
-        self.own[own].open = open;
+        (self.own[own].open, self.scratch) = (open, scratch);
         done
     }
 }
