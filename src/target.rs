@@ -4,7 +4,7 @@ use crate::io::{self, report};
 use crate::{Failure, Streams, Tool};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
-use gradus_cost::{Machine, load_machine};
+use gradus_cost::{Machine, load_machine, loaded_machine};
 use gradus_ir::declarations::{DeclarationError, Declared};
 use gradus_ir::diag::hint;
 use gradus_ir::pass::{Event, Pipeline, RunOptions, Watch};
@@ -31,16 +31,36 @@ pub fn target_args(tool: &Tool) -> impl Iterator<Item = Arg> {
     cfg!(feature = "cpu").then_some([target, machine_arg()]).into_iter().flatten()
 }
 
+/// The value of an argument that not all commands have.
+fn argument<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
+    matches.try_get_one::<String>(name).ok().flatten().map(String::as_str)
+}
+
+/// The target that a command line names.
+pub fn named(tool: &Tool, matches: &ArgMatches) -> Result<Option<&'static Target>, Failure> {
+    Ok(argument(matches, "target").map(|name| tool.target(name)).transpose()?)
+}
+
 /// Creates the context of a command line, with the machine description that it names.
 pub fn context(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<Arc<Context>, Failure> {
     let ctx = tool.context();
-    // Not all commands have the argument.
-    let path = matches.try_get_one::<String>("machine").ok().flatten();
-    if let Some(path) = path {
+    if let Some(path) = argument(matches, "machine") {
         let machine = read_machine(tool, &ctx, path, streams)?;
         load_machine(&ctx, machine);
     }
     Ok(ctx)
+}
+
+/// Checks that the machine description of a command line is that of the target.
+pub fn check_machine(ctx: &Context, target: Option<&Target>) -> Result<(), Failure> {
+    match (loaded_machine(ctx), target) {
+        (Some(_), None) => Err(Failure::Usage("--machine needs a target: give --target, or a compiled program".into())),
+        (Some(machine), Some(target)) if machine.name != target.cost.name => {
+            let (machine, target) = (&machine.name, target.cost.name);
+            Err(Failure::Usage(format!("--machine describes '{machine}', but the target is '{target}'")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reads the description of a machine, with the keys and units of the one that its target embeds.
@@ -69,6 +89,7 @@ impl Tool {
 
 /// Runs the pipeline of a target, and marks the program as compiled for it.
 pub fn compile(tool: &Tool, m: &mut Module, target: &Target, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    check_machine(&m.ctx, Some(target))?;
     let mut pipeline = tool.target_pipeline(target, &m.ctx)?;
     let mut said = Vec::new();
     let mut watch = Watch::new(|event| {
@@ -97,6 +118,7 @@ pub fn compiled_for(
     let text = |name: &str| m.attr(m.root(), m.ctx.str(name)).and_then(|attr| m.ctx.as_str(attr));
     let name = text(TARGET).ok_or_else(|| format!("'{file}' does not say for which target it was compiled"))?;
     let target = tool.target(name).map_err(|why| format!("'{file}' was compiled for '{name}': {why}"))?;
+    check_machine(&m.ctx, Some(target))?;
     let machine = target.cost.machine(&m.ctx)?;
     if text(MACHINE) != Some(&format!("{:016x}", machine.hash())) {
         let _ = writeln!(streams.err, "warning: '{file}' was compiled for another description of the machine '{name}'");

@@ -280,6 +280,23 @@ fn adding_a_kernel_touches_two_places() {
     assert!(count >= 30, "only {count} kernels were found");
 }
 
+/// The `cpu` target implements the ops that have a kernel, and those that its lowering turns into ops that have one.
+#[test]
+fn the_cpu_target_lists_the_ops_with_kernels() {
+    let tables = ["runtime/src/cpu/function.rs", "runtime/src/cpu/mod.rs", "lowering/src/graph_to_addr.rs"];
+    let tables = tables.map(|path| read(&root().join(path))).concat();
+    let words: BTreeSet<&str> = tables.split(|c: char| !c.is_alphanumeric()).collect();
+    let have: BTreeSet<String> =
+        graph_ops().into_iter().map(|(op, _)| op).filter(|op| words.contains(op.as_str())).collect();
+    let target = gradus::targets::TARGETS.iter().find(|target| target.cost.name == "cpu").expect("there is one");
+    // The struct of `graph.conv_integer` is `ConvIntegerOp`.
+    let key = |name: &str| name.replace('_', "").to_lowercase();
+    let listed = target.cost.ops.iter().filter_map(|op| Some(key(op.strip_prefix("graph.")?) + "op"));
+    let (listed, have): (BTreeSet<String>, BTreeSet<String>) = (listed.collect(), have.iter().map(|op| key(op)).collect());
+    let failures: Vec<String> = listed.symmetric_difference(&have).cloned().collect();
+    no_failures("ops listed in targets/src/cpu.rs without a kernel or lowering, or the other way round", &failures);
+}
+
 /// The recipe for ONNX operators: the declaration and the reference kernel. The registry names none.
 #[test]
 fn adding_an_onnx_operator_touches_two_places() {

@@ -6,7 +6,7 @@ use super::model::{dim_arg, load};
 use super::rules::rules_arg;
 use crate::io::report;
 use crate::pass_flags::{self, flag};
-use crate::target::{context, target_args};
+use crate::target::{check_machine, context, named, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Subject};
@@ -106,10 +106,13 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
 /// The passes of the flags, or the pipeline of the target.
 fn pipeline(tool: &Tool, ctx: &Context, matches: &ArgMatches) -> Result<Pipeline, Failure> {
     let passes = pass_flags::pipeline(tool, matches, "builtin.module")?;
-    match matches.try_get_one::<String>("target").ok().flatten() {
+    match named(tool, matches)? {
         None => Ok(passes),
         Some(_) if !passes.is_empty() => Err(Failure::Usage("--target checks the passes of a target, without others".into())),
-        Some(name) => Ok(tool.target_pipeline(tool.target(name)?, ctx)?),
+        Some(target) => {
+            check_machine(ctx, Some(target))?;
+            Ok(tool.target_pipeline(target, ctx)?)
+        }
     }
 }
 

@@ -59,10 +59,10 @@ pub fn open<'a>(
         let target = target::compiled_for(tool, &m, file, streams)?;
         return Ok((file, m, Some(target)));
     }
-    let name = matches.try_get_one::<String>("target").ok().flatten();
-    let target = name.map(|name| tool.target(name)).transpose()?;
-    if let Some(target) = target {
-        target::compile(tool, &mut m, target, streams)?;
+    let target = target::named(tool, matches)?;
+    match target {
+        Some(target) => target::compile(tool, &mut m, target, streams)?,
+        None => target::check_machine(&ctx, None)?,
     }
     Ok((file, m, target))
 }
