@@ -123,7 +123,8 @@ impl Tool {
     pub fn with_targets(mut self, targets: &[&'static Target]) -> Tool {
         for target in targets {
             let name = target.cost.name;
-            let is_known = self.targets.iter().map(|t| t.cost.name).chain(COUNTS.iter().map(|c| c.name)).any(|n| n == name);
+            let is_known =
+                self.targets.iter().map(|t| t.cost.name).chain(COUNTS.iter().map(|c| c.name)).any(|n| n == name);
             assert!(!is_known, "there are two targets '{name}'");
             self = self.with_dialects(target.dialects).with_passes(target.passes);
             self.targets.push(target);

@@ -3,6 +3,6 @@
 pub use crate::Tool;
 pub use gradus_cost::{CostModel, Machine, machine_numbers};
 pub use gradus_ir::op_cost::{Contraction, OpCost};
+pub use gradus_ir::prelude::*;
 pub use gradus_ir::rules::CostFn;
 pub use gradus_targets::{Executable, OpTimes, Signature, Statistic, Stop, Target};
-pub use gradus_ir::prelude::*;

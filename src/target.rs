@@ -76,7 +76,11 @@ impl Tool {
     pub(crate) fn target(&self, name: &str) -> Result<&'static Target, String> {
         self.targets.iter().copied().find(|target| target.cost.name == name).ok_or_else(|| {
             let names = || self.targets.iter().map(|target| target.cost.name);
-            format!("there is no target '{name}'{}; there are {}", hint(name, names()), names().collect::<Vec<_>>().join(", "))
+            format!(
+                "there is no target '{name}'{}; there are {}",
+                hint(name, names()),
+                names().collect::<Vec<_>>().join(", ")
+            )
         })
     }
 

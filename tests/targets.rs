@@ -105,7 +105,11 @@ fn an_unknown_target_is_an_error() {
     for pass in ["saturate", "apply-rules"] {
         let output = gradus(&["opt", &gate, &format!("--{pass}=target=npo")]);
         assert_eq!(output.code, 1);
-        assert!(output.err.contains("there is no target 'npo'; did you mean 'npu'?; there are ops ("), "{}", output.err);
+        assert!(
+            output.err.contains("there is no target 'npo'; did you mean 'npu'?; there are ops ("),
+            "{}",
+            output.err
+        );
     }
 }
 

@@ -292,7 +292,8 @@ fn the_cpu_target_lists_the_ops_with_kernels() {
     // The struct of `graph.conv_integer` is `ConvIntegerOp`.
     let key = |name: &str| name.replace('_', "").to_lowercase();
     let listed = target.cost.ops.iter().filter_map(|op| Some(key(op.strip_prefix("graph.")?) + "op"));
-    let (listed, have): (BTreeSet<String>, BTreeSet<String>) = (listed.collect(), have.iter().map(|op| key(op)).collect());
+    let (listed, have): (BTreeSet<String>, BTreeSet<String>) =
+        (listed.collect(), have.iter().map(|op| key(op)).collect());
     let failures: Vec<String> = listed.symmetric_difference(&have).cloned().collect();
     no_failures("ops listed in targets/src/cpu.rs without a kernel or lowering, or the other way round", &failures);
 }

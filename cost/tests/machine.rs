@@ -50,19 +50,30 @@ fn mistakes_have_a_place_and_a_suggestion() {
         ("[64, 16]", "[]", "my.toml:4:20: error: 'widths' is a list of 1 to 64 numbers, not of 0"),
         ("[64, 16]", "64", "my.toml:4:1: error: 'widths' is a list of numbers"),
         ("\"elements\"", "\"bytes\"", "my.toml:3:1: error: the unit of 'lanes' is 'elements', not 'bytes'"),
-        ("\"assumed\"", "\"hearsay\"", "my.toml:4:57: error: the source of 'widths' is \"cited: ...\" or \"assumed\", not \"hearsay\""),
+        (
+            "\"assumed\"",
+            "\"hearsay\"",
+            "my.toml:4:57: error: the source of 'widths' is \"cited: ...\" or \"assumed\", not \"hearsay\"",
+        ),
         ("unit", "units", "my.toml:3:22: error: 'lanes' has no field 'units'; did you mean 'unit'?"),
-        ("{ value = 8, unit = \"elements\", source = \"cited: its manual\" }", "8", "my.toml:3:9: error: 'lanes' is { value, unit, source }, not of type integer"),
+        (
+            "{ value = 8, unit = \"elements\", source = \"cited: its manual\" }",
+            "8",
+            "my.toml:3:9: error: 'lanes' is { value, unit, source }, not of type integer",
+        ),
     ] {
         let text = FILE.replacen(from, to, 1);
         assert_ne!(text, FILE);
         assert_eq!(read(&text).expect_err("it is damaged")[0], want);
     }
     let missing = read("name = \"toy\"\n").expect_err("it is damaged");
-    assert_eq!(missing, [
-        "my.toml:2:1: error: missing number 'lanes' (elements)",
-        "my.toml:2:1: error: missing number 'widths' (columns)"
-    ]);
+    assert_eq!(
+        missing,
+        [
+            "my.toml:2:1: error: missing number 'lanes' (elements)",
+            "my.toml:2:1: error: missing number 'widths' (columns)"
+        ]
+    );
 }
 
 /// Each prefix, and each byte replaced by others, is read or refused with a diagnostic.

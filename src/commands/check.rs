@@ -108,7 +108,9 @@ fn pipeline(tool: &Tool, ctx: &Context, matches: &ArgMatches) -> Result<Pipeline
     let passes = pass_flags::pipeline(tool, matches, "builtin.module")?;
     match named(tool, matches)? {
         None => Ok(passes),
-        Some(_) if !passes.is_empty() => Err(Failure::Usage("--target checks the passes of a target, without others".into())),
+        Some(_) if !passes.is_empty() => {
+            Err(Failure::Usage("--target checks the passes of a target, without others".into()))
+        }
         Some(target) => {
             check_machine(ctx, Some(target))?;
             Ok(tool.target_pipeline(target, ctx)?)

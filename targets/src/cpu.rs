@@ -14,7 +14,9 @@ pub const TARGET: Target = Target {
         machine: include_str!("../machines/cpu.toml"),
         cost: |machine| Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.cost(OpCost::of(m, op)))),
         ops: OPS,
-        reference: Some(|machine| Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.reference(OpCost::of(m, op))))),
+        reference: Some(|machine| {
+            Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.reference(OpCost::of(m, op))))
+        }),
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
         approx: true,
     },
@@ -177,7 +179,8 @@ mod program {
                 ]
             });
             let usage = usage.into_iter().flatten();
-            let usage = usage.map(|(name, bytes)| Statistic { name: name.to_owned(), value: bytes as f64 / MIB, unit: "MiB" });
+            let usage =
+                usage.map(|(name, bytes)| Statistic { name: name.to_owned(), value: bytes as f64 / MIB, unit: "MiB" });
             let calls = self.calls.max(1);
             let reference = self.program.reference(calls).into_iter().map(|(name, count)| Statistic {
                 name: format!("by reference: {name}"),

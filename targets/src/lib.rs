@@ -41,14 +41,8 @@ pub type Load = for<'m> fn(&'m Module, Op, &Machine, usize) -> Result<Box<dyn Ex
 
 impl Target {
     /// The defaults of a declaration: a target with costs only.
-    pub const DEFAULT: Target = Target {
-        cost: CostModel::DEFAULT,
-        pipeline: "",
-        dialects: &[],
-        passes: &[],
-        load: None,
-        listing: None,
-    };
+    pub const DEFAULT: Target =
+        Target { cost: CostModel::DEFAULT, pipeline: "", dialects: &[], passes: &[], load: None, listing: None };
 
     /// Returns the pipeline for a machine, as a text that `opt --pass-pipeline` takes.
     ///

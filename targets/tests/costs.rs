@@ -54,7 +54,8 @@ fn extreme_machines_have_prices() {
         let embedded = model.embedded(&ctx).unwrap_or_else(|e| panic!("{}", e[0].render(&ctx)));
         for number in embedded.numbers() {
             let value = if number.is_list { format!("[{value}]") } else { value.to_string() };
-            text += &format!("{} = {{ value = {value}, unit = \"{}\", source = \"assumed\" }}\n", number.key, number.unit);
+            text +=
+                &format!("{} = {{ value = {value}, unit = \"{}\", source = \"assumed\" }}\n", number.key, number.unit);
         }
         let machine = embedded.read_like(&ctx, "extreme.toml", &text);
         assert!(load_machine(&ctx, machine.unwrap_or_else(|e| panic!("{}", e[0].render(&ctx)))));

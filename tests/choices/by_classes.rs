@@ -2,9 +2,9 @@
 
 use super::function;
 use super::support::parse;
-use gradus::ir::rules::CostFn;
 use gradus::egraph::report::{Class, NodeId, Report, TermKind};
 use gradus::ir::Context;
+use gradus::ir::rules::CostFn;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -106,7 +106,12 @@ fn compare_by_rules(programs: &[Program]) -> Totals {
             assert!(report.saturated, "{}: {}", report.end, what());
             assert_eq!(report.before, by_rules::price(&m, function(&m), &cost_fn), "before, for {}", what());
             assert_eq!(report.after, best, "of {assignments} programs for {}", what());
-            assert_eq!(report.after, by_rules::price(&after, function(&after), &cost_fn), "what was made, for {}", what());
+            assert_eq!(
+                report.after,
+                by_rules::price(&after, function(&after), &cost_fn),
+                "what was made, for {}",
+                what()
+            );
             compare_results(program, &m, &after);
             totals.add(&report, assignments);
         }

@@ -31,7 +31,8 @@ fn best(text: &str, approx: bool, max_nodes: usize) -> (Extraction, usize, Vec<L
     let mut program = Program::new(&mut m, function);
     let left_out = associate(&mut program, approx, max_nodes);
     let roots = program.roots();
-    let (found, nodes) = (extract(&program, &costs(&program, &CostFn::new(products)), &roots, 1_000_000), program.num_nodes());
+    let (found, nodes) =
+        (extract(&program, &costs(&program, &CostFn::new(products)), &roots, 1_000_000), program.num_nodes());
     program.close(false);
     (found, nodes, left_out)
 }

@@ -154,8 +154,12 @@ struct Lowering;
 impl Pass for Lowering {
     fn run(&mut self, m: &mut Module, root: Op, _: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let patterns = [
-            ConversionPattern::new("add", "graph.add", |r, op, x| lower(r, op, x, |b, loc, [x, y]| AddOp::build(b, loc, x, y, &[]).result(b.module))),
-            ConversionPattern::new("mul", "graph.mul", |r, op, x| lower(r, op, x, |b, loc, [x, y]| MulOp::build(b, loc, x, y, &[]).result(b.module))),
+            ConversionPattern::new("add", "graph.add", |r, op, x| {
+                lower(r, op, x, |b, loc, [x, y]| AddOp::build(b, loc, x, y, &[]).result(b.module))
+            }),
+            ConversionPattern::new("mul", "graph.mul", |r, op, x| {
+                lower(r, op, x, |b, loc, [x, y]| MulOp::build(b, loc, x, y, &[]).result(b.module))
+            }),
         ];
         let mut target = ConversionTarget::new("toyvec");
         target.unknown_op("graph.add");
@@ -267,7 +271,8 @@ impl Executable for Simulator {
     }
 
     fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
-        let fits = |(datum, &n): (&Datum, &usize)| datum.tensor().is_ok_and(|t| t.dtype() == DType::F32 && t.shape() == [n]);
+        let fits =
+            |(datum, &n): (&Datum, &usize)| datum.tensor().is_ok_and(|t| t.dtype() == DType::F32 && t.shape() == [n]);
         if args.len() != self.arguments.len() || !args.iter().zip(&self.arguments).all(fits) {
             return Err(Stop { op: self.function, trap: Trap::unsupported("is called with other vectors") });
         }

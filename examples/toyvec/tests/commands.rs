@@ -51,7 +51,8 @@ fn a_machine_description_replaces_the_embedded_one() {
         "{file}:4:1: error: unknown number 'stat' of 'toyvec'; did you mean 'start'?\n{file}:5:1: error: missing number \
          'start' (cycles to start an instruction)\n"
     );
-    let errors: String = wrong.err.lines().filter(|line| line.contains("error:")).map(|line| line.to_owned() + "\n").collect();
+    let errors: String =
+        wrong.err.lines().filter(|line| line.contains("error:")).map(|line| line.to_owned() + "\n").collect();
     assert_eq!((wrong.code, errors), (1, said));
 }
 
@@ -94,11 +95,17 @@ fn other_programs_are_refused() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("program.mlir").display().to_string();
     let programs = [
-        ("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+        (
+            "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
            %0 = graph.relu %x : tensor<4xf32>
            return %0 : tensor<4xf32>
-         }", "'graph.relu' is no instruction of toyvec"),
-        ("func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> { return %x : tensor<2x2xf32> }", "'tensor<2x2xf32>' is no vector of toyvec"),
+         }",
+            "'graph.relu' is no instruction of toyvec",
+        ),
+        (
+            "func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> { return %x : tensor<2x2xf32> }",
+            "'tensor<2x2xf32>' is no vector of toyvec",
+        ),
         ("func.func private @main(tensor<4xf32>) -> tensor<4xf32>", "a toyvec program is straight-line code"),
     ];
     for (program, message) in programs {

@@ -37,7 +37,9 @@ pub(super) fn page(tool: &Tool, target: &Target) -> String {
 
 /// The numbers of a machine as a table.
 fn numbers(machine: &Machine, text: &mut String) {
-    text.push_str("The machine, which `--machine FILE` replaces:\n\n| number | value | unit | source |\n|---|---|---|---|\n");
+    text.push_str(
+        "The machine, which `--machine FILE` replaces:\n\n| number | value | unit | source |\n|---|---|---|---|\n",
+    );
     for number in machine.numbers() {
         let value = number.text().replace(',', ", ");
         let _ = writeln!(text, "| `{}` | {value} | {} | {} |", number.key, cell(&number.unit), cell(&number.source));
