@@ -72,7 +72,7 @@ fn examples(block: &Block) -> Vec<(String, String)> {
 fn printed(command: &str) -> Result<String, String> {
     let command = command.replace("cargo run --release -- ", "gradus ");
     if let Some(file) = command.strip_prefix("cat ") {
-        return std::fs::read_to_string(file).map_err(|e| e.to_string());
+        return std::fs::read_to_string(root().join(file)).map_err(|e| e.to_string());
     }
     let (tool, folder) = match command.split(' ').next() {
         Some("bits") => (bits::tool(), root().join("examples/bits")),
