@@ -111,17 +111,22 @@ pub fn compile(tool: &Tool, m: &mut Module, target: &Target, streams: &mut Strea
     Ok(())
 }
 
-/// The target for which a program was compiled. Warns if its machine was another.
+/// The target for which a program was compiled, which must be the asked one, if there is one. Warns if its machine was
+/// another.
 #[cfg(feature = "cpu")]
 pub fn compiled_for(
     tool: &Tool,
     m: &Module,
     file: &str,
+    asked: Option<&Target>,
     streams: &mut Streams<'_>,
 ) -> Result<&'static Target, Failure> {
     let text = |name: &str| m.attr(m.root(), m.ctx.str(name)).and_then(|attr| m.ctx.as_str(attr));
     let name = text(TARGET).ok_or_else(|| format!("'{file}' does not say for which target it was compiled"))?;
     let target = tool.target(name).map_err(|why| format!("'{file}' was compiled for '{name}': {why}"))?;
+    if let Some(asked) = asked.filter(|asked| asked.cost.name != name) {
+        return Err(Failure::Usage(format!("'{file}' was compiled for '{name}', not for '{}'", asked.cost.name)));
+    }
     check_machine(&m.ctx, Some(target))?;
     let machine = target.cost.machine(&m.ctx)?;
     if text(MACHINE) != Some(&format!("{:016x}", machine.hash())) {

@@ -54,12 +54,12 @@ pub fn open<'a>(
     let file: &String = matches.get_one("FILE").expect("is required");
     let ctx = target::context(tool, matches, streams)?;
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    let target = target::named(tool, matches)?;
     #[cfg(feature = "cpu")]
     if Format::of(file) == Format::Compiled {
-        let target = target::compiled_for(tool, &m, file, streams)?;
+        let target = target::compiled_for(tool, &m, file, target, streams)?;
         return Ok((file, m, Some(target)));
     }
-    let target = target::named(tool, matches)?;
     match target {
         Some(target) => target::compile(tool, &mut m, target, streams)?,
         None => target::check_machine(&ctx, None)?,

@@ -67,6 +67,8 @@ fn compiled_programs_run_and_name_their_target() {
     // Gradus itself does not know the target, nor its instructions.
     let other = run(&gradus::Tool::gradus(), &["run", &file]);
     assert!(other.code == 1 && other.err.contains("toyvec"), "{}", other.err);
+    let asked = toyvec(&["run", &file, "--target=cpu"]);
+    assert_eq!((asked.code, asked.err), (2, format!("error: '{file}' was compiled for 'toyvec', not for 'cpu'\n")));
     // Another machine, for which it was not compiled.
     let machine = folder.path().join("wide.toml").display().to_string();
     let text = include_str!("../toyvec.toml").replace("value = 8", "value = 32");
