@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 /// A function that computes the cost of an op.
 #[derive(Clone)]
-pub struct CostFn(Arc<dyn Fn(&Module, Op) -> u64 + Send + Sync>);
+pub struct CostFn(Arc<OpPrice>);
+
+type OpPrice = dyn Fn(&Module, Op) -> u64 + Send + Sync;
 
 impl CostFn {
     /// Wraps a function.
