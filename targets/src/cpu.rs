@@ -1,7 +1,7 @@
 //! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
 
 use crate::Target;
-use gradus_cost::{CostModel, Machine, machine_numbers};
+use gradus_cost::{CostModel, machine_numbers};
 use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost};
 use gradus_ir::rules::CostFn;
 
@@ -134,8 +134,8 @@ impl Numbers {
 
 #[cfg(feature = "cpu")]
 mod program {
-    use super::Machine;
     use crate::{Executable, OpTimes, Signature, Statistic, Stop};
+    use gradus_cost::Machine;
     use gradus_ir::eval::Datum;
     use gradus_ir::{Module, Op};
     use gradus_runtime::cpu::Program;
