@@ -177,7 +177,8 @@ def timed_network(path, model, program, session, example, ratios):
     times = peers.in_turn({'gradus': gradus(path, program), 'onnxruntime': theirs,
                            'OpenVINO': request and peers.timed(request.infer)}, max(5, min(40, int(400 / theirs(1)))))
     memory = peak_of_gradus(path, program)
-    without = bench(path, program, 1).partition('by reference: ')[2].strip()
+    lines = bench(path, program, 1).splitlines()
+    without = ', '.join(' '.join(line.split()[2:]) for line in lines if line.startswith('by reference: '))
     return (f'; {times["gradus"]:7.2f} ms{compared(ratios, ["networks"], times)}; {memory:6.1f} MiB, '
             f'onnxruntime {peak_of_runtime(model):6.1f} MiB; without kernels: {without or "none"}')
 

@@ -18,6 +18,7 @@ pub mod runline;
 #[cfg_attr(not(feature = "saturate"), path = "no_saturation.rs")]
 mod saturation;
 pub mod split;
+mod target;
 
 pub use commands::update_checks::is_generated;
 #[cfg(feature = "check")]
@@ -39,8 +40,11 @@ pub use gradus_plan as plan;
 pub use gradus_reduce as reduce;
 #[cfg(feature = "cpu")]
 pub use gradus_runtime as runtime;
+pub use gradus_targets as targets;
 
 use clap::{ArgMatches, Command};
+use gradus_cost::COUNTS;
+use gradus_targets::Target;
 use ir::declarations::DeclarationError;
 use ir::{Context, Dialect, PassInfo};
 use std::ffi::OsString;
@@ -48,7 +52,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// A command-line tool: its name, dialects and passes.
+/// A command-line tool: its name, dialects, passes and targets.
 ///
 /// A tool of your own is a value of this type. Its commands, help, pipelines, documentation and tests are derived from
 /// its lists; there is no other registration.
@@ -73,17 +77,19 @@ pub struct Tool {
     pub dialects: Vec<&'static Dialect>,
     /// The passes, in listing order.
     pub passes: Vec<&'static PassInfo>,
+    /// The targets, in listing order.
+    pub targets: Vec<&'static Target>,
 }
 
 impl Tool {
-    /// Creates a tool with all dialects and passes of Gradus.
+    /// Creates a tool with all dialects, passes and targets of Gradus.
     pub fn new(name: &'static str) -> Tool {
         let mut passes = passes::PASSES.to_vec();
         #[cfg(feature = "saturate")]
         passes.extend(egraph::PASSES);
         passes.sort_unstable_by_key(|pass| pass.name);
         passes.extend(lowering::PASSES);
-        Tool { name, dialects: dialects::DIALECTS.to_vec(), passes }
+        Tool { name, dialects: dialects::DIALECTS.to_vec(), passes, targets: targets::TARGETS.to_vec() }
     }
 
     /// Returns the `gradus` command.
@@ -112,10 +118,25 @@ impl Tool {
         self
     }
 
+    /// Adds targets, with the dialects and passes that they bring. Panics if a name is already registered.
+    #[must_use]
+    pub fn with_targets(mut self, targets: &[&'static Target]) -> Tool {
+        for target in targets {
+            let name = target.cost.name;
+            let is_known =
+                self.targets.iter().map(|t| t.cost.name).chain(COUNTS.iter().map(|c| c.name)).any(|n| n == name);
+            assert!(!is_known, "there are two targets '{name}'");
+            self = self.with_dialects(target.dialects).with_passes(target.passes);
+            self.targets.push(target);
+        }
+        self
+    }
+
     /// Returns the mistakes in the tool's declarations, such as a rule that cannot be parsed. With the feature `check`, ops are
     /// also drawn and run once there are no other mistakes, which finds, for example, an `eval` hook with a result too many.
     pub fn check_declarations(&self) -> Vec<DeclarationError> {
-        let errors = ir::declarations::check(&self.dialects, &self.passes);
+        let mut errors = ir::declarations::check(&self.dialects, &self.passes);
+        errors.extend(target::mistakes(self));
         #[cfg(feature = "check")]
         if errors.is_empty() {
             return generate::declarations::check(&self.context());
@@ -123,9 +144,11 @@ impl Tool {
         errors
     }
 
-    /// Creates a context with the tool's dialects.
+    /// Creates a context with the tool's dialects and the cost models of its targets.
     pub fn context(&self) -> Arc<Context> {
-        Context::new(&self.dialects)
+        let ctx = Context::new(&self.dialects);
+        cost::register(&ctx, self.targets.iter().map(|target| &target.cost).collect());
+        ctx
     }
 
     /// The command line, for help and completions.

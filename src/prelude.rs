@@ -1,4 +1,8 @@
 //! The names that a tool with dialects and passes of its own uses: `use gradus::prelude::*`.
 
 pub use crate::Tool;
+pub use gradus_cost::{CostModel, Machine, machine_numbers};
+pub use gradus_ir::op_cost::{Contraction, OpCost};
 pub use gradus_ir::prelude::*;
+pub use gradus_ir::rules::CostFn;
+pub use gradus_targets::{Executable, OpTimes, Signature, Statistic, Stop, Target};

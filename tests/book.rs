@@ -1,7 +1,7 @@
 //! The README and the book are up to date: commands print the shown output, code blocks are parts of compiled and
 //! tested files, links resolve, and the tutorial's steps produce `examples/bits`.
 //!
-//! - In a `console` block, a line `$ gradus ...` (or `bits` or `poly`, in its folder; or `cat FILE`) is a command, run in process, followed by its complete output. Times are not compared.
+//! - In a `console` block, a line `$ gradus ...` (or `bits`, `poly` or `toyvec`, in its folder; or `cat FILE`) is a command, run in process, followed by its complete output. Times are not compared.
 //! - Code blocks follow a comment: `<!-- part: FILE -->`, lines of that file without their indentation; `<!-- new: FILE -->`, the whole file; `<!-- append: FILE -->`, its end; `<!-- edit: FILE -->`, a `diff` without line numbers.
 //! - A picture follows a comment with the command that draws it, without its `--svg`: `<!-- picture: gradus ... -->`.
 
@@ -72,11 +72,12 @@ fn examples(block: &Block) -> Vec<(String, String)> {
 fn printed(command: &str) -> Result<String, String> {
     let command = command.replace("cargo run --release -- ", "gradus ");
     if let Some(file) = command.strip_prefix("cat ") {
-        return std::fs::read_to_string(file).map_err(|e| e.to_string());
+        return std::fs::read_to_string(root().join(file)).map_err(|e| e.to_string());
     }
     let (tool, folder) = match command.split(' ').next() {
         Some("bits") => (bits::tool(), root().join("examples/bits")),
         Some("poly") => (poly::tool(), root().join("examples/poly")),
+        Some("toyvec") => (toyvec::tool(), root().join("examples/toyvec")),
         _ => (Tool::gradus(), root().to_owned()),
     };
     std::env::set_current_dir(folder).map_err(|e| e.to_string())?;

@@ -22,10 +22,9 @@ use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::{Context, DType, Module, verify};
-use gradus::lowering::targets::Target;
 use gradus::runtime::cpu::Program;
 use std::sync::Arc;
-use support::parse;
+use support::{parse, pipeline_of};
 
 /// Number of single-layer programs.
 const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
@@ -48,10 +47,10 @@ const READINGS: [&str; 10] = [
 /// Compiles a program with given layout options.
 fn compiled(tool: &Tool, m: &Module, reading: &str) -> Module {
     let mut compiled = m.clone();
-    let pipeline = Target::named("cpu").expect("there is one").pipeline;
-    let pass = "convert-graph-to-addr{layout=auto winograd=64}";
-    assert_eq!(pipeline.matches(pass).count(), 1);
-    let pipeline = pipeline.replace(pass, &format!("convert-graph-to-addr{reading}"));
+    let pipeline = pipeline_of(tool, "cpu");
+    let (before, rest) = pipeline.split_once("convert-graph-to-addr{").expect("it lowers");
+    let (_, after) = rest.split_once('}').expect("the pass has options");
+    let pipeline = format!("{before}convert-graph-to-addr{reading}{after}");
     let mut pipeline = Pipeline::parse(&pipeline, &tool.passes).expect("it is a pipeline");
     let run = pipeline.run(&mut compiled, &RunOptions::default(), &mut Watch::new(|_| {}));
     assert!(run.is_ok() && verify(&compiled).is_ok(), "{}", m.to_text(Default::default()));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use support::{files, no_failures, read, root, shown};
 
 /// The crates, each of which may use those before it.
-const CRATES: [&str; 21] = [
+const CRATES: [&str; 23] = [
     "plan",
     "filecheck",
     "ir/macros",
@@ -22,6 +22,7 @@ const CRATES: [&str; 21] = [
     "passes",
     "runtime",
     "lowering",
+    "targets",
     "reduce",
     "check",
     "generate",
@@ -30,14 +31,17 @@ const CRATES: [&str; 21] = [
     "examples/bits",
     "examples/calculus",
     "examples/poly",
+    "examples/toyvec",
 ];
 
 /// Crates that do not know each other, though the second is before the first.
-const STRANGERS: [(&str, &str); 7] = [
+const STRANGERS: [(&str, &str); 9] = [
     ("ir", "filecheck"),
     ("interp", "reference-kernels"),
     ("dialects", "interp"),
     ("passes", "egraph"),
+    ("lowering", "cost"),
+    ("targets", "lowering"),
     ("runtime", "cost"),
     ("runtime", "egraph"),
     ("runtime", "passes"),
@@ -59,6 +63,7 @@ fn package(krate: &str) -> String {
         "examples/bits" => "bits".to_owned(),
         "examples/calculus" => "calculus".to_owned(),
         "examples/poly" => "poly".to_owned(),
+        "examples/toyvec" => "toyvec".to_owned(),
         _ => format!("gradus-{}", krate.replace('/', "-")),
     }
 }
@@ -273,6 +278,24 @@ fn adding_a_kernel_touches_two_places() {
     }
     no_failures("an op with a kernel is in one of the tables, and nowhere else", &failures);
     assert!(count >= 30, "only {count} kernels were found");
+}
+
+/// The `cpu` target implements the ops that have a kernel, and those that its lowering turns into ops that have one.
+#[test]
+fn the_cpu_target_lists_the_ops_with_kernels() {
+    let tables = ["runtime/src/cpu/function.rs", "runtime/src/cpu/mod.rs", "lowering/src/graph_to_addr.rs"];
+    let tables = tables.map(|path| read(&root().join(path))).concat();
+    let words: BTreeSet<&str> = tables.split(|c: char| !c.is_alphanumeric()).collect();
+    let have: BTreeSet<String> =
+        graph_ops().into_iter().map(|(op, _)| op).filter(|op| words.contains(op.as_str())).collect();
+    let target = gradus::targets::TARGETS.iter().find(|target| target.cost.name == "cpu").expect("there is one");
+    // The struct of `graph.conv_integer` is `ConvIntegerOp`.
+    let key = |name: &str| name.replace('_', "").to_lowercase();
+    let listed = target.cost.ops.iter().filter_map(|op| Some(key(op.strip_prefix("graph.")?) + "op"));
+    let (listed, have): (BTreeSet<String>, BTreeSet<String>) =
+        (listed.collect(), have.iter().map(|op| key(op)).collect());
+    let failures: Vec<String> = listed.symmetric_difference(&have).cloned().collect();
+    no_failures("ops listed in targets/src/cpu.rs without a kernel or lowering, or the other way round", &failures);
 }
 
 /// The recipe for ONNX operators: the declaration and the reference kernel. The registry names none.

@@ -1,20 +1,27 @@
-//! Cost models of targets, and the rule groups that they use.
+//! Cost models, the rule groups that they use, and machine descriptions.
 //!
-//! An op declares its cost descriptor ([`OpCost`]); a cost model, one file per machine, prices descriptors with the
-//! constants of the machine's description. Constants without a source are marked as assumed.
+//! An op declares its cost descriptor ([`OpCost`]); a cost model prices descriptors with the numbers of a [`Machine`].
+//! The models of this crate count; those of machines are declared with their target and registered in a context
+//! ([`register`]), where passes find them by name.
 
-mod cluster;
-mod cpu;
 mod given;
-mod nna;
-mod npu;
+mod machine;
+mod registered;
 
 pub use given::{given, keep_named};
+pub use machine::{Machine, Number};
+pub use registered::{load_machine, loaded_machine, register};
 
-use gradus_ir::diag::hint;
 use gradus_ir::op_cost::{ContractionKind, OpCost};
 use gradus_ir::rules::{CompiledRule, CostFn};
-use gradus_ir::{Diagnostic, Module, Op};
+use gradus_ir::{Context, Diagnostic, Module, Op, OpName};
+use rustc_hash::FxHashSet;
+
+/// The cost of an op that the target does not implement, above that of any program that it does.
+pub const NEVER: u64 = 1 << 40;
+
+/// Creates a cost function from the numbers of a machine.
+pub type MakeCost = fn(&Machine) -> Result<CostFn, String>;
 
 /// A cost model. Constants, values computed only from constants, and ops that stay in place are free.
 pub struct CostModel {
@@ -22,8 +29,14 @@ pub struct CostModel {
     pub name: &'static str,
     /// Description with unit.
     pub doc: &'static str,
+    /// The embedded machine description; empty if the model only counts.
+    pub machine: &'static str,
     /// The cost of an op, at least 1, so that fewer ops are cheaper.
-    pub cost: CostFn,
+    pub cost: MakeCost,
+    /// The ops that the target implements: names, or `dialect.*`. Empty for all ops.
+    pub ops: &'static [&'static str],
+    /// The cost of other ops, evaluated by reference; without it they cost [`NEVER`].
+    pub reference: Option<MakeCost>,
     /// The rule groups to use, besides the canonicalization rules.
     pub groups: &'static [&'static str],
     /// Whether rules that change floats by rounding are used by default, as usual for networks.
@@ -31,23 +44,62 @@ pub struct CostModel {
 }
 
 impl CostModel {
-    /// Returns the model of a name.
-    pub fn named(name: &str) -> Result<&'static CostModel, String> {
-        MODELS.iter().find(|model| model.name == name).ok_or_else(|| {
-            let hint = hint(name, MODELS.iter().map(|m| m.name));
-            let all: Vec<String> = MODELS.iter().map(|m| format!("{} ({})", m.name, m.doc)).collect();
-            format!("there is no target '{name}'{hint}; there are {}", all.join(", "))
-        })
+    /// The defaults of a declaration: a model that counts ops.
+    pub const DEFAULT: CostModel = CostModel {
+        name: "",
+        doc: "",
+        machine: "",
+        cost: |_| Ok(CostFn::new(|_, _| 1)),
+        ops: &[],
+        reference: None,
+        groups: &[],
+        approx: false,
+    };
+
+    /// Reads the embedded machine description, which has no numbers if the model only counts.
+    ///
+    /// # Errors
+    /// A diagnostic for each mistake.
+    pub fn embedded(&self, ctx: &Context) -> Result<Machine, Vec<Diagnostic>> {
+        match self.machine {
+            "" => Ok(Machine::without_numbers(self.name)),
+            text => Machine::read(ctx, &format!("{}.toml", self.name), text),
+        }
     }
 
-    /// Whether rules that round are used, given the option `floats`.
-    pub fn rounds(&self, floats: &str) -> Result<bool, String> {
-        match floats {
-            "" => Ok(self.approx),
-            "exact" => Ok(false),
-            "approx" => Ok(true),
-            other => Err(format!("'floats' is exact or approx, not '{other}'")),
+    /// Returns the machine: the loaded one, if it describes this target, else the embedded one.
+    ///
+    /// # Errors
+    /// The embedded description is malformed.
+    pub fn machine(&self, ctx: &Context) -> Result<Machine, String> {
+        match loaded_machine(ctx).filter(|machine| machine.name == self.name) {
+            Some(machine) => Ok(machine.clone()),
+            None => self.embedded(ctx).map_err(|errors| errors.iter().map(|e| e.render(ctx)).collect()),
         }
+    }
+
+    /// Returns the cost function for the machine of a context.
+    ///
+    /// # Errors
+    /// The description lacks a number.
+    pub fn cost_fn(&self, ctx: &Context) -> Result<CostFn, String> {
+        let machine = self.machine(ctx)?;
+        let cost = (self.cost)(&machine)?;
+        if self.ops.is_empty() {
+            return Ok(cost);
+        }
+        let implemented = self.implemented(ctx);
+        let other = self.reference.unwrap_or(|_| Ok(CostFn::new(|_, _| NEVER)))(&machine)?;
+        Ok(CostFn::new(move |m, op| if implemented.contains(&m.name(op)) { &cost } else { &other }.of(m, op)))
+    }
+
+    /// The declared ops that the target implements.
+    fn implemented(&self, ctx: &Context) -> FxHashSet<OpName> {
+        let is_listed = |dialect: &str, name: &str| {
+            self.ops.iter().any(|&entry| entry == name || entry.strip_suffix(".*") == Some(dialect))
+        };
+        let ops = ctx.dialects().iter().flat_map(|d| d.ops.iter().map(move |info| (d.name, info.name)));
+        ops.filter(|(dialect, name)| is_listed(dialect, name)).map(|(_, name)| ctx.op_name(name)).collect()
     }
 
     /// Returns the rules or rule groups with the given names; without names, the canonicalization rules, the rules from
@@ -85,70 +137,43 @@ impl CostModel {
     }
 }
 
-/// All cost models; the first is the default.
-pub const MODELS: &[CostModel] = &[
-    CostModel { name: "ops", doc: "the number of ops", cost: |_, _| 1, groups: &[], approx: false },
+/// Parses the option `floats`: whether rules that round are used, if it says so.
+///
+/// # Errors
+/// The text is not empty, `exact` or `approx`.
+pub fn rounds(floats: &str) -> Result<Option<bool>, String> {
+    match floats {
+        "" => Ok(None),
+        "exact" => Ok(Some(false)),
+        "approx" => Ok(Some(true)),
+        other => Err(format!("'floats' is exact or approx, not '{other}'")),
+    }
+}
+
+/// The cost models that count; the first is the default of `saturate`.
+pub const COUNTS: &[CostModel] = &[
+    CostModel { name: "ops", doc: "the number of ops", ..CostModel::DEFAULT },
     CostModel {
         name: "scalar",
         doc: "cycles of a scalar processor, roughly",
-        cost: scalar,
-        groups: &[],
-        approx: false,
+        cost: |_| Ok(CostFn::new(scalar)),
+        ..CostModel::DEFAULT
     },
     CostModel {
         name: "flops",
         doc: "the number of multiplications, and of other operations on elements",
-        cost: flops,
+        cost: |_| Ok(CostFn::new(flops)),
         groups: &["graph-algebra", "graph-fuse", "graph-merge"],
         approx: true,
-    },
-    CostModel {
-        name: "cpu",
-        doc: cpu::DOC,
-        cost: cpu::cost,
-        groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
-        approx: true,
-    },
-    CostModel {
-        name: "nna",
-        doc: nna::DOC,
-        cost: nna::cost,
-        groups: &[
-            "graph-algebra",
-            "graph-fuse",
-            "graph-merge",
-            "matmul-on-nna",
-            "mul-as-conv",
-            "matmul-as-conv",
-            "conv-as-3x3",
-        ],
-        approx: true,
-    },
-    CostModel {
-        name: "npu",
-        doc: npu::DOC,
-        cost: npu::cost,
-        groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
-        approx: true,
-    },
-    CostModel {
-        name: "cluster",
-        doc: cluster::DOC,
-        cost: cluster::cost,
-        groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
-        approx: true,
+        ..CostModel::DEFAULT
     },
     CostModel {
         name: "arbitrary",
         doc: "costs that mean nothing: any side of a rule may be chosen, to test rules",
-        cost: arbitrary,
-        groups: &[],
-        approx: false,
+        cost: |_| Ok(CostFn::new(arbitrary)),
+        ..CostModel::DEFAULT
     },
 ];
-
-/// The cost of an op without implementation on a target, above that of any program with one.
-const NEVER: u64 = 1 << 40;
 
 /// Latency in cycles, for ops that take more than one on common processors.
 fn scalar(m: &Module, op: Op) -> u64 {

@@ -5,8 +5,9 @@ use crate::explore::{End, Limits, explore};
 use crate::program::Program;
 use crate::report::{GRAPH, Gather, REPORT};
 use crate::{associate, extract, report, write_back};
-use gradus_cost::CostModel;
+use gradus_cost::{CostModel, rounds};
 use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::rules::CostFn;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 use std::time::Duration;
 
@@ -55,7 +56,7 @@ Unknown names of rules and cost models. Ops with regions or effects stay in plac
 Per function, linear in nodes times iterations, both bounded by limits. Extraction is nearly linear if nothing is shared or the first
 choice is proved optimal; otherwise exponential, bounded by `max-steps`.",
     options: &[
-        PassOption { name: "target", doc: "Cost model: ops, scalar, flops, cpu, nna, npu, cluster or arbitrary", kind: OptionKind::Text("ops") },
+        PassOption { name: "target", doc: "Cost model: a target (see 'list targets'), or a count: ops, scalar, flops or arbitrary", kind: OptionKind::Text("ops") },
         PassOption { name: "rules", doc: "Names of rules or rule groups to apply; if empty, those of the target", kind: OptionKind::List },
         PassOption { name: "floats", doc: "exact, or approx to also use rules that round differently; empty for the default of the target", kind: OptionKind::Text("") },
         PassOption { name: "associate", doc: "Add all groupings of associative ops", kind: OptionKind::Bool(true) },
@@ -81,7 +82,6 @@ choice is proved optimal; otherwise exponential, bounded by `max-steps`.",
         ("num-saturated", "Number of saturated functions"),
     ],
     make: |options| {
-        let model = CostModel::named(options.text("target"))?;
         let limit = |name: &str| usize::try_from(options.int(name)).map_err(|_| format!("'{name}' must not be negative"));
         let limits = Limits {
             iterations: limit("max-iterations")?,
@@ -90,32 +90,41 @@ choice is proved optimal; otherwise exponential, bounded by `max-steps`.",
             time: Some(limit("max-seconds")? as u64).filter(|&seconds| seconds > 0).map(Duration::from_secs),
             compares: options.bool("compare-search"),
         };
-        let names = options.list("rules").to_vec();
-        let approx = model.rounds(options.text("floats"))?;
+        let (target, names) = (options.text("target").to_owned(), options.list("rules").to_vec());
+        let approx = rounds(options.text("floats"))?;
         let (associate, report) = (options.bool("associate"), options.bool("report"));
-        Ok(Box::new(Saturate { model, names, approx, associate, limits, max_steps: limit("max-steps")?, report }))
+        Ok(Box::new(Saturate { target, names, approx, associate, limits, max_steps: limit("max-steps")?, report }))
     },
     ..PassInfo::DEFAULT
 };
 
 struct Saturate {
-    model: &'static CostModel,
+    target: String,
     names: Vec<String>,
-    approx: bool,
+    /// Whether rules that round are used; `None` for the default of the target.
+    approx: Option<bool>,
     associate: bool,
     limits: Limits,
     max_steps: usize,
     report: bool,
 }
 
+/// A cost model with the numbers of a machine, and what it uses.
+struct Chosen {
+    model: &'static CostModel,
+    cost_fn: CostFn,
+    approx: bool,
+    equations: Equations,
+}
+
 impl Pass for Saturate {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let equations = self.equations(m, root)?;
+        let chosen = self.choose(m, root)?;
         let isolated = |op: &Op| m.has_trait(*op, Traits::ISOLATED) && !m.regions(*op).is_empty();
         let scopes: Vec<Op> = m.ops_under(root).into_iter().filter(isolated).collect();
         for scope in scopes {
             if cx.allows("saturate", m, scope) {
-                self.saturate(m, scope, &equations, cx);
+                self.saturate(m, scope, &chosen, cx);
             }
         }
         Ok(())
@@ -123,24 +132,28 @@ impl Pass for Saturate {
 }
 
 impl Saturate {
-    /// The equations among the selected rules.
-    fn equations(&self, m: &Module, root: Op) -> Result<Equations, Diagnostic> {
-        let all = self.model.rules(m, root, &self.names, self.approx)?;
-        let (equations, refused) = Equations::of(&m.ctx, all, self.approx);
+    /// The cost model, and the equations among the selected rules.
+    fn choose(&self, m: &Module, root: Op) -> Result<Chosen, Diagnostic> {
+        let error = |message: String| Diagnostic::error(m.loc(root), message);
+        let model = CostModel::named(&m.ctx, &self.target).map_err(error)?;
+        let (cost_fn, approx) = (model.cost_fn(&m.ctx).map_err(error)?, self.approx.unwrap_or(model.approx));
+        let all = model.rules(m, root, &self.names, approx)?;
+        let (equations, refused) = Equations::of(&m.ctx, all, approx);
         let asked = |(name, _): &(_, _)| self.names.iter().any(|n| n == m.ctx.text(*name));
         match refused.into_iter().find(asked) {
             Some((name, why)) => {
                 let message = format!("rule '{}' is no equation: {why}", m.ctx.text(name));
                 Err(Diagnostic::error(m.loc(root), message))
             }
-            None => Ok(equations),
+            None => Ok(Chosen { model, cost_fn, approx, equations }),
         }
     }
 
-    fn saturate(&self, m: &mut Module, scope: Op, equations: &Equations, cx: &mut PassContext<'_>) {
+    fn saturate(&self, m: &mut Module, scope: Op, chosen: &Chosen, cx: &mut PassContext<'_>) {
+        let equations = &chosen.equations;
         let mut program = Program::new(m, scope);
         if self.associate {
-            for left_out in associate::associate(&mut program, self.approx, self.limits.nodes) {
+            for left_out in associate::associate(&mut program, chosen.approx, self.limits.nodes) {
                 if self.report {
                     cx.emit(Diagnostic::remark(program.m.loc(left_out.op), left_out.to_string()));
                 }
@@ -149,7 +162,7 @@ impl Saturate {
         let explored = explore(&mut program, equations, &self.limits);
         let end = explored.end;
         let roots = program.roots();
-        let cost = extract::costs(&program, self.model);
+        let cost = extract::costs(&program, &chosen.cost_fn);
         let extracted = extract::extract(&program, &cost, &roots, self.max_steps);
         cx.count("num-nodes", program.num_nodes() as u64);
         cx.count("num-saturated", u64::from(matches!(end, End::Saturated(_))));
@@ -174,7 +187,7 @@ impl Saturate {
                 choice: &extracted.choice,
                 roots: &roots,
                 cost: &cost,
-                target: self.model.name,
+                target: chosen.model.name,
                 before: small(extracted.before),
                 after: small(extracted.cost),
                 bound: Some(small(extracted.bound)),

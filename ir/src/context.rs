@@ -171,6 +171,16 @@ impl Context {
         self.attrs.intern(data)
     }
 
+    /// Returns the table of type `T` that an upper layer added, such as the cost models of targets.
+    pub fn extension<T: Any>(&self) -> Option<&T> {
+        self.extensions.get()
+    }
+
+    /// Adds a table of an upper layer. Returns `false` if one of its type exists.
+    pub fn extend<T: Any + Send + Sync>(&self, table: T) -> bool {
+        self.extensions.set(table)
+    }
+
     /// Adds a source text for locations and returns its index.
     pub fn add_source(&self, name: &str, text: Arc<String>) -> u32 {
         self.add_source_part(name, text, (1, 1))

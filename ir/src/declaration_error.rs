@@ -24,6 +24,7 @@ pub enum Declared {
     RuleGroup,
     RuleFunction,
     Pass,
+    Target,
 }
 
 impl Declared {
@@ -38,6 +39,7 @@ impl Declared {
             Declared::RuleGroup => "rule group",
             Declared::RuleFunction => "rule function",
             Declared::Pass => "pass",
+            Declared::Target => "target",
         }
     }
 }
@@ -49,7 +51,7 @@ pub struct DeclarationError {
     pub declared: Declared,
     /// The declared name, such as `toy.add`.
     pub name: String,
-    /// The dialect that holds the declaration; empty for a pass.
+    /// The dialect that holds the declaration; empty for a pass or target.
     pub dialect: &'static str,
     /// The mistake, in one sentence without a full stop.
     pub mistake: String,
@@ -71,7 +73,7 @@ impl fmt::Display for DeclarationError {
             write!(f, "{file}:{line}: ")?;
         }
         write!(f, "{} '{}'", self.declared.word(), self.name)?;
-        if !matches!(self.declared, Declared::Dialect | Declared::Pass) {
+        if !matches!(self.declared, Declared::Dialect | Declared::Pass | Declared::Target) {
             write!(f, " of dialect '{}'", self.dialect)?;
         }
         write!(f, ": {}", self.mistake)

@@ -118,7 +118,7 @@ impl Rewriter<'_> {
     fn apply_rules(&mut self, op: Op) -> bool {
         let (ctx, own, name) = (self.module.ctx.clone(), self.rules.clone(), self.module.name(op));
         let set = own.as_deref().unwrap_or_else(|| ctx.declared_rules());
-        let run = |rule| move |rewriter: &mut Self, op| rules::apply(rewriter, rule, op, set.cost_fn);
+        let run = |rule| move |rewriter: &mut Self, op| rules::apply(rewriter, rule, op, set.cost_fn.as_ref());
         set.of(name).any(|rule| self.apply(ctx.text(rule.name), op, run(rule)))
     }
 

@@ -53,7 +53,7 @@ the layout change. If addresses are not separable in the layout, such as a width
 an address of its own. Images that the layout does not fit or whose tables would be too large are read with channels last, as are images
 of pools and depthwise convolutions. Filters are put in the order of the summands, and results keep their layout.
 
-With `winograd=N`, an f32 convolution with constant 3x3 filters, stride 1, at least 32 channels and filters and at least N tiles of 2x2
+With `winograd=N`, an f32 convolution with constant 3x3 filters, stride 1, enough channels and filters and at least N tiles of 2x2
 results is computed as F(2x2, 3x3): 16 instead of 36 multiplications per tile and channel, in strips of the image, with 16 transformed
 weights per filter. Results round differently, and an infinity or NaN reaches all results of its tile.
 
@@ -99,6 +99,31 @@ const OPTIONS: &[PassOption] = &[
         name: "winograd",
         doc: "Min. number of tiles for Winograd convolution F(2x2, 3x3); 0 disables it",
         kind: OptionKind::Int(0),
+    },
+    PassOption {
+        name: "winograd-channels",
+        doc: "Min. number of channels and of filters for Winograd convolution",
+        kind: OptionKind::Int(32),
+    },
+    PassOption {
+        name: "winograd-products",
+        doc: "Min. of channels x filters x tiles for Winograd convolution",
+        kind: OptionKind::Int(1 << 16),
+    },
+    PassOption {
+        name: "winograd-strip",
+        doc: "Max. number of products of a Winograd convolution held at once",
+        kind: OptionKind::Int(1 << 19),
+    },
+    PassOption {
+        name: "column-panel",
+        doc: "Columns of results computed per pass over the image, for layout=auto",
+        kind: OptionKind::Int(64),
+    },
+    PassOption {
+        name: "runs-per-element",
+        doc: "Number of runs of summands that start in the time of moving an element, for layout=auto",
+        kind: OptionKind::Int(8),
     },
 ];
 

@@ -20,7 +20,6 @@ pub mod onnx;
 #[cfg(feature = "onnx")]
 pub mod onnx_to_graph;
 mod scf_to_cf;
-pub mod targets;
 
 /// All lowering passes. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[

@@ -1,6 +1,6 @@
 //! `apply-rules`: greedy application of rewrite rules.
 
-use gradus_cost::{CostModel, given, keep_named};
+use gradus_cost::{CostModel, given, keep_named, rounds};
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::{CompiledRule, RuleSet};
@@ -57,8 +57,8 @@ Linear in the number of ops and of changes.",
     statistics: &[("num-changes", "Number of changes")],
     make: |options| {
         let limit = u64::try_from(options.int("max-num-rewrites")).ok();
-        let target = Some(options.text("target")).filter(|name| !name.is_empty()).map(CostModel::named).transpose()?;
-        let approx = target.map_or(Ok(true), |target| target.rounds(options.text("floats")))?;
+        let target = Some(options.text("target")).filter(|name| !name.is_empty()).map(str::to_owned);
+        let approx = rounds(options.text("floats"))?;
         Ok(Box::new(ApplyRules { limit, names: options.list("rules").to_vec(), target, approx }))
     },
     ..PassInfo::DEFAULT
@@ -67,18 +67,27 @@ Linear in the number of ops and of changes.",
 struct ApplyRules {
     limit: Option<u64>,
     names: Vec<String>,
-    target: Option<&'static CostModel>,
-    approx: bool,
+    target: Option<String>,
+    /// Whether rules that round are used; `None` for the default of the target.
+    approx: Option<bool>,
 }
 
 impl ApplyRules {
-    /// The selected rules.
-    fn rules(&self, m: &Module, op: Op) -> Result<Vec<CompiledRule>, Diagnostic> {
-        if let Some(target) = self.target {
-            let mut all = target.rules(m, op, &self.names, self.approx)?;
-            all.retain(|rule| self.approx || !rule.approx);
-            return Ok(all);
-        }
+    /// The selected rules, and the cost that they lower.
+    fn rules(&self, m: &Module, op: Op) -> Result<RuleSet, Diagnostic> {
+        let Some(target) = &self.target else { return Ok(RuleSet::new(self.given_rules(m, op)?)) };
+        let error = |message: String| Diagnostic::error(m.loc(op), message);
+        let model = CostModel::named(&m.ctx, target).map_err(error)?;
+        let approx = self.approx.unwrap_or(model.approx);
+        let mut all = model.rules(m, op, &self.names, approx)?;
+        all.retain(|rule| approx || !rule.approx);
+        let mut rules = RuleSet::new(all);
+        rules.cost_fn = Some(model.cost_fn(&m.ctx).map_err(error)?);
+        Ok(rules)
+    }
+
+    /// The selected rules of the user.
+    fn given_rules(&self, m: &Module, op: Op) -> Result<Vec<CompiledRule>, Diagnostic> {
         let mut all = given(m)?;
         if all.is_empty() {
             let message = "there are no rules: name a file with '--rules', or put 'rewrite.rule' into the program";
@@ -91,8 +100,7 @@ impl ApplyRules {
 
 impl Pass for ApplyRules {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let mut rules = RuleSet::new(self.rules(m, op)?);
-        rules.cost_fn = self.target.map(|target| target.cost);
+        let rules = self.rules(m, op)?;
         let limit = self.limit.unwrap_or(4 * m.num_ops() as u64 + 1000);
         let driver = GreedyOptions {
             max_rewrites: Some(limit),

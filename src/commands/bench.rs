@@ -1,16 +1,16 @@
 //! `gradus bench`: times a program.
 
-use super::model::{dim_arg, open, target_arg};
-use super::ready::Ready;
-use super::ready::Signature;
-use super::run::{cut, pairs, read_inputs};
+use super::model::{dim_arg, open};
+use super::ready;
+use super::run::{cut, pairs, read_inputs, statistics};
 use crate::io::{report, write};
+use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::random::Random;
 use gradus_ir::{Context, DType, Module, Op, Type};
-use gradus_runtime::cpu::{Program, Usage};
+use gradus_targets::{OpTimes, Signature};
 use std::time::{Duration, Instant};
 
 /// The declaration.
@@ -20,7 +20,7 @@ fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg 
     Arg::new(name).long(name).value_name("N").default_value(default).value_parser(clap::value_parser!(u64)).help(help)
 }
 
-fn command(_: &Tool) -> Command {
+fn command(tool: &Tool) -> Command {
     Command::new("bench")
         .about("Time a program")
         .after_help(
@@ -30,7 +30,7 @@ fn command(_: &Tool) -> Command {
         )
         .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
         .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
-        .args(Ready::arguments())
+        .args(ready::arguments())
         .arg(number("repeat", "10", "How often it is run"))
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the figures as JSON"))
         .arg(
@@ -40,18 +40,18 @@ fn command(_: &Tool) -> Command {
                 .conflicts_with("json")
                 .help("Print how long each op takes; ops that are one kernel are listed as the last of them"),
         )
-        .args(target_arg())
+        .args(target_args(tool))
         .args(dim_arg())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let (file, m, on_cpu) = open(tool, matches, streams)?;
+    let (file, m, target) = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
-    let mut ready = Ready::new(&m, file, matches, on_cpu)?;
-    if matches.get_flag("ops") && ready.program().is_none() {
-        return Err(Failure::Usage("--ops is of kernels: give --target, or a compiled program".into()));
+    let mut program = ready::prepare(&m, file, matches, target, |_| ())?;
+    if matches.get_flag("ops") && program.op_times().is_none() {
+        return Err(Failure::Usage("--ops is of compiled programs: give --target, or a compiled program".into()));
     }
-    let signature = ready.signature();
+    let signature = program.signature().clone();
     let inputs = match matches.contains_id("input") {
         true => read_inputs(matches, &ctx, &signature)?,
         false => drawn(&ctx, &signature)?,
@@ -61,7 +61,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let (begin, mut times, mut calls) = (Instant::now(), Vec::new(), 0);
     while times.len() < repeat as usize {
         let (is_warm, start) = (calls > 0 && begin.elapsed() >= WARM_UP, Instant::now());
-        let done = ready.call(args.clone());
+        let done = program.call(args.clone());
         done.map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
         calls += 1;
         if is_warm {
@@ -69,10 +69,13 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         }
     }
     times.sort_by(f64::total_cmp);
-    let figures = Figures { median: times[times.len() / 2], min: times[0], calls, repeat, peak_mib: peak_mib() };
-    let mut text = if matches.get_flag("json") { figures.json() } else { figures.text(ready.program()) };
-    if let Some(program) = ready.program().filter(|_| matches.get_flag("ops")) {
-        text += &ops(&m, &program.spent(), calls);
+    let figures = Figures { median: times[times.len() / 2], min: times[0], repeat, peak_mib: peak_mib() };
+    let mut text = match matches.get_flag("json") {
+        true => figures.json(),
+        false => figures.text() + &statistics(&program.statistics()),
+    };
+    if let Some(times) = program.op_times().filter(|_| matches.get_flag("ops")) {
+        text += &ops(&m, times, calls);
     }
     write("-", streams, |out| out.write_all(text.as_bytes()))
 }
@@ -80,14 +83,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
 /// Duration of the uncounted warm-up: caches fill, and the clock frequency settles.
 const WARM_UP: Duration = Duration::from_millis(50);
 
-const MIB: f64 = (1 << 20) as f64;
-
 struct Figures {
     /// Median time of a call in milliseconds.
     median: f64,
     min: f64,
-    /// Number of calls, including the warm-up.
-    calls: u64,
     repeat: u64,
     peak_mib: Option<f64>,
 }
@@ -101,41 +100,25 @@ impl Figures {
         )
     }
 
-    fn text(&self, program: Option<&Program<'_>>) -> String {
-        let Figures { median, min, calls, repeat, peak_mib } = self;
-        let mut text = format!("median {median:.3} ms, min. {min:.3} ms of {repeat} runs");
-        if let Some(mib) = peak_mib {
-            text += &format!(", peak memory {mib:.1} MiB");
-        }
-        if let Some(usage) = program.and_then(Program::usage) {
-            let Usage { reserved, needed, unshared } = usage;
-            let [reserved, needed, unshared] = [reserved, needed, unshared].map(|bytes| bytes as f64 / MIB);
-            text += &format!(
-                "\nintermediate results in {reserved:.2} MiB; {needed:.2} MiB are needed at once, {unshared:.2} MiB without sharing"
-            );
-        }
-        let listed = |(name, count): (&str, u64)| format!("{} {name}", count / calls);
-        match program.map(|program| program.reference(*calls).into_iter().map(listed).collect::<Vec<_>>()) {
-            Some(all) if !all.is_empty() => text += &format!("\nby reference: {}", all.join(", ")),
-            _ => {}
-        }
-        text + "\n"
+    fn text(&self) -> String {
+        let Figures { median, min, repeat, peak_mib } = self;
+        let peak = peak_mib.map_or(String::new(), |mib| format!(", peak memory {mib:.1} MiB"));
+        format!("median {median:.3} ms, min. {min:.3} ms of {repeat} runs{peak}\n")
     }
 }
 
-/// Formats the time of each op, longest first.
-fn ops(m: &Module, spent: &[(Op, Duration)], calls: u64) -> String {
-    let all: Duration = spent.iter().map(|(_, time)| *time).sum();
-    let mut spent = spent.to_vec();
-    spent.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-    let line = |(op, time): &(Op, Duration)| {
+/// Formats the time of each op per call, longest first.
+fn ops(m: &Module, OpTimes { unit, mut ops }: OpTimes, calls: u64) -> String {
+    let all: f64 = ops.iter().map(|(_, time)| time).sum();
+    ops.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let line = |(op, time): &(Op, f64)| {
         let types = m.operands(*op).first().into_iter().copied().chain(m.results(*op));
         let types: Vec<String> = types.map(|v| m.ctx.display_type(m.value_type(v)).to_string()).collect();
-        let (ms, part) = (time.as_secs_f64() * 1e3 / calls as f64, 100.0 * time.as_secs_f64() / all.as_secs_f64());
+        let (time, part) = (time / calls as f64, 100.0 * time / all);
         let name = m.info(*op).map_or("?", |info| info.name);
-        format!("{ms:10.3} ms {part:5.1} %  {name}: {}\n", types.join(" -> "))
+        format!("{time:10.3} {unit} {part:5.1} %  {name}: {}\n", types.join(" -> "))
     };
-    format!("\n{}", spent.iter().map(line).collect::<String>())
+    format!("\n{}", ops.iter().map(line).collect::<String>())
 }
 
 /// Peak resident memory of this process in MiB, where the system reports it.

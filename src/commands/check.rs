@@ -6,12 +6,13 @@ use super::model::{dim_arg, load};
 use super::rules::rules_arg;
 use crate::io::report;
 use crate::pass_flags::{self, flag};
+use crate::target::{check_machine, context, named, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Subject};
 use gradus_check::{Floats, Options, Reference, Verdict, widened};
 use gradus_generate::rule::RuleOptions;
-use gradus_ir::pass::RunOptions;
+use gradus_ir::pass::{Pipeline, RunOptions};
 use gradus_ir::{Context, Module, ParseOptions};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ fn command(tool: &Tool) -> Command {
         .after_help(
             "Examples:\n  gradus check a.mlir --pipeline='builtin.module(func.func(cse,canonicalize))'\n  gradus check \
              a.mlir --canonicalize --lower-affine\n  mlir-opt a.mlir --canonicalize -o b.mlir && gradus check a.mlir \
-             b.mlir\n  gradus check --rules builtin add-add\n  gradus check --rules rules.mlir\n  gradus check net.onnx --dim batch=1 --canonicalize --floats=algebra --inputs=5\n\nEach public function is run on random and extreme inputs. With passes, the program is compared \
+             b.mlir\n  gradus check net.onnx --target cpu --dim batch=1\n  gradus check --rules builtin add-add\n  gradus check --rules rules.mlir\n  gradus check net.onnx --dim batch=1 --canonicalize --floats=algebra --inputs=5\n\nEach public function is run on random and extreme inputs. With passes, the program is compared \
              after each of them; the first pass and rewrite that change its meaning are named. Exit status 0: no \
              difference was found; 1: a difference was found, or the check is inconclusive.",
         )
@@ -51,13 +52,14 @@ fn command(tool: &Tool) -> Command {
                 .value_name("FILE")
                 .help("Where to write a small program in which the same pass goes wrong, if one does"),
         )
+        .args(target_args(tool))
         .args(option_args())
         .args(pass_flags::pipeline_arguments(tool))
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let ctx = tool.context();
-    let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
+    let ctx = context(tool, matches, streams)?;
+    let pipeline = pipeline(tool, &ctx, matches)?;
     if matches.contains_id("rules") {
         return match pipeline.is_empty() {
             true => check_rules::check(tool, matches, streams),
@@ -71,7 +73,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         return Err(Failure::Usage("check takes one program after".into()));
     }
     if after.is_some() != pipeline.is_empty() {
-        let message = "check takes passes (--pipeline, or --PASS ...) or a second program, one of both";
+        let message = "check takes passes (--pipeline, --PASS ... or --target) or a second program, one of both";
         return Err(Failure::Usage(message.into()));
     }
     let before = read(&ctx, file, matches, streams)?;
@@ -81,7 +83,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     let subject = Subject {
         program: &|| before.clone(),
-        pipeline: &|| pass_flags::pipeline(tool, matches, "builtin.module").expect("it was made before"),
+        pipeline: &|| self::pipeline(tool, &ctx, matches).expect("it was made before"),
         how: RunOptions { passes: tool.passes.clone(), ..RunOptions::default() },
         options: match pipeline.rounds() && !matches.contains_id("floats") {
             true => Options { floats: Floats::Exact, ..options(matches) },
@@ -98,6 +100,21 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
             Err(failure)
         }
         Checked::Failed(_, said) => Err(report(&ctx, &said, streams)),
+    }
+}
+
+/// The passes of the flags, or the pipeline of the target.
+fn pipeline(tool: &Tool, ctx: &Context, matches: &ArgMatches) -> Result<Pipeline, Failure> {
+    let passes = pass_flags::pipeline(tool, matches, "builtin.module")?;
+    match named(tool, matches)? {
+        None => Ok(passes),
+        Some(_) if !passes.is_empty() => {
+            Err(Failure::Usage("--target checks the passes of a target, without others".into()))
+        }
+        Some(target) => {
+            check_machine(ctx, Some(target))?;
+            Ok(tool.target_pipeline(target, ctx)?)
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! `gradus compile`: compiles a program for a target into one file.
 
-use super::model::{compile_for, dim_arg, load, target_arg};
+use super::model::{dim_arg, load};
 use crate::io::write;
+use crate::target::{compile, context, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_ir::ParseOptions;
@@ -10,7 +11,7 @@ use gradus_runtime::artifact;
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-fn command(_: &Tool) -> Command {
+fn command(tool: &Tool) -> Command {
     Command::new("compile")
         .about("Compile a program for a target into one file")
         .after_help(
@@ -20,15 +21,20 @@ fn command(_: &Tool) -> Command {
         )
         .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
         .arg(Arg::new("output").short('o').value_name("FILE").required(true).help("The compiled program"))
-        .args(target_arg().map(|target| target.default_value("cpu")))
+        .args(target_args(tool).map(with_default))
         .args(dim_arg())
 }
 
+/// Compiles for `cpu` by default.
+fn with_default(arg: Arg) -> Arg {
+    if arg.get_id() == "target" { arg.default_value("cpu") } else { arg }
+}
+
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let ctx = tool.context();
+    let ctx = context(tool, matches, streams)?;
     let [file, output]: [&String; 2] = ["FILE", "output"].map(|name| matches.get_one(name).expect("is required"));
     let target: &String = matches.get_one("target").expect("has a default");
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    compile_for(tool, &mut m, target, streams)?;
+    compile(tool, &mut m, tool.target(target)?, streams)?;
     write(output, streams, |out| artifact::write(m, out))
 }

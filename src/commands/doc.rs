@@ -1,6 +1,7 @@
 //! `gradus doc`: documentation as Markdown, of one declaration or as a complete reference with a file per dialect.
 
 mod parametric;
+mod target;
 
 use crate::io::{text, write, write_file};
 use crate::{Failure, Streams, Subcommand, Tool};
@@ -21,21 +22,21 @@ const NOTE: &str = "<!-- Written by the command `doc` from the declarations; do 
 
 fn command(_: &Tool) -> Command {
     Command::new("doc")
-        .about("Print the documentation of a dialect, op, type, attribute or pass as Markdown, or write a reference")
+        .about("Print the documentation of a dialect, op, type, attribute, pass or target as Markdown, or write a reference")
         .after_help(
-            "Examples:\n  gradus doc arith.addi\n  gradus doc canonicalize\n  gradus doc -o docs/src/reference\n  \
+            "Examples:\n  gradus doc arith.addi\n  gradus doc canonicalize\n  gradus doc cpu\n  gradus doc -o docs/src/reference\n  \
              gradus doc -o docs/src/reference --check",
         )
         .arg(
             Arg::new("NAME")
-                .help("A dialect, op, type, attribute or pass; all of them if left out")
+                .help("A dialect, op, type, attribute, pass or target; all of them if left out")
                 .conflicts_with("output"),
         )
         .arg(
             Arg::new("output")
                 .short('o')
                 .value_name("FOLDER")
-                .help("Folder for the reference: a file per dialect and one for the passes"),
+                .help("Folder for the reference: a file per dialect, one for the passes and one for the targets"),
         )
         .arg(
             Arg::new("check")
@@ -58,7 +59,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     let text = match matches.get_one::<String>("NAME") {
         Some(name) => one(tool, name)?,
-        None => tool.dialects.iter().map(|d| dialect(d)).chain([passes(tool)]).collect(),
+        None => tool.dialects.iter().map(|d| dialect(d)).chain([passes(tool), target::all(tool)]).collect(),
     };
     write("-", streams, |out| out.write_all(text.as_bytes()))
 }
@@ -75,7 +76,8 @@ fn check_declarations(tool: &Tool, streams: &mut Streams<'_>) -> Result<(), Fail
 /// The files of the reference, by name.
 fn reference(tool: &Tool) -> BTreeMap<String, String> {
     let dialects = tool.dialects.iter().map(|d| (format!("{}.md", d.name), dialect(d)));
-    let all = dialects.chain([("passes.md".to_owned(), passes(tool))]);
+    let lists = [("passes.md", passes(tool)), ("targets.md", target::all(tool))];
+    let all = dialects.chain(lists.map(|(name, text)| (name.to_owned(), text)));
     all.map(|(name, text)| (name, NOTE.to_owned() + text.trim_end() + "\n")).collect()
 }
 
@@ -130,17 +132,20 @@ fn one(tool: &Tool, name: &str) -> Result<String, Failure> {
     if let Some(info) = tool.passes.iter().find(|info| info.name == name) {
         return Ok(pass(info));
     }
-    if let Some(d) = tool.dialects.iter().find(|d| d.name == name) {
-        return Ok(dialect(d));
+    // A target may have the name of its dialect.
+    let of_dialect = tool.dialects.iter().find(|d| d.name == name).map(|d| dialect(d));
+    let of_target = tool.targets.iter().find(|t| t.cost.name == name).map(|t| target::page(tool, t));
+    if of_dialect.is_some() || of_target.is_some() {
+        return Ok(of_target.into_iter().chain(of_dialect).collect());
     }
     if let Some(text) = parametric::find(&tool.dialects, name) {
         return Ok(text);
     }
     let others = tool.passes.iter().map(|p| p.name).chain(tool.dialects.iter().map(|d| d.name));
-    let others = others.chain(parametric::names(&tool.dialects));
+    let others = others.chain(parametric::names(&tool.dialects)).chain(tool.targets.iter().map(|t| t.cost.name));
     let hint = suggest(name, ops().map(|i| i.name).chain(others))
         .map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-    Err(Failure::Input(format!("no dialect, op, type, attribute or pass is called '{name}'{hint}")))
+    Err(Failure::Input(format!("no dialect, op, type, attribute, pass or target is called '{name}'{hint}")))
 }
 
 fn dialect(d: &Dialect) -> String {

@@ -4,8 +4,9 @@ mod cells;
 mod picture;
 mod summary;
 
-use super::model::{dim_arg, open, target_arg};
+use super::model::{dim_arg, open};
 use crate::io::write;
+use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_dialects::addr::{self, StaticAccess};
@@ -15,7 +16,7 @@ use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-fn command(_: &Tool) -> Command {
+fn command(tool: &Tool) -> Command {
     let option = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
     };
@@ -30,16 +31,17 @@ fn command(_: &Tool) -> Command {
         .arg(option("op", "N", "Show the tables of one op, by its number, or the first of a name, such as addr.gemm"))
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
         .arg(option("svg", "FILE", "Draw the buffer of that op, and what a row reads in it"))
-        .args(target_arg())
+        .args(target_args(tool))
         .args(dim_arg())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let (_, m, _) = open(tool, matches, streams)?;
+    let (_, m, target) = open(tool, matches, streams)?;
     let found = Found::all(&m);
     let (svg, row) = (matches.get_one::<String>("svg"), matches.get_one::<usize>("row").copied());
     if !["op", "row", "svg"].iter().any(|option| matches.contains_id(option)) {
-        let text = summary::program(&m, &found);
+        let listing = target.and_then(|target| target.listing);
+        let text = listing.map_or_else(|| summary::program(&m, &found), |listing| listing(&m));
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
     let one = chosen(&found, matches.get_one::<String>("op").map(String::as_str))?;

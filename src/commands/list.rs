@@ -6,7 +6,6 @@ use clap::{Arg, ArgMatches, Command};
 use gradus_ir::pass::PassOption;
 use gradus_ir::rules::Rule;
 use gradus_ir::{AttrKind, AttrText, Dialect, Module, Parametric, PassInfo, PrintOptions};
-use gradus_lowering::targets::TARGETS;
 use std::fmt::Write;
 
 /// The declaration.
@@ -58,7 +57,7 @@ const KINDS: &[Kind] = &[
         name: "rule-groups",
         rows: |tool| rows(all_of(tool, |d| d.rule_groups).map(|group| (group.name, group.doc))),
     },
-    Kind { name: "targets", rows: |_| rows(TARGETS.iter().map(|target| (target.name, target.doc))) },
+    Kind { name: "targets", rows: |tool| rows(tool.targets.iter().map(|target| (target.cost.name, target.cost.doc))) },
 ];
 
 /// The declarations of one kind of all dialects.

@@ -3,16 +3,14 @@
 #[cfg(feature = "onnx")]
 use crate::io;
 use crate::io::{parse, report, text};
-use crate::{Failure, Streams, Tool};
-use clap::builder::PossibleValuesParser;
+use crate::{Failure, Streams, Tool, target};
 use clap::{Arg, ArgAction, ArgMatches};
-use gradus_ir::pass::{Event, Pipeline, RunOptions, Watch};
 use gradus_ir::{Context, Module, ParseOptions, verify};
 #[cfg(feature = "onnx")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, import};
-use gradus_lowering::targets::{TARGETS, Target};
 #[cfg(feature = "cpu")]
 use gradus_runtime::artifact;
+use gradus_targets::Target;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,54 +45,26 @@ pub fn is_model(path: &str) -> bool {
     Format::of(path) != Format::Text
 }
 
-/// The argument `--target`, where there are kernels.
-pub fn target_arg() -> Option<Arg> {
-    let names = PossibleValuesParser::new(TARGETS.iter().map(|target| target.name));
-    let help = "Compile the program for a machine, and run it by kernels of that; without it, by the reference meaning of its ops";
-    let target = || Arg::new("target").long("target").value_name("NAME").value_parser(names).help(help);
-    cfg!(feature = "cpu").then(target)
-}
-
-/// Compiles the program for the selected target, unless the file is a compiled program. Returns whether the result is
-/// compiled.
-fn compile(
-    tool: &Tool,
-    m: &mut Module,
-    file: &str,
-    matches: &ArgMatches,
-    streams: &mut Streams<'_>,
-) -> Result<bool, Failure> {
-    if !matches!(Format::of(file), Format::Text | Format::Onnx) {
-        return Ok(true);
-    }
-    let Some(name) = matches.try_get_one::<String>("target").ok().flatten() else { return Ok(false) };
-    compile_for(tool, m, name, streams).map(|()| true)
-}
-
-/// Loads the program of a command line, compiled for its target. Returns whether it is compiled.
+/// Loads the program of a command line, compiled for its target. Returns the target, if it is compiled.
 pub fn open<'a>(
     tool: &Tool,
     matches: &'a ArgMatches,
     streams: &mut Streams<'_>,
-) -> Result<(&'a str, Module, bool), Failure> {
+) -> Result<(&'a str, Module, Option<&'static Target>), Failure> {
     let file: &String = matches.get_one("FILE").expect("is required");
-    let mut m = load(&tool.context(), file, matches, ParseOptions::default(), streams)?;
-    let compiled = compile(tool, &mut m, file, matches, streams)?;
-    Ok((file, m, compiled))
-}
-
-/// Runs the pipeline of a target.
-pub fn compile_for(tool: &Tool, m: &mut Module, target: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let mut pipeline = Pipeline::parse(Target::named(target)?.pipeline, &tool.passes).map_err(|e| e.message)?;
-    let mut said = Vec::new();
-    let mut watch = Watch::new(|event| {
-        if let Event::Diagnostic(d) = event {
-            said.push(d);
-        }
-    });
-    let done = pipeline.run(m, &RunOptions::default(), &mut watch);
-    drop(watch);
-    done.map_err(|_| report(&m.ctx, &said, streams))
+    let ctx = target::context(tool, matches, streams)?;
+    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    let target = target::named(tool, matches)?;
+    #[cfg(feature = "cpu")]
+    if Format::of(file) == Format::Compiled {
+        let target = target::compiled_for(tool, &m, file, target, streams)?;
+        return Ok((file, m, Some(target)));
+    }
+    match target {
+        Some(target) => target::compile(tool, &mut m, target, streams)?,
+        None => target::check_machine(&ctx, None)?,
+    }
+    Ok((file, m, target))
 }
 
 /// Reads and verifies a program.

@@ -7,7 +7,7 @@ use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
 use crate::saturation::{self, Reports};
 use crate::split;
-use crate::{Failure, Streams, Subcommand, Tool, print_flags};
+use crate::{Failure, Streams, Subcommand, Tool, print_flags, target};
 use clap::{Arg, ArgMatches, Command};
 use gradus_ir::pass::{AfterPass, Event, Pipeline, Reproducer, RunOptions, Timer, Watch};
 use gradus_ir::verify::{verify, verify_on};
@@ -50,6 +50,7 @@ fn command(tool: &Tool) -> Command {
         .args(pass_flags::pass_arguments(tool))
         .args(pass_flags::arguments(tool))
         .args(saturation::arguments())
+        .arg(target::machine_arg())
         .args(print_flags::arguments())
 }
 
@@ -96,7 +97,7 @@ fn one(
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
     let pipeline = requested(tool, matches)?;
-    let ctx = tool.context();
+    let ctx = target::context(tool, matches, streams)?;
     rules::load(&ctx, matches, streams)?;
     let mut job = Job { tool, matches, program, output, ctx, pipeline, timer: Timer::new("root"), reports };
     let start = Instant::now();

@@ -2,15 +2,17 @@
 
 mod show;
 
-use super::model::{dim_arg, open, target_arg};
-use super::ready::{Ready, Signature};
+use super::model::{dim_arg, open};
+use super::ready;
 use crate::io::report;
 use crate::progress;
+use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Context, DType, Tensor, Type};
+use gradus_ir::{Context, DType, Module, Tensor, Type};
 use gradus_npy::{read_npy, write_npy};
+use gradus_targets::{Executable, Signature, Statistic};
 use show::{Tolerance, accuracy, summarize};
 use std::path::Path;
 
@@ -25,7 +27,7 @@ fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg 
     Arg::new(name).long(name).value_name("X").default_value(default).value_parser(clap::value_parser!(f64)).help(help)
 }
 
-fn command(_: &Tool) -> Command {
+fn command(tool: &Tool) -> Command {
     Command::new("run")
         .about("Execute a program on data")
         .after_help(
@@ -41,19 +43,29 @@ fn command(_: &Tool) -> Command {
         .arg(number("rtol", "1e-3", "Relative tolerance of --expect; integers must be equal unless one is given"))
         .arg(number("atol", "1e-4", "Absolute tolerance of --expect"))
         .arg(Arg::new("labels").long("labels").value_name("FILE").help("Class numbers (.npy): print the accuracy"))
-        .args(Ready::arguments())
-        .args(target_arg())
+        .arg(Arg::new("stats").long("stats").action(ArgAction::SetTrue).help("Print statistics of the run, such as memory or simulated cycles"))
+        .args(ready::arguments())
+        .args(target_args(tool))
         .args(dim_arg())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let (file, m, on_cpu) = open(tool, matches, streams)?;
+    let (file, m, target) = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
-    let ready = Ready::new(&m, file, matches, on_cpu)?;
-    let signature = ready.signature();
+    let bar = progress::bar(m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
+    let ticks = bar.clone();
+    let mut program = ready::prepare(&m, file, matches, target, move |n| ticks.set_position(n))?;
+    let signature = program.signature().clone();
     let inputs = read_inputs(matches, &ctx, &signature)?;
-    let outputs = execute(ready, &signature, &inputs, streams)?;
+    let count = pieces(&ctx, &signature, &inputs)?;
+    bar.set_length(count as u64 * m.num_ops() as u64);
+    let outputs = execute(&m, &mut *program, &inputs, count, streams)?;
+    bar.finish_and_clear();
     summarize(&ctx, &signature.outputs, &outputs, streams)?;
+    if matches.get_flag("stats") {
+        let text = statistics(&program.statistics());
+        crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
+    }
     for (name, path) in named(matches, "output", &signature.outputs)? {
         write_npy(Path::new(&path), find(&outputs, &signature.outputs, &name)?)?;
     }
@@ -184,28 +196,32 @@ fn pieces(ctx: &Context, signature: &Signature, inputs: &[Datum]) -> Result<usiz
     Ok(count)
 }
 
+/// Formats statistics, one per line.
+pub(super) fn statistics(all: &[Statistic]) -> String {
+    let width = all.iter().map(|one| one.name.len()).max().unwrap_or(0);
+    let value = |value: f64| if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") };
+    all.iter().map(|one| format!("{:width$}  {} {}\n", one.name, value(one.value), one.unit)).collect()
+}
+
+/// Runs the function on each of `count` pieces of the inputs.
 fn execute(
-    ready: Ready<'_>,
-    signature: &Signature,
+    m: &Module,
+    program: &mut dyn Executable,
     inputs: &[Datum],
+    count: usize,
     streams: &mut Streams<'_>,
 ) -> Result<Vec<Datum>, Failure> {
-    let m = ready.module;
-    let count = pieces(&m.ctx, signature, inputs)?;
-    let bar = progress::bar(count as u64 * m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
-    let ticks = bar.clone();
-    let mut ready = ready.on_op(move |n| ticks.set_position(n));
+    let signature = program.signature().clone();
     let mut parts: Vec<Vec<Datum>> = vec![Vec::new(); signature.outputs.len()];
     for piece in 0..count {
         let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&m.ctx, t, *ty, piece, count));
         let args: Vec<Datum> = args.collect();
-        check_declared(&m.ctx, signature, &args)?;
-        let results = ready.call(args).map_err(|stop| report(&m.ctx, &[stop.diagnostic(m)], streams))?;
+        check_declared(&m.ctx, &signature, &args)?;
+        let results = program.call(args).map_err(|stop| report(&m.ctx, &[stop.diagnostic(m)], streams))?;
         for ((part, result), (_, ty)) in parts.iter_mut().zip(results).zip(&signature.outputs) {
             part.push(output(&m.ctx, result, *ty)?);
         }
     }
-    bar.finish_and_clear();
     parts.into_iter().map(|parts| join(&parts)).collect()
 }
 

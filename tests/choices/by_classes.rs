@@ -2,16 +2,16 @@
 
 use super::function;
 use super::support::parse;
-use gradus::cost::CostModel;
 use gradus::egraph::report::{Class, NodeId, Report, TermKind};
 use gradus::ir::Context;
+use gradus::ir::rules::CostFn;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The cost of the cheapest acyclic choice, and the number of all choices. `None` above `most`.
-pub fn cheapest(ctx: &Arc<Context>, report: &Report, model: &CostModel, most: u64) -> Option<(u64, u64)> {
-    let costs = costs(ctx, report, model);
+pub fn cheapest(ctx: &Arc<Context>, report: &Report, cost_fn: &CostFn, most: u64) -> Option<(u64, u64)> {
+    let costs = costs(ctx, report, cost_fn);
     let number = |id: &u32| report.classes.binary_search_by_key(id, |class| class.id).expect("there is such a class");
     let node = |(node, operands): &(NodeId, Vec<u32>)| Node {
         cost: costs.get(node).copied().unwrap_or(0),
@@ -109,7 +109,7 @@ fn free(classes: &[Vec<Node>], is_constant: impl Fn(usize, usize) -> bool) -> Ve
 }
 
 /// The cost of each node of an op.
-fn costs(ctx: &Arc<Context>, report: &Report, model: &CostModel) -> BTreeMap<NodeId, u64> {
+fn costs(ctx: &Arc<Context>, report: &Report, cost_fn: &CostFn) -> BTreeMap<NodeId, u64> {
     let (mut args, mut body, mut ops) = (Vec::new(), String::new(), Vec::new());
     for (id, term) in &report.terms {
         let types: Vec<String> = term.operands.iter().map(|operand| report.terms[operand].types.concat()).collect();
@@ -129,5 +129,5 @@ fn costs(ctx: &Arc<Context>, report: &Report, model: &CostModel) -> BTreeMap<Nod
     let text = format!("func.func @nodes({}) {{\n{body}return\n}}", args.join(", "));
     let m = parse(ctx, &text).unwrap_or_else(|| panic!("no program\n{text}"));
     let all = m.ops_under(function(&m));
-    ops.into_iter().zip(&all[1..]).map(|(id, &op)| (id, (model.cost)(&m, op).max(1))).collect()
+    ops.into_iter().zip(&all[1..]).map(|(id, &op)| (id, cost_fn.of(&m, op).max(1))).collect()
 }

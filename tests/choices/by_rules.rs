@@ -1,22 +1,22 @@
 //! Enumeration of all programs that rules produce, each applied or not at each op.
 
 use super::function;
-use gradus::cost::CostModel;
+use gradus::ir::rules::CostFn;
 use gradus::ir::rules::{CompiledRule, apply_at};
 use gradus::ir::{Attr, Module, Op, OpName, Traits, Type, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The cost of the cheapest program, and the number of programs. `None` above `most`.
-pub fn cheapest(m: &Module, model: &CostModel, groups: &[&str], most: u64) -> Option<(u64, u64)> {
+pub fn cheapest(m: &Module, cost_fn: &CostFn, groups: &[&str], most: u64) -> Option<(u64, u64)> {
     let asked = m.ctx.rule_groups().filter(|(group, _)| groups.contains(&group.name));
     let rules = asked.flat_map(|(_, rules)| rules.iter().cloned()).collect();
-    let mut all = All { model, rules, best: u64::MAX, count: 0, most };
+    let mut all = All { cost_fn, rules, best: u64::MAX, count: 0, most };
     all.each(m, body(m));
     (all.count <= most).then_some((all.best, all.count))
 }
 
 struct All<'a> {
-    model: &'a CostModel,
+    cost_fn: &'a CostFn,
     rules: Vec<CompiledRule>,
     best: u64,
     count: u64,
@@ -31,7 +31,7 @@ impl All<'_> {
         }
         let Some(op) = open.pop() else {
             self.count += 1;
-            self.best = self.best.min(price(m, function(m), self.model));
+            self.best = self.best.min(price(m, function(m), self.cost_fn));
             return;
         };
         for rule in 0..self.rules.len() {
@@ -72,7 +72,7 @@ fn body(m: &Module) -> Vec<Op> {
 type Shape = (OpName, Attr, Vec<usize>, Vec<Type>);
 
 /// The total cost of the live ops, where equal ops count once and constant ones are free.
-pub fn price(m: &Module, function: Op, model: &CostModel) -> u64 {
+pub fn price(m: &Module, function: Op, cost_fn: &CostFn) -> u64 {
     let ops = body(m);
     let Some((&end, ops)) = ops.split_last() else { return 0 };
     let mut needed: BTreeSet<Value> = m.operands(end).iter().copied().collect();
@@ -96,7 +96,7 @@ pub fn price(m: &Module, function: Op, model: &CostModel) -> u64 {
         let types = m.results(op).map(|v| m.value_type(v)).collect();
         let next = args.len() + seen.len();
         let number = *seen.entry((m.name(op), m.props(op), children, types)).or_insert(next);
-        sum += if number == next && !fixed { (model.cost)(m, op).max(1) } else { 0 };
+        sum += if number == next && !fixed { cost_fn.of(m, op).max(1) } else { 0 };
         numbers.insert(m.result(op, 0), (number, fixed));
     }
     sum

@@ -20,7 +20,7 @@ mod support;
 
 use gradus::Tool;
 use gradus::check::{Input, Outcome, Seen, run};
-use gradus::cost::{CostModel, MODELS};
+use gradus::cost::CostModel;
 use gradus::egraph::report::Report;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::random::Random;
@@ -44,8 +44,8 @@ const CHAINS: u64 = 120;
 /// Number of executions of a chosen program.
 const RUNS: u64 = 2;
 
-fn model(target: &str) -> &'static CostModel {
-    MODELS.iter().find(|model| model.name == target).expect("there is such a target")
+fn model(ctx: &Context, target: &str) -> &'static CostModel {
+    CostModel::named(ctx, target).expect("there is such a target")
 }
 
 fn function(m: &Module) -> Op {
@@ -93,9 +93,10 @@ fn compare_by_rules(programs: &[Program]) -> Totals {
     for program in programs {
         let m = program.parse(&ctx);
         for target in TARGETS {
-            let model = model(target);
+            let model = model(&ctx, target);
             let groups: Vec<&str> = IMPLEMENTATIONS.into_iter().filter(|name| model.groups.contains(name)).collect();
-            let Some((best, assignments)) = by_rules::cheapest(&m, model, &groups, MOST) else {
+            let cost_fn = model.cost_fn(&ctx).expect("its machine is valid");
+            let Some((best, assignments)) = by_rules::cheapest(&m, &cost_fn, &groups, MOST) else {
                 totals.left_out += 1;
                 continue;
             };
@@ -103,9 +104,14 @@ fn compare_by_rules(programs: &[Program]) -> Totals {
             let (report, after) = saturated(&tool, &m, &options);
             let what = || format!("{target}\n{}\n{}", program.text, after.to_text(Default::default()));
             assert!(report.saturated, "{}: {}", report.end, what());
-            assert_eq!(report.before, by_rules::price(&m, function(&m), model), "before, for {}", what());
+            assert_eq!(report.before, by_rules::price(&m, function(&m), &cost_fn), "before, for {}", what());
             assert_eq!(report.after, best, "of {assignments} programs for {}", what());
-            assert_eq!(report.after, by_rules::price(&after, function(&after), model), "what was made, for {}", what());
+            assert_eq!(
+                report.after,
+                by_rules::price(&after, function(&after), &cost_fn),
+                "what was made, for {}",
+                what()
+            );
             compare_results(program, &m, &after);
             totals.add(&report, assignments);
         }
@@ -121,7 +127,8 @@ fn compare_by_classes(programs: &[Program]) -> Totals {
         let m = program.parse(&ctx);
         for target in TARGETS {
             let (report, after) = saturated(&tool, &m, &format!("target={target}"));
-            let Some((best, assignments)) = by_classes::cheapest(&ctx, &report, model(target), MOST) else {
+            let cost_fn = model(&ctx, target).cost_fn(&ctx).expect("its machine is valid");
+            let Some((best, assignments)) = by_classes::cheapest(&ctx, &report, &cost_fn, MOST) else {
                 totals.left_out += 1;
                 continue;
             };
@@ -129,7 +136,7 @@ fn compare_by_classes(programs: &[Program]) -> Totals {
             assert_eq!(report.after, best, "of {assignments} choices for {}", what());
             assert_eq!(
                 report.after,
-                by_rules::price(&after, function(&after), model(target)),
+                by_rules::price(&after, function(&after), &cost_fn),
                 "what was made, for {}",
                 what()
             );

@@ -74,7 +74,7 @@ pub fn imported<R>(
     constants: Vec<(String, Tensor)>,
     f: impl FnOnce(&Module, Op) -> Result<R, Diagnostic>,
 ) -> Result<R, String> {
-    let ctx = gradus::dialects::context();
+    let ctx = gradus::Tool::gradus().context();
     let options = ImportOptions { constant_inputs: constants, ..ImportOptions::default() };
     let model = bytes(name, "model.onnx").expect("every case has a model");
     let say = |d: &Diagnostic| d.render(&ctx).trim_end().to_owned();

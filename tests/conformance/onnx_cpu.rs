@@ -4,12 +4,12 @@
 //! from which tables and packed weights are built.
 
 use crate::onnx::{compare, imported, inputs};
+use crate::support::pipeline_of;
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::pass::{Event, Pipeline, RunOptions, Watch};
 use gradus::ir::{Diagnostic, Loc, Module, Op, Tensor, Traits, verify};
-use gradus::lowering::targets::Target;
 use gradus::runtime::cpu::Program;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -78,8 +78,7 @@ fn execute(m: &Module, main: Op, arguments: Vec<Datum>) -> Result<(Vec<Datum>, R
 /// Compiles a program for the target.
 fn compiled(m: &Module) -> Result<Module, Diagnostic> {
     let (mut compiled, tool) = (m.clone(), Tool::gradus());
-    let target = Target::named("cpu").expect("there is one");
-    let mut pipeline = Pipeline::parse(target.pipeline, &tool.passes).expect("it is a pipeline");
+    let mut pipeline = Pipeline::parse(&pipeline_of(&tool, "cpu"), &tool.passes).expect("it is a pipeline");
     let options = RunOptions { threads: 1, ..RunOptions::default() };
     let mut said = Vec::new();
     let mut watch = Watch::new(|event| {

@@ -51,6 +51,13 @@ pub fn reports(tool: &Tool, m: &mut Module, options: &str) -> Result<Vec<Report>
     if result.is_ok() { Ok(reports) } else { Err(said) }
 }
 
+/// The pipeline of a target, with the numbers of its embedded machine.
+pub fn pipeline_of(tool: &Tool, target: &str) -> String {
+    let target = tool.targets.iter().find(|t| t.cost.name == target).expect("there is such a target");
+    let machine = target.cost.machine(&tool.context()).expect("its machine is valid");
+    target.pipeline(&machine).expect("it has a pipeline")
+}
+
 /// Parses a program, if the text is one.
 pub fn parse(ctx: &Arc<Context>, text: &str) -> Option<Module> {
     parse_module(ctx, "program.mlir", text.to_owned(), ParseOptions::default()).ok()

@@ -3,15 +3,12 @@
 use super::{LeftOut, associate};
 use crate::extract::{Extraction, costs, extract};
 use crate::program::Program;
-use gradus_cost::CostModel;
 use gradus_dialects::DIALECTS;
+use gradus_ir::rules::CostFn;
 use gradus_ir::{Context, Module, Op, ParseOptions, parse_module};
 use std::fmt::Write;
 
 /// Multiplications of matrix products; each other op is one.
-const PRODUCTS: CostModel =
-    CostModel { name: "products", doc: "the number of multiplications", cost: products, groups: &[], approx: false };
-
 fn products(m: &Module, op: Op) -> u64 {
     let shapes: Vec<&[i64]> = m.operands(op).iter().filter_map(|&v| m.ctx.static_shape(m.value_type(v))).collect();
     match shapes[..] {
@@ -34,7 +31,8 @@ fn best(text: &str, approx: bool, max_nodes: usize) -> (Extraction, usize, Vec<L
     let mut program = Program::new(&mut m, function);
     let left_out = associate(&mut program, approx, max_nodes);
     let roots = program.roots();
-    let (found, nodes) = (extract(&program, &costs(&program, &PRODUCTS), &roots, 1_000_000), program.num_nodes());
+    let (found, nodes) =
+        (extract(&program, &costs(&program, &CostFn::new(products)), &roots, 1_000_000), program.num_nodes());
     program.close(false);
     (found, nodes, left_out)
 }

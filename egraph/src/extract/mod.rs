@@ -25,7 +25,7 @@ use crate::graph::{Graph, Key, Node};
 use crate::program::{Program, Step};
 use egg::{Id, Language};
 use exact::Best;
-use gradus_cost::CostModel;
+use gradus_ir::rules::CostFn;
 use problem::{Candidate, Chosen, Cost, NONE, Problem};
 use std::fmt;
 use steps::Steps;
@@ -189,10 +189,10 @@ struct Gathered {
 }
 
 /// The cost function: zero for an op on constants only, which is folded afterwards.
-pub fn costs<'p>(program: &'p Program<'_>, model: &'p CostModel) -> impl Fn(&Node) -> u64 + 'p {
+pub fn costs<'p>(program: &'p Program<'_>, cost_fn: &'p CostFn) -> impl Fn(&Node) -> u64 + 'p {
     let fixed = fixed(program);
     move |node| match (node.key, node.op) {
-        (Key::Op { .. }, Some(op)) if !is_fixed(program, &fixed, node) => (model.cost)(program.m, op).max(1),
+        (Key::Op { .. }, Some(op)) if !is_fixed(program, &fixed, node) => cost_fn.of(program.m, op).max(1),
         _ => 0,
     }
 }

@@ -34,7 +34,7 @@ pub fn matches_at(m: &Module, rule: &CompiledRule, op: Op) -> bool {
 
 /// Applies a rule at an op, if it is profitable under `cost_fn`. Returns whether it fired; otherwise the program is
 /// unchanged.
-pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &CompiledRule, op: Op, cost_fn: Option<CostFn>) -> bool {
+pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &CompiledRule, op: Op, cost_fn: Option<&CostFn>) -> bool {
     let m = rewriter.module();
     let Some(found) = find(m, rule, op) else { return false };
     let replaced: SmallVec<[Op; 2]> =

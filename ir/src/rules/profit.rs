@@ -3,13 +3,37 @@
 use crate::effects::is_speculatable;
 use crate::module::{Module, Op, Value};
 use rustc_hash::FxHashSet;
+use std::fmt;
+use std::sync::Arc;
 
-/// The cost of an op.
-pub type CostFn = fn(&Module, Op) -> u64;
+/// A function that computes the cost of an op.
+#[derive(Clone)]
+pub struct CostFn(Arc<OpPrice>);
+
+type OpPrice = dyn Fn(&Module, Op) -> u64 + Send + Sync;
+
+impl CostFn {
+    /// Wraps a function.
+    pub fn new(cost: impl Fn(&Module, Op) -> u64 + Send + Sync + 'static) -> CostFn {
+        CostFn(Arc::new(cost))
+    }
+
+    /// Returns the cost of an op.
+    #[inline]
+    pub fn of(&self, m: &Module, op: Op) -> u64 {
+        (self.0)(m, op)
+    }
+}
+
+impl fmt::Debug for CostFn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CostFn")
+    }
+}
 
 /// Whether `values`, computed by the new ops `made`, cost less than the ops that die when they replace the roots.
-pub(super) fn is_profitable(m: &Module, cost_fn: CostFn, made: &[Op], replaced: &[Op], values: &[Value]) -> bool {
-    let one = |op| if is_constant_foldable(m, op) { 0 } else { cost_fn(m, op) };
+pub(super) fn is_profitable(m: &Module, cost_fn: &CostFn, made: &[Op], replaced: &[Op], values: &[Value]) -> bool {
+    let one = |op| if is_constant_foldable(m, op) { 0 } else { cost_fn.of(m, op) };
     let cost = |ops: FxHashSet<Op>| ops.into_iter().map(one).fold(0, u64::saturating_add);
     cost(live_new_ops(m, made, values)) < cost(dead_ops(m, replaced, values))
 }

@@ -7,16 +7,10 @@ use gradus_ir::{Builder, Module, Op, Value};
 /// Maximum number of ops followed from an image to its source.
 const MAX_STEPS: usize = 64;
 
-/// Output columns computed per pass over the image.
-const COLUMNS: u64 = 64;
-
-/// Measured cost of starting a run of summands, relative to moving one element.
-const RUN_COST: f64 = 0.125;
-
 /// Lowers a convolution, by Winograd's algorithm if the options select it and it applies.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, conv: &Conv, options: &ConvReadOptions) -> Option<Value> {
-    if options.winograd > 0
-        && let Some(value) = conv.lower_winograd(b, op, options.winograd)
+    if options.winograd.tiles > 0
+        && let Some(value) = conv.lower_winograd(b, op, &options.winograd)
     {
         return Some(value);
     }
@@ -36,8 +30,8 @@ fn candidates(m: &Module, conv: &Conv, axes: &ImageAxes, options: &ConvReadOptio
     if m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_none() {
         return Some(vec![last]);
     }
-    let panels = conv.columns().div_ceil(COLUMNS) as f64;
-    let begun = |layout: &TiledLayout| Some(conv.runs(layout, &axes.letters, options)? as f64 * panels * RUN_COST);
+    let panels = conv.columns().div_ceil(options.column_panel) as f64 / options.runs_per_element as f64;
+    let begun = |layout: &TiledLayout| Some(conv.runs(layout, &axes.letters, options)? as f64 * panels);
     let is_cheaper = || Some(begun(&plain)? < begun(&last)? + conv.elements());
     match is_given(m, conv.x) && is_cheaper() == Some(true) {
         true => Some(vec![plain, last]),

@@ -21,8 +21,23 @@ pub(super) struct ConvReadOptions {
     order: Option<ReductionOrder>,
     /// Length in elements of runs below which padding is copied instead of addressed.
     min_run: u64,
-    /// Minimum number of tiles for Winograd; 0 disables it.
-    pub(super) winograd: i64,
+    pub(super) winograd: WinogradLimits,
+    /// Columns of results computed per pass over the image.
+    pub(super) column_panel: u64,
+    /// Number of runs of summands that start in the time of moving an element.
+    pub(super) runs_per_element: u64,
+}
+
+/// When a convolution is computed by Winograd's algorithm.
+pub(super) struct WinogradLimits {
+    /// Minimum number of tiles; 0 disables it.
+    pub(super) tiles: i64,
+    /// Minimum number of channels and of filters.
+    pub(super) channels: i64,
+    /// Minimum of channels · filters · tiles.
+    pub(super) products: i64,
+    /// Maximum number of products held at once.
+    pub(super) strip: i64,
 }
 
 impl ConvReadOptions {
@@ -36,8 +51,20 @@ impl ConvReadOptions {
             "channels-last" => Some(ReductionOrder::ChannelsLast),
             _ => None,
         };
-        let (min_run, winograd) = (u64::try_from(options.int("min-run")).unwrap_or(0), options.int("winograd"));
-        Ok(ConvReadOptions { layout, order, min_run, winograd })
+        let positive = |name: &str| match options.int(name) {
+            value @ 1.. => Ok(value),
+            value => Err(format!("for the --{name} option: {value} is not positive")),
+        };
+        let winograd = WinogradLimits {
+            tiles: options.int("winograd"),
+            channels: positive("winograd-channels")?,
+            products: positive("winograd-products")?,
+            strip: positive("winograd-strip")?,
+        };
+        let min_run = u64::try_from(options.int("min-run")).unwrap_or(0);
+        let [column_panel, runs_per_element] =
+            [positive("column-panel")?, positive("runs-per-element")?].map(i64::cast_unsigned);
+        Ok(ConvReadOptions { layout, order, min_run, winograd, column_panel, runs_per_element })
     }
 
     /// The order of summands in a layout: channels innermost if they are contiguous.

@@ -5,7 +5,7 @@
 //! Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for Convolutional Neural
 //! Networks, 2016.
 
-use super::conv::{Conv, ImageAxes, as_image};
+use super::conv::{Conv, ImageAxes, WinogradLimits, as_image};
 use super::emit::{Emitter, ProductOperands};
 use super::rows_product;
 use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
@@ -32,15 +32,6 @@ const OUTPUT_TRANSFORM: [[Option<usize>; TILE]; 2] =
 /// The signs of the columns of `OUTPUT_TRANSFORM`.
 const SIGNS: [f32; TILE] = [1.0, 1.0, 1.0, -1.0];
 
-/// Minimum number of channels and of filters, measured: below it the transforms cost more than the saved products.
-const MIN_CHANNELS: i64 = 32;
-
-/// Minimum of channels · filters · tiles, since the number of ops is constant.
-const MIN_PRODUCTS: i64 = 1 << 16;
-
-/// Maximum number of products held at once: the image is processed in strips that stay in cache.
-const MAX_PRODUCTS: i64 = 1 << 19;
-
 /// Maximum number of strips, each of which has its own ops.
 const MAX_STRIPS: i64 = 64;
 
@@ -54,11 +45,13 @@ struct Tiles {
     pads: [i64; 2],
     channels: i64,
     filters: i64,
+    /// Maximum number of products held at once: the image is processed in strips that stay in cache.
+    strip: i64,
 }
 
 impl Tiles {
-    /// The tiles of a suitable convolution with at least `least` tiles.
-    fn of(conv: &Conv, least: i64) -> Option<Tiles> {
+    /// The tiles of a suitable convolution for which the algorithm pays.
+    fn of(conv: &Conv, limits: &WinogradLimits) -> Option<Tiles> {
         let (&[batch, channels, height, width], &[filters, ..]) = (&conv.input[..], &conv.filters[..]) else {
             return None;
         };
@@ -66,17 +59,18 @@ impl Tiles {
         let is_plain = w.kernel == [3, 3] && w.strides == [1, 1] && w.dilations == [1, 1] && conv.group == 1;
         let [results, pads] = [&w.output, &w.pads_begin].map(|some| [some[0] as i64, some[1] as i64]);
         let tiles = results.map(|extent| (extent + 1) / 2);
-        let all = Tiles { batch, image: [height, width], results, tiles, pads, channels, filters };
+        let all = Tiles { batch, image: [height, width], results, tiles, pads, channels, filters, strip: limits.strip };
         let count = batch.checked_mul(tiles[0])?.checked_mul(tiles[1])?;
         let products = count.checked_mul(filters)?;
-        let pays =
-            channels.min(filters) >= MIN_CHANNELS && count >= least && products.checked_mul(channels)? >= MIN_PRODUCTS;
-        (is_plain && pays && products / (MAX_PRODUCTS / POINTS as i64) < MAX_STRIPS).then_some(all)
+        let pays = channels.min(filters) >= limits.channels
+            && count >= limits.tiles
+            && products.checked_mul(channels)? >= limits.products;
+        (is_plain && pays && products / (limits.strip / POINTS as i64).max(1) < MAX_STRIPS).then_some(all)
     }
 
     /// The strips: ranges of tile rows over all images.
     fn strips(&self) -> impl Iterator<Item = Range<i64>> {
-        let most = (MAX_PRODUCTS / (POINTS as i64 * self.filters * self.tiles[1])).max(1);
+        let most = (self.strip / (POINTS as i64 * self.filters * self.tiles[1])).max(1);
         let rows = self.batch * self.tiles[0];
         let strip = (rows as u64).div_ceil((rows as u64).div_ceil(most as u64)) as i64;
         (0..rows).step_by(strip as usize).map(move |row| row..(row + strip).min(rows))
@@ -132,9 +126,9 @@ impl Strip {
 }
 
 impl Conv {
-    /// Lowers a suitable f32 convolution with constant filters and at least `least` tiles.
-    pub(super) fn lower_winograd(&self, b: &mut Builder<'_>, op: Op, least: i64) -> Option<Value> {
-        let (tiles, m) = (Tiles::of(self, least)?, &*b.module);
+    /// Lowers a suitable f32 convolution with constant filters, within limits.
+    pub(super) fn lower_winograd(&self, b: &mut Builder<'_>, op: Op, limits: &WinogradLimits) -> Option<Value> {
+        let (tiles, m) = (Tiles::of(self, limits)?, &*b.module);
         if [self.x, self.w].iter().any(|&v| m.ctx.element_type(m.value_type(v)) != Type::F32) {
             return None;
         }

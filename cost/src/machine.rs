@@ -1,0 +1,279 @@
+//! Machine descriptions: the numbers of a machine as TOML, each with its unit and its source.
+//!
+//! ```toml
+//! name = "cpu"
+//! l2_bandwidth = { value = 46, unit = "bytes per cycle", source = "cited: 117 GB/s at 2.5 GHz, measured" }
+//! panel_widths = { value = [64, 32], unit = "columns", source = "assumed" }
+//! ```
+//!
+//! The description that a target embeds is the schema of others: a file of the user has the same keys and units.
+
+use gradus_ir::diag::hint;
+use gradus_ir::{Context, Diagnostic, Loc};
+use std::ops::Range;
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Maximum value, so that the product of two values fits into 64 bits.
+const MAX_VALUE: u64 = u32::MAX as u64;
+
+/// Maximum length of a list.
+const MAX_LIST: usize = 64;
+
+/// The numbers of a machine, in the order of the file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Machine {
+    /// The name of the target that it describes.
+    pub name: String,
+    numbers: Vec<Number>,
+}
+
+/// A number of a machine, or a list of numbers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Number {
+    /// Key in the file.
+    pub key: String,
+    /// The value, or the elements of the list; from 1 to 2³² - 1.
+    pub values: Vec<u64>,
+    /// Whether it is a list.
+    pub is_list: bool,
+    /// Unit, such as `bytes per cycle`.
+    pub unit: String,
+    /// Source: `cited: ...` or `assumed`.
+    pub source: String,
+}
+
+impl Number {
+    /// Formats the values, separated by commas.
+    pub fn text(&self) -> String {
+        self.values.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+    }
+}
+
+impl Machine {
+    /// Creates a machine without numbers.
+    pub(crate) fn without_numbers(name: &str) -> Machine {
+        Machine { name: name.to_owned(), numbers: Vec::new() }
+    }
+
+    /// Reads a description; `name` is that of the file, for diagnostics.
+    ///
+    /// # Errors
+    /// A diagnostic for each mistake.
+    pub fn read(ctx: &Context, name: &str, text: &str) -> Result<Machine, Vec<Diagnostic>> {
+        Reader::new(ctx, name, text).machine(None)
+    }
+
+    /// Reads a description of the same machine: with the same name, keys and units.
+    ///
+    /// # Errors
+    /// A diagnostic for each mistake.
+    pub fn read_like(&self, ctx: &Context, name: &str, text: &str) -> Result<Machine, Vec<Diagnostic>> {
+        Reader::new(ctx, name, text).machine(Some(self))
+    }
+
+    /// All numbers.
+    pub fn numbers(&self) -> &[Number] {
+        &self.numbers
+    }
+
+    /// Returns the single value of a key.
+    ///
+    /// # Errors
+    /// There is no such number.
+    pub fn value(&self, key: &str) -> Result<u64, String> {
+        match self.find(key) {
+            Some(Number { is_list: false, values, .. }) => Ok(values[0]),
+            Some(_) => Err(format!("'{key}' of the machine '{}' is a list", self.name)),
+            None => Err(format!("the machine '{}' has no number '{key}'", self.name)),
+        }
+    }
+
+    /// Replaces each `$key` of a text by the values of that key.
+    ///
+    /// # Errors
+    /// A key is unknown.
+    pub fn fill(&self, text: &str) -> Result<String, String> {
+        let mut parts = text.split('$');
+        let mut filled = parts.next().unwrap_or("").to_owned();
+        for part in parts {
+            let end = part.find(|c: char| !is_key(c)).unwrap_or(part.len());
+            let unknown = || format!("the machine '{}' has no number '{}'", self.name, &part[..end]);
+            filled += &self.find(&part[..end]).ok_or_else(unknown)?.text();
+            filled += &part[end..];
+        }
+        Ok(filled)
+    }
+
+    /// A hash (FNV-1a, 64 bits) of the name, keys and values; comments, sources and order do not count.
+    pub fn hash(&self) -> u64 {
+        let mut lines: Vec<String> = self.numbers.iter().map(|n| format!("{}={}\n", n.key, n.text())).collect();
+        lines.sort_unstable();
+        let bytes = std::iter::once(self.name.as_str()).chain(lines.iter().map(String::as_str)).flat_map(str::bytes);
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    }
+
+    fn find(&self, key: &str) -> Option<&Number> {
+        self.numbers.iter().find(|number| number.key == key)
+    }
+}
+
+fn is_key(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Declares a struct of single values of a machine, whose keys are the names of the fields.
+#[macro_export]
+macro_rules! machine_numbers {
+    ($(#[$doc:meta])* struct $Name:ident { $($(#[$about:meta])* $key:ident,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        struct $Name { $($(#[$about])* $key: u64,)+ }
+
+        impl $Name {
+            /// Reads the values.
+            fn of(machine: &$crate::Machine) -> Result<$Name, String> {
+                Ok($Name { $($key: machine.value(stringify!($key))?,)+ })
+            }
+        }
+    };
+}
+
+/// A description that is being read.
+struct Reader<'a> {
+    source: u32,
+    text: &'a str,
+    errors: Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(ctx: &Context, name: &str, text: &'a str) -> Reader<'a> {
+        Reader { source: ctx.add_source(name, Arc::new(text.to_owned())), text, errors: Vec::new() }
+    }
+
+    fn error(&mut self, span: &Range<usize>, message: impl Into<String>) {
+        self.errors.push(Diagnostic::error(Loc::source(self.source, span.start.min(self.text.len())), message));
+    }
+
+    fn machine(mut self, like: Option<&Machine>) -> Result<Machine, Vec<Diagnostic>> {
+        let table = match DeTable::parse(self.text) {
+            Ok(table) => table,
+            Err(e) => {
+                self.error(&e.span().unwrap_or(0..0), e.message().replace('\n', "; "));
+                return Err(self.errors);
+            }
+        };
+        let mut machine = Machine::default();
+        let mut entries: Vec<_> = table.get_ref().iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        for (key, value) in entries {
+            if key.get_ref() == "name" {
+                machine.name = self.string("name", value).unwrap_or_default();
+            } else if let Some(number) = self.number(key.get_ref(), &key.span(), value) {
+                if let Some(like) = like {
+                    self.compare(like, &number, &key.span());
+                }
+                machine.numbers.push(number);
+            }
+        }
+        self.complete(&machine, like, |key| table.get_ref().keys().any(|k| k.get_ref() == key));
+        if self.errors.is_empty() { Ok(machine) } else { Err(self.errors) }
+    }
+
+    /// Reports the name or keys that are missing.
+    fn complete(&mut self, machine: &Machine, like: Option<&Machine>, has: impl Fn(&str) -> bool) {
+        let end = self.text.len()..self.text.len();
+        match like {
+            _ if !has("name") => self.error(&(0..0), "missing 'name', the target that is described"),
+            Some(like) if machine.name != like.name => {
+                self.error(&(0..0), format!("this describes '{}', not '{}'", machine.name, like.name));
+            }
+            _ => {}
+        }
+        for number in like.map_or(&[][..], Machine::numbers).iter().filter(|number| !has(&number.key)) {
+            self.error(&end, format!("missing number '{}' ({})", number.key, number.unit));
+        }
+    }
+
+    /// Compares a number with its schema.
+    fn compare(&mut self, like: &Machine, number: &Number, span: &Range<usize>) {
+        let Some(known) = like.find(&number.key) else {
+            let hint = hint(&number.key, like.numbers.iter().map(|n| n.key.as_str()));
+            return self.error(span, format!("unknown number '{}' of '{}'{hint}", number.key, like.name));
+        };
+        if known.unit != number.unit {
+            self.error(span, format!("the unit of '{}' is '{}', not '{}'", number.key, known.unit, number.unit));
+        }
+        if known.is_list != number.is_list {
+            let kind = if known.is_list { "a list of numbers" } else { "one number" };
+            self.error(span, format!("'{}' is {kind}", number.key));
+        }
+    }
+
+    /// Reads `{ value = ..., unit = "...", source = "..." }`.
+    fn number(&mut self, key: &str, span: &Range<usize>, value: &Spanned<DeValue<'_>>) -> Option<Number> {
+        let fields = ["value", "unit", "source"];
+        let Some(table) = value.get_ref().as_table() else {
+            let found = value.get_ref().type_str();
+            self.error(&value.span(), format!("'{key}' is {{ value, unit, source }}, not of type {found}"));
+            return None;
+        };
+        for field in table.keys().filter(|field| !fields.contains(&field.get_ref().as_ref())) {
+            let hint = hint(field.get_ref(), fields.into_iter());
+            self.error(&field.span(), format!("'{key}' has no field '{}'{hint}", field.get_ref()));
+        }
+        let [value, unit, source] = fields.map(|field| {
+            let found = table.iter().find(|(name, _)| name.get_ref() == field).map(|(_, value)| value);
+            if found.is_none() {
+                self.error(span, format!("'{key}' has no '{field}'"));
+            }
+            found
+        });
+        let (values, is_list) = self.values(key, value?)?;
+        let unit = self.string("unit", unit?)?;
+        let at = source?.span();
+        let source = self.string("source", source?)?;
+        if source != "assumed" && !["cited: ", "assumed: "].iter().any(|start| source.starts_with(start)) {
+            self.error(&at, format!("the source of '{key}' is \"cited: ...\" or \"assumed\", not \"{source}\""));
+        }
+        Some(Number { key: key.to_owned(), values, is_list, unit, source })
+    }
+
+    fn string(&mut self, what: &str, value: &Spanned<DeValue<'_>>) -> Option<String> {
+        let text = value.get_ref().as_str().map(str::to_owned);
+        if text.as_ref().is_none_or(|text| text.is_empty() || text.chars().any(char::is_control)) {
+            self.error(&value.span(), format!("'{what}' is a text of one line"));
+            return None;
+        }
+        text
+    }
+
+    /// Reads a number or a list of numbers.
+    fn values(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<(Vec<u64>, bool)> {
+        let DeValue::Array(list) = value.get_ref() else {
+            return Some((vec![self.value(key, value)?], false));
+        };
+        if list.is_empty() || list.len() > MAX_LIST {
+            self.error(&value.span(), format!("'{key}' is a list of 1 to {MAX_LIST} numbers, not of {}", list.len()));
+            return None;
+        }
+        let values: Vec<u64> = list.iter().filter_map(|value| self.value(key, value)).collect();
+        (values.len() == list.len()).then_some((values, true))
+    }
+
+    fn value(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<u64> {
+        let Some(text) = value.get_ref().as_integer() else {
+            let found = value.get_ref().type_str();
+            self.error(&value.span(), format!("the value of '{key}' is an integer, not of type {found}"));
+            return None;
+        };
+        let number = i128::from_str_radix(text.as_str(), text.radix()).ok();
+        let number = number.and_then(|n| u64::try_from(n).ok()).filter(|n| (1..=MAX_VALUE).contains(n));
+        if number.is_none() {
+            let message = format!("the value of '{key}' is from 1 to {MAX_VALUE}, not {}", text.as_str());
+            self.error(&value.span(), message);
+        }
+        number
+    }
+}

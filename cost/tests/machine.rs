@@ -1,0 +1,93 @@
+//! Machine descriptions: what is read, and the diagnostics of damaged files.
+
+use gradus_cost::Machine;
+use gradus_ir::Context;
+
+const FILE: &str = "# A comment.
+name = \"toy\"
+lanes = { value = 8, unit = \"elements\", source = \"cited: its manual\" }
+widths = { value = [64, 16], unit = \"columns\", source = \"assumed\" }
+";
+
+fn read(text: &str) -> Result<Machine, Vec<String>> {
+    let ctx = Context::new(&[]);
+    let machine = Machine::read(&ctx, "toy.toml", FILE).expect("it is valid");
+    let first = |error: String| error.lines().next().unwrap_or("").to_owned();
+    machine.read_like(&ctx, "my.toml", text).map_err(|all| all.iter().map(|e| first(e.render(&ctx))).collect())
+}
+
+#[test]
+fn numbers_are_found_by_key() {
+    let machine = read(FILE).expect("it is valid");
+    assert_eq!((machine.value("lanes"), machine.name.as_str()), (Ok(8), "toy"));
+    assert_eq!(machine.fill("a{w=$widths,l=$lanes}"), Ok("a{w=64,16,l=8}".to_owned()));
+    assert_eq!(machine.value("widths"), Err("'widths' of the machine 'toy' is a list".to_owned()));
+    assert_eq!(machine.fill("$lane"), Err("the machine 'toy' has no number 'lane'".to_owned()));
+    assert_eq!(machine.numbers()[0].source, "cited: its manual");
+}
+
+/// The hash is of what the compiler sees.
+#[test]
+fn the_hash_is_of_numbers() {
+    let hash = |text: &str| read(text).expect("it is valid").hash();
+    assert_eq!(hash(FILE), hash(&FILE.replace("# A comment.", "# Another.").replace("assumed", "assumed: why")));
+    assert_ne!(hash(FILE), hash(&FILE.replace("= 8", "= 9")));
+    assert_ne!(hash(FILE), hash(&FILE.replace("64, 16", "16, 64")));
+}
+
+#[test]
+fn mistakes_have_a_place_and_a_suggestion() {
+    for (from, to, want) in [
+        ("lanes =", "lane =", "my.toml:3:1: error: unknown number 'lane' of 'toy'; did you mean 'lanes'?"),
+        ("name = \"toy\"", "", "my.toml:1:1: error: missing 'name', the target that is described"),
+        ("\"toy\"", "\"boy\"", "my.toml:1:1: error: this describes 'boy', not 'toy'"),
+        ("= 8", "= 0", "my.toml:3:19: error: the value of 'lanes' is from 1 to 4294967295, not 0"),
+        ("= 8", "= -8", "my.toml:3:19: error: the value of 'lanes' is from 1 to 4294967295, not -8"),
+        ("= 8", "= 4294967296", "my.toml:3:19: error: the value of 'lanes' is from 1 to 4294967295, not 4294967296"),
+        ("= 8", "= 1e3", "my.toml:3:19: error: the value of 'lanes' is an integer, not of type float"),
+        ("= 8", "= \"8\"", "my.toml:3:19: error: the value of 'lanes' is an integer, not of type string"),
+        ("= 8", "= [8]", "my.toml:3:1: error: 'lanes' is one number"),
+        ("[64, 16]", "[]", "my.toml:4:20: error: 'widths' is a list of 1 to 64 numbers, not of 0"),
+        ("[64, 16]", "64", "my.toml:4:1: error: 'widths' is a list of numbers"),
+        ("\"elements\"", "\"bytes\"", "my.toml:3:1: error: the unit of 'lanes' is 'elements', not 'bytes'"),
+        (
+            "\"assumed\"",
+            "\"hearsay\"",
+            "my.toml:4:57: error: the source of 'widths' is \"cited: ...\" or \"assumed\", not \"hearsay\"",
+        ),
+        ("unit", "units", "my.toml:3:22: error: 'lanes' has no field 'units'; did you mean 'unit'?"),
+        (
+            "{ value = 8, unit = \"elements\", source = \"cited: its manual\" }",
+            "8",
+            "my.toml:3:9: error: 'lanes' is { value, unit, source }, not of type integer",
+        ),
+    ] {
+        let text = FILE.replacen(from, to, 1);
+        assert_ne!(text, FILE);
+        assert_eq!(read(&text).expect_err("it is damaged")[0], want);
+    }
+    let missing = read("name = \"toy\"\n").expect_err("it is damaged");
+    assert_eq!(
+        missing,
+        [
+            "my.toml:2:1: error: missing number 'lanes' (elements)",
+            "my.toml:2:1: error: missing number 'widths' (columns)"
+        ]
+    );
+}
+
+/// Each prefix, and each byte replaced by others, is read or refused with a diagnostic.
+#[test]
+fn damaged_files_are_refused_without_a_panic() {
+    let mut refused = 0;
+    for at in 0..FILE.len() {
+        let (before, after) = (&FILE[..at], &FILE[at + 1..]);
+        let damaged = ["", "\"", "{", "]", "=", "9", "é", "\u{0}", "\n"].map(|byte| format!("{before}{byte}{after}"));
+        for text in damaged.into_iter().chain([before.to_owned()]) {
+            refused += usize::from(read(&text).is_err_and(|errors| errors.iter().all(|e| e.contains("error: "))));
+        }
+    }
+    assert!(refused > 1000, "only {refused} files are refused");
+    let deep = format!("name = {}", "[".repeat(100_000));
+    assert!(read(&deep).is_err());
+}

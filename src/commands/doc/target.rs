@@ -1,0 +1,58 @@
+//! Documentation of targets.
+
+use super::cell;
+use crate::Tool;
+use gradus_cost::Machine;
+use gradus_targets::Target;
+use std::fmt::Write;
+
+/// The documentation of all targets.
+pub(super) fn all(tool: &Tool) -> String {
+    std::iter::once("# Targets\n\n".to_owned()).chain(tool.targets.iter().map(|t| page(tool, t))).collect()
+}
+
+/// The documentation of a target: pipeline, machine, rule groups and ops.
+pub(super) fn page(tool: &Tool, target: &Target) -> String {
+    let cost = &target.cost;
+    let mut text = format!("## Target `{}`\n\n{}.\n\n", cost.name, capitalized(cost.doc));
+    // A malformed embedded description is a mistake of the declaration, which is reported as such.
+    let machine = cost.machine(&tool.context()).unwrap_or_default();
+    match target.pipeline(&machine) {
+        Ok(pipeline) => {
+            let _ = write!(text, "The pipeline, for `opt --pass-pipeline`:\n\n```text\n{pipeline}\n```\n\n");
+        }
+        Err(_) => text.push_str("It has costs only: programs are not lowered to it.\n\n"),
+    }
+    if target.load.is_none() {
+        text.push_str("This tool does not execute programs on it.\n\n");
+    }
+    numbers(&machine, &mut text);
+    let groups = list(cost.groups);
+    let floats = if cost.approx { "included" } else { "left out" };
+    let _ = write!(text, "Rule groups: {groups}. Rules that round differently are {floats} by default.\n\n");
+    let other = if cost.reference.is_some() { "evaluated by reference, and priced so" } else { "never chosen" };
+    let _ = write!(text, "Ops that it implements: {}. Others are {other}.\n\n", list(cost.ops));
+    text
+}
+
+/// The numbers of a machine as a table.
+fn numbers(machine: &Machine, text: &mut String) {
+    text.push_str(
+        "The machine, which `--machine FILE` replaces:\n\n| number | value | unit | source |\n|---|---|---|---|\n",
+    );
+    for number in machine.numbers() {
+        let value = number.text().replace(',', ", ");
+        let _ = writeln!(text, "| `{}` | {value} | {} | {} |", number.key, cell(&number.unit), cell(&number.source));
+    }
+    text.push('\n');
+}
+
+fn list(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + chars.as_str())
+}

@@ -1,0 +1,155 @@
+//! The targets of a tool: the flags `--target` and `--machine`, and compilation.
+
+use crate::io::{self, report};
+use crate::{Failure, Streams, Tool};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches};
+use gradus_cost::{Machine, load_machine, loaded_machine};
+use gradus_ir::declarations::{DeclarationError, Declared};
+use gradus_ir::diag::hint;
+use gradus_ir::pass::{Event, Pipeline, RunOptions, Watch};
+use gradus_ir::{Context, Module};
+use gradus_targets::Target;
+use std::sync::Arc;
+
+/// Attributes of a compiled program: its target, and the hash of its machine.
+const TARGET: &str = "gradus.target";
+const MACHINE: &str = "gradus.machine";
+
+/// The argument `--machine`.
+pub fn machine_arg() -> Arg {
+    Arg::new("machine").long("machine").value_name("FILE").help(
+        "A machine description (.toml) in place of the embedded one of its target; 'gradus doc TARGET' shows that",
+    )
+}
+
+/// The arguments `--target` and `--machine`, where there is something to compile for.
+pub fn target_args(tool: &Tool) -> impl Iterator<Item = Arg> {
+    let names = PossibleValuesParser::new(tool.targets.iter().map(|target| target.cost.name));
+    let help = "Compile the program for a machine, and run it by kernels of that; without it, by the reference meaning of its ops";
+    let target = Arg::new("target").long("target").value_name("NAME").value_parser(names).help(help);
+    cfg!(feature = "cpu").then_some([target, machine_arg()]).into_iter().flatten()
+}
+
+/// The value of an argument that not all commands have.
+fn argument<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
+    matches.try_get_one::<String>(name).ok().flatten().map(String::as_str)
+}
+
+/// The target that a command line names.
+pub fn named(tool: &Tool, matches: &ArgMatches) -> Result<Option<&'static Target>, Failure> {
+    Ok(argument(matches, "target").map(|name| tool.target(name)).transpose()?)
+}
+
+/// Creates the context of a command line, with the machine description that it names.
+pub fn context(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<Arc<Context>, Failure> {
+    let ctx = tool.context();
+    if let Some(path) = argument(matches, "machine") {
+        let machine = read_machine(tool, &ctx, path, streams)?;
+        load_machine(&ctx, machine);
+    }
+    Ok(ctx)
+}
+
+/// Checks that the machine description of a command line is that of the target.
+pub fn check_machine(ctx: &Context, target: Option<&Target>) -> Result<(), Failure> {
+    match (loaded_machine(ctx), target) {
+        (Some(_), None) => Err(Failure::Usage("--machine needs a target: give --target, or a compiled program".into())),
+        (Some(machine), Some(target)) if machine.name != target.cost.name => {
+            let (machine, target) = (&machine.name, target.cost.name);
+            Err(Failure::Usage(format!("--machine describes '{machine}', but the target is '{target}'")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads the description of a machine, with the keys and units of the one that its target embeds.
+fn read_machine(tool: &Tool, ctx: &Context, path: &str, streams: &mut Streams<'_>) -> Result<Machine, Failure> {
+    let chunk = io::text(path, streams)?;
+    let machine = Machine::read(ctx, &chunk.name, &chunk.text).map_err(|d| report(ctx, &d, streams))?;
+    let embedded = tool.target(&machine.name)?.cost.embedded(ctx).map_err(|d| report(ctx, &d, streams))?;
+    embedded.read_like(ctx, &chunk.name, &chunk.text).map_err(|d| report(ctx, &d, streams))
+}
+
+impl Tool {
+    /// Returns the target of a name.
+    pub(crate) fn target(&self, name: &str) -> Result<&'static Target, String> {
+        self.targets.iter().copied().find(|target| target.cost.name == name).ok_or_else(|| {
+            let names = || self.targets.iter().map(|target| target.cost.name);
+            format!(
+                "there is no target '{name}'{}; there are {}",
+                hint(name, names()),
+                names().collect::<Vec<_>>().join(", ")
+            )
+        })
+    }
+
+    /// Returns the pipeline of a target for the machine of a context.
+    pub(crate) fn target_pipeline(&self, target: &Target, ctx: &Context) -> Result<Pipeline, String> {
+        let text = target.pipeline(&target.cost.machine(ctx)?)?;
+        Pipeline::parse(&text, &self.passes).map_err(|e| format!("the pipeline of target '{}': {e}", target.cost.name))
+    }
+}
+
+/// Runs the pipeline of a target, and marks the program as compiled for it.
+pub fn compile(tool: &Tool, m: &mut Module, target: &Target, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    check_machine(&m.ctx, Some(target))?;
+    let mut pipeline = tool.target_pipeline(target, &m.ctx)?;
+    let mut said = Vec::new();
+    let mut watch = Watch::new(|event| {
+        if let Event::Diagnostic(d) = event {
+            said.push(d);
+        }
+    });
+    let done = pipeline.run(m, &RunOptions::default(), &mut watch);
+    drop(watch);
+    done.map_err(|_| report(&m.ctx, &said, streams))?;
+    let (root, machine) = (m.root(), target.cost.machine(&m.ctx)?);
+    let (name, hash) = (m.ctx.string_attr(target.cost.name), m.ctx.string_attr(&format!("{:016x}", machine.hash())));
+    m.set_attr(root, TARGET, Some(name));
+    m.set_attr(root, MACHINE, Some(hash));
+    Ok(())
+}
+
+/// The target for which a program was compiled, which must be the asked one, if there is one. Warns if its machine was
+/// another.
+#[cfg(feature = "cpu")]
+pub fn compiled_for(
+    tool: &Tool,
+    m: &Module,
+    file: &str,
+    asked: Option<&Target>,
+    streams: &mut Streams<'_>,
+) -> Result<&'static Target, Failure> {
+    let text = |name: &str| m.attr(m.root(), m.ctx.str(name)).and_then(|attr| m.ctx.as_str(attr));
+    let name = text(TARGET).ok_or_else(|| format!("'{file}' does not say for which target it was compiled"))?;
+    let target = tool.target(name).map_err(|why| format!("'{file}' was compiled for '{name}': {why}"))?;
+    if let Some(asked) = asked.filter(|asked| asked.cost.name != name) {
+        return Err(Failure::Usage(format!("'{file}' was compiled for '{name}', not for '{}'", asked.cost.name)));
+    }
+    check_machine(&m.ctx, Some(target))?;
+    let machine = target.cost.machine(&m.ctx)?;
+    if text(MACHINE) != Some(&format!("{:016x}", machine.hash())) {
+        let _ = writeln!(streams.err, "warning: '{file}' was compiled for another description of the machine '{name}'");
+    }
+    Ok(target)
+}
+
+/// The mistakes in declarations of targets.
+pub fn mistakes(tool: &Tool) -> Vec<DeclarationError> {
+    let ctx = tool.context();
+    let mut errors = Vec::new();
+    for target in &tool.targets {
+        let mut add = |why: String| errors.push(DeclarationError::new(Declared::Target, "", target.cost.name, why));
+        match target.cost.embedded(&ctx) {
+            Err(all) => all.iter().for_each(|error| add(error.render(&ctx).trim_end().to_owned())),
+            Ok(machine) if machine.name != target.cost.name => add(format!("its machine is '{}'", machine.name)),
+            Ok(_) => {
+                let pipeline = (!target.pipeline.is_empty()).then(|| tool.target_pipeline(target, &ctx).err());
+                let cost = target.cost.cost_fn(&ctx).err();
+                cost.into_iter().chain(pipeline.flatten()).for_each(add);
+            }
+        }
+    }
+    errors
+}

@@ -1,0 +1,199 @@
+//! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
+
+use crate::Target;
+use gradus_cost::{CostModel, machine_numbers};
+use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost};
+use gradus_ir::rules::CostFn;
+
+/// The declaration. Products with a common operand are not merged: each reads the operand in place, and slices of a
+/// merged result would be copied.
+pub const TARGET: Target = Target {
+    cost: CostModel {
+        name: "cpu",
+        doc: "this machine: convolutions and matrix products by address tables, on its widest vectors",
+        machine: include_str!("../machines/cpu.toml"),
+        cost: |machine| Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.cost(OpCost::of(m, op)))),
+        ops: OPS,
+        reference: Some(|machine| {
+            Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.reference(OpCost::of(m, op))))
+        }),
+        groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
+        approx: true,
+    },
+    pipeline: "builtin.module(canonicalize,apply-rules{target=cpu floats=approx rules=graph-algebra,graph-fuse},\
+               convert-graph-to-addr{layout=auto winograd=$winograd_tiles winograd-channels=$winograd_channels \
+               winograd-products=$winograd_products winograd-strip=$winograd_strip column-panel=$column_panel \
+               runs-per-element=$runs_per_element},\
+               propagate-layouts,fuse-epilogues,canonicalize,pack-panels{widths=$panel_widths},canonicalize,cse,\
+               form-steps,dce,plan-memory)",
+    #[cfg(feature = "cpu")]
+    load: Some(program::load),
+    ..Target::DEFAULT
+};
+
+/// The ops with kernels, and those that the pipeline lowers to them.
+const OPS: &[&str] = &[
+    "addr.*",
+    "layout.*",
+    "graph.abs",
+    "graph.add",
+    "graph.average_pool",
+    "graph.ceil",
+    "graph.clip",
+    "graph.concat",
+    "graph.conv",
+    "graph.conv_integer",
+    "graph.dequantize_linear",
+    "graph.div",
+    "graph.dropout",
+    "graph.exp",
+    "graph.expand",
+    "graph.flatten",
+    "graph.floor",
+    "graph.gemm",
+    "graph.global_average_pool",
+    "graph.global_max_pool",
+    "graph.hard_sigmoid",
+    "graph.hard_swish",
+    "graph.identity",
+    "graph.leaky_relu",
+    "graph.log_softmax",
+    "graph.lrn",
+    "graph.matmul",
+    "graph.matmul_integer",
+    "graph.max",
+    "graph.max_pool",
+    "graph.min",
+    "graph.mul",
+    "graph.neg",
+    "graph.pad",
+    "graph.prelu",
+    "graph.qlinear_conv",
+    "graph.qlinear_matmul",
+    "graph.quantize_linear",
+    "graph.reciprocal",
+    "graph.relu",
+    "graph.reshape",
+    "graph.sigmoid",
+    "graph.slice",
+    "graph.softmax",
+    "graph.split",
+    "graph.sqrt",
+    "graph.squeeze",
+    "graph.sub",
+    "graph.sum",
+    "graph.swish",
+    "graph.tanh",
+    "graph.transpose",
+    "graph.unsqueeze",
+];
+
+machine_numbers! {
+    /// The numbers of the cost model.
+    struct Numbers {
+        call,
+        peak,
+        l2_bandwidth,
+        product_share,
+        depthwise_share,
+        reference_call,
+        reference_product,
+    }
+}
+
+/// Bytes per element.
+const ELEMENT: u64 = 4;
+
+impl Numbers {
+    fn cost(&self, op: OpCost) -> u64 {
+        match op {
+            OpCost::View => 1,
+            OpCost::Move(n) | OpCost::Map(n) => self.call + n.saturating_mul(2 * ELEMENT) / self.l2_bandwidth,
+            OpCost::Contract(c) if c.kind == ContractionKind::Dense => self.call.saturating_add(self.contract(&c)),
+            OpCost::Contract(_) => self.reference(op),
+        }
+    }
+
+    /// Bound by memory bandwidth if each element is used only a few times.
+    fn contract(&self, c: &Contraction) -> u64 {
+        let elements = c.rows.saturating_add(c.columns).saturating_mul(c.depth);
+        let read = c.groups.saturating_mul(elements).saturating_mul(ELEMENT);
+        let share = if c.groups > 1 && c.depth == c.taps { self.depthwise_share } else { self.product_share };
+        (c.products().saturating_mul(100) / (self.peak * share)).max(read / self.l2_bandwidth)
+    }
+
+    /// The interpreter skips no product, not even with zero.
+    fn reference(&self, op: OpCost) -> u64 {
+        let count = match op {
+            OpCost::View => 1,
+            OpCost::Move(n) | OpCost::Map(n) => n,
+            OpCost::Contract(c) => c.products(),
+        };
+        self.reference_call.saturating_add(count.saturating_mul(self.reference_product))
+    }
+}
+
+#[cfg(feature = "cpu")]
+mod program {
+    use crate::{Executable, OpTimes, Signature, Statistic, Stop};
+    use gradus_cost::Machine;
+    use gradus_ir::eval::Datum;
+    use gradus_ir::{Module, Op};
+    use gradus_runtime::cpu::Program;
+    use gradus_runtime::workers::Workers;
+
+    pub(super) fn load<'m>(
+        module: &'m Module,
+        function: Op,
+        _: &Machine,
+        threads: usize,
+    ) -> Result<Box<dyn Executable + 'm>, String> {
+        let program = Program::new(module, function).on(Workers::new(threads)?);
+        Ok(Box::new(Compiled { program, signature: Signature::of(module, function), calls: 0 }))
+    }
+
+    struct Compiled<'m> {
+        program: Program<'m>,
+        signature: Signature,
+        /// Number of calls.
+        calls: u64,
+    }
+
+    const MIB: f64 = (1 << 20) as f64;
+
+    impl Executable for Compiled<'_> {
+        fn signature(&self) -> &Signature {
+            &self.signature
+        }
+
+        fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
+            self.calls += 1;
+            self.program.call(args)
+        }
+
+        fn statistics(&self) -> Vec<Statistic> {
+            let usage = self.program.usage().map(|usage| {
+                [
+                    ("memory of intermediate results", usage.reserved),
+                    ("needed at once", usage.needed),
+                    ("without sharing", usage.unshared),
+                ]
+            });
+            let usage = usage.into_iter().flatten();
+            let usage =
+                usage.map(|(name, bytes)| Statistic { name: name.to_owned(), value: bytes as f64 / MIB, unit: "MiB" });
+            let calls = self.calls.max(1);
+            let reference = self.program.reference(calls).into_iter().map(|(name, count)| Statistic {
+                name: format!("by reference: {name}"),
+                value: (count / calls) as f64,
+                unit: "ops",
+            });
+            usage.chain(reference).collect()
+        }
+
+        fn op_times(&self) -> Option<OpTimes> {
+            let ops = self.program.spent().into_iter().map(|(op, time)| (op, time.as_secs_f64() * 1e3)).collect();
+            Some(OpTimes { unit: "ms", ops })
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Executable functions: compiled for a target, or evaluated by reference.
+
+use gradus_interp::Interpreter;
+pub use gradus_interp::Stop;
+use gradus_ir::eval::Datum;
+use gradus_ir::{Module, Op, Type};
+
+/// A function that runs on tensors.
+pub trait Executable {
+    /// Names and types of the parameters and results.
+    fn signature(&self) -> &Signature;
+
+    /// Calls the function.
+    ///
+    /// # Errors
+    /// The op that failed, with the reason.
+    fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop>;
+
+    /// Statistics, such as memory or simulated cycles; those that add up are of all calls so far, per call.
+    fn statistics(&self) -> Vec<Statistic> {
+        Vec::new()
+    }
+
+    /// The time of each op, or of the last of several ops that run as one, over all calls; `None` if it is not
+    /// measured.
+    fn op_times(&self) -> Option<OpTimes> {
+        None
+    }
+}
+
+/// A named number.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Statistic {
+    /// Name.
+    pub name: String,
+    /// Value.
+    pub value: f64,
+    /// Unit, such as `MiB` or `cycles`.
+    pub unit: &'static str,
+}
+
+/// The time of each op.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OpTimes {
+    /// Unit: `ms`, or `cycles` of a simulator.
+    pub unit: &'static str,
+    /// The ops, each with its total over all calls.
+    pub ops: Vec<(Op, f64)>,
+}
+
+/// Names and types of the parameters and results of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// The parameters.
+    pub inputs: Vec<(String, Type)>,
+    /// The results.
+    pub outputs: Vec<(String, Type)>,
+}
+
+impl Signature {
+    /// Returns the signature of a function. Names are those of a model, or `arg0` and `result0`.
+    pub fn of(m: &Module, function: Op) -> Signature {
+        let ctx = &m.ctx;
+        let ty = m.inherent_attr(function, "function_type").and_then(|a| ctx.as_type(a));
+        let (inputs, outputs) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
+        let names = |attr: &str, default: &str, types: &[Type]| {
+            let list = m.inherent_attr(function, attr).and_then(|a| ctx.as_array(a)).unwrap_or(&[]);
+            let name = |i: usize| {
+                let dict = *list.get(i)?;
+                ctx.as_str(ctx.dict_get(dict, ctx.str("graph.name"))?).map(str::to_owned)
+            };
+            types.iter().enumerate().map(|(i, &t)| (name(i).unwrap_or(format!("{default}{i}")), t)).collect()
+        };
+        Signature { inputs: names("arg_attrs", "arg", inputs), outputs: names("res_attrs", "result", outputs) }
+    }
+}
+
+/// A function evaluated by the reference semantics of its ops.
+pub struct Reference<'m> {
+    interpreter: Interpreter<'m>,
+    function: Op,
+    signature: Signature,
+}
+
+impl<'m> Reference<'m> {
+    /// Prepares a function.
+    pub fn new(interpreter: Interpreter<'m>, function: Op) -> Reference<'m> {
+        let signature = Signature::of(interpreter.module(), function);
+        Reference { interpreter, function, signature }
+    }
+}
+
+impl Executable for Reference<'_> {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
+        self.interpreter.call(self.function, args)
+    }
+}

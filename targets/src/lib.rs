@@ -1,0 +1,72 @@
+//! Targets: the machines that Gradus compiles for, a declaration each.
+//!
+//! A [`Target`] ties together a machine description, a cost model, a pipeline and an executor. Tools list the targets
+//! of this crate and their own; all commands and passes know targets from that list only.
+//!
+//! The feature `cpu`, on by default, enables execution on this machine.
+
+mod cluster;
+mod cpu;
+mod executable;
+mod nna;
+mod npu;
+
+pub use executable::{Executable, OpTimes, Reference, Signature, Statistic, Stop};
+
+use gradus_cost::{CostModel, Machine};
+use gradus_ir::{Dialect, Module, Op, PassInfo};
+
+/// All targets. To add one, write its file and add two lines here.
+pub const TARGETS: &[&Target] = &[&cpu::TARGET, &nna::TARGET, &npu::TARGET, &cluster::TARGET];
+
+/// A target, declared once.
+pub struct Target {
+    /// Name, description, machine description, costs, implemented ops and rule groups.
+    pub cost: CostModel,
+    /// The pipeline that lowers a program, in which `$key` stands for a number of the machine; empty if there is none.
+    pub pipeline: &'static str,
+    /// Dialects that the target brings.
+    pub dialects: &'static [&'static Dialect],
+    /// Passes that the target brings.
+    pub passes: &'static [&'static PassInfo],
+    /// Prepares a function for execution; `None` if there is no executor.
+    pub load: Option<Load>,
+    /// Lists a lowered program for `inspect`, such as its instructions.
+    pub listing: Option<fn(&Module) -> String>,
+}
+
+/// Prepares a function of a valid lowered program, which may come from a file and is not trusted, for execution on a
+/// number of threads.
+pub type Load = for<'m> fn(&'m Module, Op, &Machine, usize) -> Result<Box<dyn Executable + 'm>, String>;
+
+impl Target {
+    /// The defaults of a declaration: a target with costs only.
+    pub const DEFAULT: Target =
+        Target { cost: CostModel::DEFAULT, pipeline: "", dialects: &[], passes: &[], load: None, listing: None };
+
+    /// Returns the pipeline for a machine, as a text that `opt --pass-pipeline` takes.
+    ///
+    /// # Errors
+    /// There is no pipeline, or a number of the machine is missing.
+    pub fn pipeline(&self, machine: &Machine) -> Result<String, String> {
+        match self.pipeline {
+            "" => Err(format!("target '{}' has costs only, and no pipeline and execution yet", self.cost.name)),
+            text => machine.fill(text),
+        }
+    }
+
+    /// Prepares a function of a lowered program for execution.
+    ///
+    /// # Errors
+    /// There is no executor, or it does not support the function.
+    pub fn load<'m>(
+        &self,
+        m: &'m Module,
+        function: Op,
+        machine: &Machine,
+        threads: usize,
+    ) -> Result<Box<dyn Executable + 'm>, String> {
+        let load = self.load.ok_or_else(|| format!("target '{}' has no execution in this tool", self.cost.name))?;
+        load(m, function, machine, threads)
+    }
+}

@@ -1,0 +1,82 @@
+//! `nna`: an engine for 3x3 convolutions and its scalar processor; costs only.
+
+use crate::Target;
+use gradus_cost::{CostModel, NEVER, machine_numbers};
+use gradus_ir::op_cost::{Contraction, ContractionKind, Conv3x3Mapping, OpCost};
+use gradus_ir::rules::CostFn;
+
+/// The declaration.
+pub const TARGET: Target = Target {
+    cost: CostModel {
+        name: "nna",
+        doc: "an engine for 3x3 convolutions and its scalar processor; costs in cycles",
+        machine: include_str!("../machines/nna.toml"),
+        cost: |machine| Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.cost(OpCost::of(m, op)))),
+        ops: &["arith.*", "graph.*", "layout.*", "math.*", "nna.*", "tensor.*"],
+        groups: &[
+            "graph-algebra",
+            "graph-fuse",
+            "graph-merge",
+            "matmul-on-nna",
+            "mul-as-conv",
+            "matmul-as-conv",
+            "conv-as-3x3",
+        ],
+        approx: true,
+        ..CostModel::DEFAULT
+    },
+    ..Target::DEFAULT
+};
+
+machine_numbers! {
+    /// The numbers of the cost model.
+    struct Numbers {
+        channels,
+        taps,
+        patches,
+        step,
+        weights,
+        pixels,
+        start,
+        lanes,
+    }
+}
+
+impl Numbers {
+    fn cost(&self, op: OpCost) -> u64 {
+        match op {
+            OpCost::View => 1,
+            OpCost::Move(n) | OpCost::Map(n) => self.start + n.div_ceil(self.lanes).saturating_mul(2),
+            OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
+        }
+    }
+
+    /// One product per cycle on the scalar side is assumed.
+    fn contract(&self, c: &Contraction) -> u64 {
+        let rows = c.groups.saturating_mul(c.rows);
+        let blocks = c.groups.saturating_mul(c.rows.div_ceil(self.channels));
+        match c.kind {
+            // Native convolution: a 3x3 filter over pixels of 32 channels; every other output of a step is a patch.
+            ContractionKind::Dense if c.taps == self.taps => {
+                let blocks = blocks.saturating_mul((c.depth / self.taps).div_ceil(self.channels));
+                let steps = c.columns.div_ceil(2 * self.patches);
+                blocks.saturating_mul(self.weights.max(steps.saturating_mul(self.step)))
+            }
+            ContractionKind::Dense => c.products(),
+            ContractionKind::Conv3x3(Conv3x3Mapping::Diagonal) => {
+                let filters = rows.saturating_mul(c.depth.div_ceil(self.taps));
+                filters.saturating_mul(self.patch_steps(c.columns.div_ceil(self.channels * self.patches)))
+            }
+            ContractionKind::Conv3x3(Conv3x3Mapping::Dense) => {
+                let kernels = blocks.saturating_mul(c.depth.div_ceil(self.taps * self.channels));
+                kernels.saturating_mul(self.patch_steps(c.columns.div_ceil(self.patches)))
+            }
+            ContractionKind::Sparse(..) => NEVER,
+        }
+    }
+
+    /// Cycles of steps with the same weights, whose pixels are written meanwhile.
+    fn patch_steps(&self, steps: u64) -> u64 {
+        self.weights.max(steps.saturating_mul(self.step.max(self.pixels)))
+    }
+}

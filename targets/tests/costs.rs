@@ -1,0 +1,76 @@
+//! Prices of ops by the embedded machine descriptions, and with other machines.
+
+use gradus_cost::{CostModel, NEVER, load_machine, register};
+use gradus_dialects::DIALECTS;
+use gradus_ir::{Context, ParseOptions, parse_module};
+use gradus_targets::TARGETS;
+use std::sync::Arc;
+
+const PROGRAM: &str = "func.func @f(%m: tensor<16x64xf32>, %n: tensor<64x32xf32>, %x: tensor<1x32x8x8xf32>, \
+    %w: tensor<64x32x3x3xf32>, %d: tensor<32x1x3x3xf32>, %s: tensor<1xi64>) {
+  %0 = graph.matmul %m, %n : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
+  %1 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x8x8xf32>, tensor<64x32x3x3xf32>) -> tensor<1x64x8x8xf32>
+  %2 = graph.conv %x, %d {group = 32 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x8x8xf32>, tensor<32x1x3x3xf32>) -> tensor<1x32x8x8xf32>
+  %3 = graph.add %x, %x : (tensor<1x32x8x8xf32>, tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
+  %4 = graph.transpose %x {perm = array<i64: 0, 1, 3, 2>} : (tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
+  %5 = graph.reshape %x, %s : (tensor<1x32x8x8xf32>, tensor<1xi64>) -> tensor<2048xf32>
+  %6 = sparse.matmul csr %m, %n : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
+  return
+}
+";
+
+fn context() -> Arc<Context> {
+    let ctx = Context::new(DIALECTS);
+    register(&ctx, TARGETS.iter().map(|target| &target.cost).collect());
+    ctx
+}
+
+/// The prices of the program's ops on a target.
+fn prices(ctx: &Arc<Context>, target: &str) -> Vec<u64> {
+    let m = parse_module(ctx, "program.mlir", PROGRAM.to_owned(), ParseOptions::default());
+    let m = m.unwrap_or_else(|errors| panic!("{}", errors[0].render(ctx)));
+    let cost = CostModel::named(ctx, target).and_then(|model| model.cost_fn(ctx)).expect("the target is valid");
+    let ops = m.ops_under(m.root()).into_iter().filter(|&op| m.num_results(op) == 1);
+    ops.map(|op| cost.of(&m, op)).collect()
+}
+
+/// As the cost models had these numbers as constants.
+#[test]
+fn prices_are_those_of_the_embedded_machines() {
+    let ctx = context();
+    // By reference, 1000 cycles and two per product.
+    let sparse = 1000 + 2 * 16 * 64 * 32;
+    assert_eq!(prices(&ctx, "cpu"), [2020, 65736, 6344, 556, 556, 1, sparse]);
+    assert_eq!(prices(&ctx, "nna"), [32868, 388, 4708, 356, 356, 1, NEVER]);
+    assert_eq!(prices(&ctx, "npu"), [144, 4624, 592, 2389, 48, 1, NEVER]);
+    assert_eq!(prices(&ctx, "cluster"), [471, 3372, 357, 307, 307, 1, NEVER]);
+}
+
+/// The smallest and the largest numbers give prices, and no overflow.
+#[test]
+fn extreme_machines_have_prices() {
+    for (model, value) in TARGETS.iter().map(|target| &target.cost).flat_map(|cost| [(cost, 1), (cost, u32::MAX)]) {
+        let (ctx, mut text) = (context(), format!("name = \"{}\"\n", model.name));
+        let embedded = model.embedded(&ctx).unwrap_or_else(|e| panic!("{}", e[0].render(&ctx)));
+        for number in embedded.numbers() {
+            let value = if number.is_list { format!("[{value}]") } else { value.to_string() };
+            text +=
+                &format!("{} = {{ value = {value}, unit = \"{}\", source = \"assumed\" }}\n", number.key, number.unit);
+        }
+        let machine = embedded.read_like(&ctx, "extreme.toml", &text);
+        assert!(load_machine(&ctx, machine.unwrap_or_else(|e| panic!("{}", e[0].render(&ctx)))));
+        assert_eq!(prices(&ctx, model.name).len(), 7);
+    }
+}
+
+/// Each listed op, and each op of a listed dialect, is declared.
+#[test]
+fn implemented_ops_exist() {
+    for entry in TARGETS.iter().flat_map(|target| target.cost.ops) {
+        let is_known = match entry.strip_suffix(".*") {
+            Some(name) => DIALECTS.iter().any(|dialect| dialect.name == name),
+            None => DIALECTS.iter().flat_map(|dialect| dialect.ops).any(|info| info.name == *entry),
+        };
+        assert!(is_known, "{entry}");
+    }
+}

@@ -1,0 +1,129 @@
+//! Targets on the command line: `--target`, `--machine`, statistics, documentation, and choices.
+
+mod support;
+
+use gradus::Tool;
+use gradus::targets::TARGETS;
+use support::{gradus, read, root};
+
+const GATE: &str = "docs/src/ir/gate.mlir";
+
+fn example(file: &str) -> String {
+    root().join("examples").join(file).display().to_string()
+}
+
+/// A copy of a target's machine description with a text replaced, in a temporary folder.
+fn machine(folder: &tempfile::TempDir, name: &str, from: &str, to: &str) -> String {
+    let text = read(&root().join(format!("targets/machines/{name}.toml")));
+    assert!(text.contains(from), "{from}");
+    let path = folder.path().join(format!("{name}.toml"));
+    std::fs::write(&path, text.replace(from, to)).expect("a file can be written");
+    path.display().to_string()
+}
+
+#[test]
+fn a_target_without_execution_says_so() {
+    for command in ["run", "bench", "inspect", "check"] {
+        let output = gradus(&[command, &example("digits_cnn.onnx"), "--target", "npu"]);
+        let said = "error: target 'npu' has costs only, and no pipeline and execution yet\n";
+        assert_eq!((output.code, output.err.as_str()), (1, said), "{command}");
+    }
+}
+
+#[test]
+fn statistics_are_printed_on_request() {
+    let image = format!("image={}", example("digits_test_images.npy"));
+    let run = ["run", &example("digits_cnn.onnx"), "--target", "cpu", "--input", &image];
+    let (silent, output) = (gradus(&run), gradus(&[&run[..], &["--stats"]].concat()));
+    assert_eq!(output.code, 0, "{}", output.err);
+    let statistics = output.out.strip_prefix(&silent.out).expect("statistics come last");
+    let names: Vec<&str> = statistics.lines().filter_map(|line| line.split("  ").next()).collect();
+    assert_eq!(names, ["memory of intermediate results", "needed at once", "without sharing"]);
+    assert!(statistics.lines().all(|line| line.ends_with(" MiB")), "{statistics}");
+}
+
+/// A machine whose memory is as fast as its array multiplies elementwise in memory.
+#[test]
+fn the_machine_decides_what_is_chosen() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let gate = root().join(GATE).display().to_string();
+    let opt = |args: &[&str]| gradus(&[&["opt", &gate, "--saturate=target=npu"], args].concat());
+    assert!(opt(&[]).out.contains("graph.conv"), "{}", opt(&[]).err);
+    let near = machine(&folder, "npu", "value = 750", "value = 1");
+    let text = std::fs::read_to_string(&near).expect("it was written").replace("value = 15,", "value = 1000000,");
+    std::fs::write(&near, text).expect("a file can be written");
+    let chosen = opt(&["--machine", &near]);
+    assert!(chosen.code == 0 && chosen.out.contains("graph.mul"), "{}{}", chosen.out, chosen.err);
+}
+
+#[test]
+fn a_machine_belongs_to_its_target() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (npu, model) = (machine(&folder, "npu", "750", "700"), example("digits_cnn.onnx"));
+    let of_other = gradus(&["bench", &model, "--target", "cpu", "--machine", &npu]);
+    let said = "error: --machine describes 'npu', but the target is 'cpu'\n";
+    assert_eq!((of_other.code, of_other.err.as_str()), (2, said));
+    let of_none = gradus(&["run", &model, "--machine", &npu]);
+    assert_eq!(of_none.err, "error: --machine needs a target: give --target, or a compiled program\n");
+    let unknown = machine(&folder, "cpu", "name = \"cpu\"", "name = \"cpo\"");
+    let output = gradus(&["bench", &model, "--target", "cpu", "--machine", &unknown]);
+    let said = "error: there is no target 'cpo'; did you mean 'cpu'?; there are cpu, nna, npu, cluster\n";
+    assert_eq!((output.code, output.err.as_str()), (1, said));
+}
+
+/// Thresholds of the machine reach the passes: more tiles than an image has, and no Winograd convolution.
+#[test]
+fn the_machine_fills_the_pipeline() {
+    let cpu = TARGETS.iter().find(|target| target.cost.name == "cpu").expect("there is one");
+    let machine = cpu.cost.machine(&Tool::gradus().context()).expect("it is valid");
+    let pipeline = cpu.pipeline(&machine).expect("it has one");
+    assert!(pipeline.contains("winograd=64 ") && pipeline.contains("widths=64,48,32,16}"), "{pipeline}");
+    assert!(!pipeline.contains('$'), "{pipeline}");
+    // A user can paste it.
+    let opt = gradus(&["opt", &example("digits_cnn.onnx"), &format!("--pass-pipeline={pipeline}")]);
+    assert!(opt.code == 0 && opt.out.contains("addr.indirect_gemm"), "{}", opt.err);
+}
+
+/// There is no code for sparse products, so none is chosen, not even on request.
+#[test]
+fn what_is_not_implemented_is_not_chosen() {
+    let model = example("digits_mlp_sparse90.onnx");
+    for target in TARGETS.iter().map(|target| target.cost.name) {
+        let saturate = format!("--saturate=target={target} rules=sparse");
+        let output = gradus(&["opt", &model, &saturate, "--saturate-report=-"]);
+        let (program, report) = output.out.split_once("\n// @").expect("there is a report");
+        assert!(report.contains("right-unrolled"), "{target}: the rule does not match\n{report}");
+        assert!(!program.contains("sparse.matmul"), "{target}\n{report}");
+    }
+}
+
+#[test]
+fn an_unknown_target_is_an_error() {
+    let gate = root().join(GATE).display().to_string();
+    for pass in ["saturate", "apply-rules"] {
+        let output = gradus(&["opt", &gate, &format!("--{pass}=target=npo")]);
+        assert_eq!(output.code, 1);
+        assert!(
+            output.err.contains("there is no target 'npo'; did you mean 'npu'?; there are ops ("),
+            "{}",
+            output.err
+        );
+    }
+}
+
+#[test]
+fn doc_has_pages_of_targets() {
+    let page = gradus(&["doc", "cpu"]).out;
+    for part in [
+        "## Target `cpu`\n",
+        "builtin.module(canonicalize,apply-rules{target=cpu",
+        "| `panel_widths` | 64, 48, 32, 16 | columns | cited: ",
+        "`addr.*`",
+        "Others are evaluated by reference, and priced so.",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    // A target and a dialect of one name.
+    let both = gradus(&["doc", "nna"]).out;
+    assert!(both.contains("## Target `nna`") && both.contains("# Dialect `nna`"), "{both}");
+}
