@@ -103,6 +103,21 @@ pub fn option_line(option: &gradus_ir::pass::PassOption) -> String {
     format!("{}={} - {}{default}", option.name, option.kind.placeholder(), option.doc)
 }
 
+/// The arguments for printing the program between passes.
+pub fn dump_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
+    let dumps = [
+        passes(tool, "mlir-print-ir-before", "Print IR before specified passes"),
+        passes(tool, "mlir-print-ir-after", "Print IR after specified passes"),
+        flag("mlir-print-ir-before-all", "Print IR before each pass"),
+        flag("mlir-print-ir-after-all", "Print IR after each pass"),
+        flag("mlir-print-ir-after-change", "When printing the IR after a pass, only print if the IR changed"),
+        flag("mlir-print-ir-after-failure", "When printing the IR after a pass, only print if the pass failed"),
+        flag("mlir-print-ir-module-scope", "When printing the IR before or after a pass, print the whole program"),
+        value("mlir-print-ir-tree-dir", "DIR", "Print the IR before and after passes into files in this folder"),
+    ];
+    dumps.into_iter().map(|arg| arg.help_heading("Printing between passes"))
+}
+
 /// The arguments that control the execution of passes.
 pub fn arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     let running = [
@@ -115,16 +130,6 @@ pub fn arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
         flag("mlir-pass-pipeline-local-reproducer", "Make it a reproducer of the pass that failed alone"),
         value("mlir-generate-reproducer", "FILE", "Write the input with the pipeline as a reproducer"),
         flag("run-reproducer", "Run the pipeline stored in the reproducer"),
-    ];
-    let dumps = [
-        passes(tool, "mlir-print-ir-before", "Print IR before specified passes"),
-        passes(tool, "mlir-print-ir-after", "Print IR after specified passes"),
-        flag("mlir-print-ir-before-all", "Print IR before each pass"),
-        flag("mlir-print-ir-after-all", "Print IR after each pass"),
-        flag("mlir-print-ir-after-change", "When printing the IR after a pass, only print if the IR changed"),
-        flag("mlir-print-ir-after-failure", "When printing the IR after a pass, only print if the pass failed"),
-        flag("mlir-print-ir-module-scope", "When printing the IR before or after a pass, print the whole program"),
-        value("mlir-print-ir-tree-dir", "DIR", "Print the IR before and after passes into files in this folder"),
     ];
     let reports = [
         flag("mlir-pass-statistics", "Display the statistics of each pass"),
@@ -145,7 +150,7 @@ pub fn arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     ];
     let under = |heading: &'static str| move |arg: Arg| arg.help_heading(heading);
     (running.into_iter().map(under("Running passes")))
-        .chain(dumps.into_iter().map(under("Printing between passes")))
+        .chain(dump_arguments(tool))
         .chain(reports.into_iter().map(under("Reports")))
         .chain(actions.into_iter().map(under("Actions")))
 }
@@ -208,20 +213,25 @@ pub fn run_options(tool: &Tool, matches: &ArgMatches, print: PrintOptions) -> Ru
     let local = matches.get_flag("mlir-pass-pipeline-local-reproducer");
     RunOptions {
         verify_each: matches.get_flag("verify-each"),
-        printing: IrPrinting {
-            before: selection(matches, "mlir-print-ir-before", "mlir-print-ir-before-all"),
-            after: selection(matches, "mlir-print-ir-after", "mlir-print-ir-after-all"),
-            only_after_change: matches.get_flag("mlir-print-ir-after-change"),
-            only_after_failure: matches.get_flag("mlir-print-ir-after-failure"),
-            module_scope: matches.get_flag("mlir-print-ir-module-scope"),
-            tree_dir: path("mlir-print-ir-tree-dir"),
-            print,
-        },
+        printing: printing(matches, print),
         op_on_diagnostic: matches.get_flag("mlir-print-op-on-diagnostic"),
         threads: if matches.get_flag("mlir-disable-threading") { 1 } else { threads },
         crash_reproducer: path("mlir-pass-pipeline-crash-reproducer").map(|path| CrashReproducer { path, local }),
         passes: tool.passes.clone(),
         reports: saturation::wanted(matches),
+    }
+}
+
+/// The options of [`dump_arguments`].
+pub fn printing(matches: &ArgMatches, print: PrintOptions) -> IrPrinting {
+    IrPrinting {
+        before: selection(matches, "mlir-print-ir-before", "mlir-print-ir-before-all"),
+        after: selection(matches, "mlir-print-ir-after", "mlir-print-ir-after-all"),
+        only_after_change: matches.get_flag("mlir-print-ir-after-change"),
+        only_after_failure: matches.get_flag("mlir-print-ir-after-failure"),
+        module_scope: matches.get_flag("mlir-print-ir-module-scope"),
+        tree_dir: matches.get_one::<String>("mlir-print-ir-tree-dir").map(Into::into),
+        print,
     }
 }
 

@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches};
 use gradus_cost::{Machine, load_machine, loaded_machine};
 use gradus_ir::declarations::{DeclarationError, Declared};
 use gradus_ir::diag::hint;
-use gradus_ir::pass::{Event, Pipeline, RunOptions, Watch};
+use gradus_ir::pass::{Event, IrPrinting, Pipeline, RunOptions, Watch};
 use gradus_ir::{Context, Module};
 use gradus_targets::Target;
 use std::sync::Arc;
@@ -91,19 +91,29 @@ impl Tool {
     }
 }
 
-/// Runs the pipeline of a target, and marks the program as compiled for it.
-pub fn compile(tool: &Tool, m: &mut Module, target: &Target, streams: &mut Streams<'_>) -> Result<(), Failure> {
+/// Runs the pipeline of a target, with dumps between its passes, and marks the program as compiled for it.
+pub fn compile(
+    tool: &Tool,
+    m: &mut Module,
+    target: &Target,
+    printing: IrPrinting,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
     check_machine(&m.ctx, Some(target))?;
     let mut pipeline = tool.target_pipeline(target, &m.ctx)?;
-    let mut said = Vec::new();
-    let mut watch = Watch::new(|event| {
-        if let Event::Diagnostic(d) = event {
-            said.push(d);
+    let (mut said, mut unwritten) = (Vec::new(), None);
+    let mut watch = Watch::new(|event| match event {
+        Event::Diagnostic(d) => said.push(d),
+        Event::Text(text) => drop(streams.err.write_all(text.as_bytes())),
+        Event::File { path, text } => {
+            unwritten = io::write_file(&path, &text, streams).err().or(unwritten.take());
         }
+        Event::Report(_) => {}
     });
-    let done = pipeline.run(m, &RunOptions::default(), &mut watch);
+    let done = pipeline.run(m, &RunOptions { printing, ..RunOptions::default() }, &mut watch);
     drop(watch);
     done.map_err(|_| report(&m.ctx, &said, streams))?;
+    unwritten.map_or(Ok(()), Err)?;
     let (root, machine) = (m.root(), target.cost.machine(&m.ctx)?);
     let (name, hash) = (m.ctx.string_attr(target.cost.name), m.ctx.string_attr(&format!("{:016x}", machine.hash())));
     m.set_attr(root, TARGET, Some(name));

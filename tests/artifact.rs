@@ -71,6 +71,19 @@ fn a_network_is_what_was_compiled() {
 }
 
 #[test]
+fn dumps_show_what_each_pass_decided() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let model = folder.path().join("model.gradus").display().to_string();
+    let flags = ["--mlir-print-ir-after-all", "--mlir-elide-elementsattrs-if-larger=4"];
+    let output = gradus(&[&["compile", &example("digits_cnn.onnx"), "-o", &model], &flags[..]].concat());
+    let dumps: Vec<&str> = output.err.split("// -----// IR Dump After ").collect();
+    let after = |pass: &str| *dumps.iter().find(|dump| dump.starts_with(pass)).unwrap_or_else(|| panic!("{pass}"));
+    assert!(after("FuseEpilogues").contains("low = 0.000000e+00"));
+    assert!(after("FormSteps").contains("sched.step ") && !after("FormSteps").contains("sched.buffer %host["));
+    assert!(after("PlanMemory").contains("sched.buffer %host["));
+}
+
+#[test]
 fn what_is_cut_off_or_changed_is_refused() {
     let bytes = compiled(&Tool::gradus().context(), PROGRAM);
     assert_eq!(refused(bytes.clone()), None);

@@ -3,7 +3,7 @@
 use super::model::{dim_arg, load};
 use crate::io::write;
 use crate::target::{compile, context, target_args};
-use crate::{Failure, Streams, Subcommand, Tool};
+use crate::{Failure, Streams, Subcommand, Tool, pass_flags, print_flags};
 use clap::{Arg, ArgMatches, Command};
 use gradus_ir::ParseOptions;
 use gradus_runtime::artifact;
@@ -16,13 +16,16 @@ fn command(tool: &Tool) -> Command {
         .about("Compile a program for a target into one file")
         .after_help(
             "Examples:\n  gradus compile model.onnx --target cpu -o model.gradus\n  gradus run model.gradus --input \
-             image=images.npy\n\nThe file has the program, its tables of addresses and its packed constants, with checksums. \
+             image=images.npy\n  gradus compile model.onnx -o model.gradus --mlir-print-ir-after-all \
+             --mlir-elide-elementsattrs-if-larger=16\n\nThe file has the program, its tables of addresses and its packed constants, with checksums. \
              It is mapped into memory, not read. 'run', 'bench', 'inspect' and 'opt' take it as any other program.",
         )
         .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
         .arg(Arg::new("output").short('o').value_name("FILE").required(true).help("The compiled program"))
         .args(target_args(tool).map(with_default))
         .args(dim_arg())
+        .args(pass_flags::dump_arguments(tool))
+        .args(print_flags::arguments())
 }
 
 /// Compiles for `cpu` by default.
@@ -35,6 +38,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let [file, output]: [&String; 2] = ["FILE", "output"].map(|name| matches.get_one(name).expect("is required"));
     let target: &String = matches.get_one("target").expect("has a default");
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    compile(tool, &mut m, tool.target(target)?, streams)?;
+    let printing = pass_flags::printing(matches, print_flags::print_options(matches));
+    compile(tool, &mut m, tool.target(target)?, printing, streams)?;
     write(output, streams, |out| artifact::write(m, out))
 }

@@ -5,6 +5,7 @@ use crate::io;
 use crate::io::{parse, report, text};
 use crate::{Failure, Streams, Tool, target};
 use clap::{Arg, ArgAction, ArgMatches};
+use gradus_ir::pass::IrPrinting;
 use gradus_ir::{Context, Module, ParseOptions, verify};
 #[cfg(feature = "onnx")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, import};
@@ -61,7 +62,7 @@ pub fn open<'a>(
         return Ok((file, m, Some(target)));
     }
     match target {
-        Some(target) => target::compile(tool, &mut m, target, streams)?,
+        Some(target) => target::compile(tool, &mut m, target, IrPrinting::default(), streams)?,
         None => target::check_machine(&ctx, None)?,
     }
     Ok((file, m, target))
