@@ -6,6 +6,7 @@
 //! | `programs.rs` | the programs |
 //! | `by_rules.rs` | the cheapest program, with each rule applied or not at each op |
 //! | `by_classes.rs` | the cheapest choice of a node per e-class |
+//! | `products.rs` | elementwise products of any shape become convolutions on `npu` |
 //!
 //! Neither uses the extractor. The first uses no e-graph and only implementation rules; the second uses everything that
 //! the rules of the target make equal.
@@ -14,6 +15,7 @@
 
 mod by_classes;
 mod by_rules;
+mod products;
 mod programs;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,10 +1,10 @@
 //! Quantized ops: an integer q represents the real number `(q - zero_point) * scale`.
 
 use super::args::{Inputs, conv, int, one, several};
-use super::linear::{conv_shape, matmul_shape};
+use super::linear::{conv_cost, conv_shape, matmul_cost, matmul_shape};
 use super::unary::checked;
 use super::{GENERIC, infer, onnx_dtype, onnx_type};
-use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
+use crate::constraint::{BYTE_TENSOR, FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
@@ -21,22 +21,24 @@ use gradus_reference_kernels as kernels;
     traits = Traits::OPERAND_SEGMENTS,
     format = "$a `,` $b (`a_zero` $a_zero_point^)? (`b_zero` $b_zero_point^)? attr-dict `:` functional-type(operands, results)",
     infer = |args| infer::one(args, matmul_shape(args)?, Type::I32),
+    cost = matmul_cost,
     eval = matmul_integer
 )]
 pub struct MatMulIntegerOp {
     /// Left operand.
-    a: Operand<INT_TENSOR>,
+    a: Operand<BYTE_TENSOR>,
     /// Right operand.
-    b: Operand<INT_TENSOR>,
+    b: Operand<BYTE_TENSOR>,
     /// Zero point of `a`.
-    a_zero_point: OptOperand<INT_TENSOR>,
+    a_zero_point: OptOperand<BYTE_TENSOR>,
     /// Zero point of `b`.
-    b_zero_point: OptOperand<INT_TENSOR>,
+    b_zero_point: OptOperand<BYTE_TENSOR>,
     /// Product.
     y: OpResult<INT_TENSOR>,
 }
 
-fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+/// Evaluates an integer product with optional zero points.
+pub(crate) fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     one(kernels::matmul_integer(i.get("a")?, i.get("b")?, i.opt("a_zero_point")?, i.opt("b_zero_point")?))
 }
@@ -53,24 +55,25 @@ fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $w (`x_zero` $x_zero_point^)? (`w_zero` $w_zero_point^)? attr-dict `:` functional-type(operands, results)",
     infer = |args| infer::one(args, conv_shape(args)?, Type::I32),
+    cost = conv_cost,
     eval = conv_integer,
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct ConvIntegerOp {
     /// Input, `[N, C, D...]`.
-    x: Operand<INT_TENSOR>,
+    x: Operand<BYTE_TENSOR>,
     /// Filters, `[M, C / group, K...]`.
-    w: Operand<INT_TENSOR>,
+    w: Operand<BYTE_TENSOR>,
     /// Zero point of the input.
-    x_zero_point: OptOperand<INT_TENSOR>,
+    x_zero_point: OptOperand<BYTE_TENSOR>,
     /// Zero point of the filters.
-    w_zero_point: OptOperand<INT_TENSOR>,
+    w_zero_point: OptOperand<BYTE_TENSOR>,
     /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
     #[default = "\"NOTSET\""]
     auto_pad: OptAttribute<STRING>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// Number of channel groups.
+    /// Number of channel groups; -1 for one per channel.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
     /// Spatial extents of the filters; must match `w`.
@@ -96,7 +99,13 @@ fn conv_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.qlinear_matmul %a, %sa, %za, %b, %sb, %zb, %sy, %zy : (tensor<4x8xui8>, tensor<f32>, tensor<ui8>, tensor<8x3xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<4x3xui8>
 /// ```
-#[op("graph.qlinear_matmul", format = GENERIC, infer = infer_qlinear_matmul, eval = qlinear_matmul)]
+#[op(
+    "graph.qlinear_matmul",
+    format = GENERIC,
+    infer = infer_qlinear_matmul,
+    cost = matmul_cost,
+    eval = qlinear_matmul
+)]
 pub struct QLinearMatMulOp {
     /// Left operand.
     a: Operand<INT_TENSOR>,
@@ -148,6 +157,7 @@ fn qlinear_matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     "graph.qlinear_conv",
     format = GENERIC,
     infer = infer_qlinear_conv,
+    cost = conv_cost,
     eval = qlinear_conv,
     verify = |m, op| checked(m, op, conv)
 )]
@@ -175,7 +185,7 @@ pub struct QLinearConvOp {
     auto_pad: OptAttribute<STRING>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// Number of channel groups.
+    /// Number of channel groups; -1 for one per channel.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
     /// Spatial extents of the filters; must match `w`.
