@@ -179,16 +179,9 @@ const EQUIVALENT: &[(&str, &str)] = &[
     // With one channel, both convolutions are the same.
     ("mul-as-conv", "right: operands 0 and 1 of 'graph.conv' swapped"),
     ("mul-as-conv", "right: 'group' of 'graph.conv' forgotten"),
-    ("mul-as-conv", "'as_kernels' instead of 'as_channels'"),
-    ("mul-scalar-as-conv", "right: 'group' of 'graph.conv' forgotten"),
-    ("mul-scalar-as-conv", "'one_kernel' instead of 'channel_kernels'"),
     // Such a convolution exists only if both numbers, or both shapes, are equal.
-    ("mul-as-conv", "'channels' instead of 'elements'"),
-    ("mul-as-conv", "'channel_kernels' instead of 'as_kernels'"),
     ("matmul-as-conv", "'as_filters' instead of 'as_pixels'"),
     // The computed shapes exist only for such tensors.
-    ("mul-scalar-as-conv", "without the condition 'one_element'"),
-    ("mul-scalar-as-conv", "without the condition 'has_channels'"),
     // An approximation that is off by one bit is also within one percent.
     ("fast-inverse-sqrt", "right: 1597466889 instead of 1597466888"),
     // The algorithm does not affect the result, nor do omitted zeros in sums of finite products.
@@ -207,8 +200,6 @@ const EQUIVALENT: &[(&str, &str)] = &[
     ("right-patterns", "without the condition 'mostly_zeros'"),
     ("right-csr", "without the condition 'mostly_zeros'"),
     // The new op takes only matrices.
-    ("diagonal-filters", "without the condition 'matrices'"),
-    ("dense-filters", "without the condition 'matrices'"),
     ("left-unrolled", "without the condition 'matrices'"),
     ("left-patterns", "without the condition 'matrices'"),
     ("left-csr", "without the condition 'matrices'"),

@@ -57,14 +57,14 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
 /// Products of 8-bit integers become integer products, and these the op with either mapping.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
-    rule("byte-product",      "graph.matmul(a: A, b: B): R => graph.cast{to = element(R)}(graph.matmul_integer(a, b)): R  if matrices(A, B)"),
-    rule("quantized-product", "graph.qlinear_matmul(a: A, r: F, y, b: B, s: G, z, t: H, w: V): R => graph.cast{to = element(R)}(graph.round(graph.add(graph.mul(graph.cast{to = f64}(graph.matmul_integer(a, b, y, z)), graph.cast{to = f64}(graph.div(graph.mul(s, r), t))), graph.cast{to = f64}(w)))): R  if matrices(A, B), scalar(F), per_column(G), scalar(H), scalar(V), bytes(R)"),
-    rule("diagonal-filters",  "graph.matmul_integer(a: A, b: B) => nna.matmul{mapping = diagonal}(a, b)  if matrices(A, B)"),
-    rule("dense-filters",     "graph.matmul_integer(a: A, b: B) => nna.matmul{mapping = dense}(a, b)     if matrices(A, B)"),
-    rule("diagonal-filters-zero", "graph.matmul_integer{operandSegmentSizes = S}(a: A, b: B, z) => nna.matmul{mapping = diagonal, operandSegmentSizes = S}(a, b, z)  if matrices(A, B)"),
-    rule("dense-filters-zero",    "graph.matmul_integer{operandSegmentSizes = S}(a: A, b: B, z) => nna.matmul{mapping = dense, operandSegmentSizes = S}(a, b, z)     if matrices(A, B)"),
-    rule("diagonal-filters-zeros", "graph.matmul_integer(a: A, b: B, y, z) => nna.matmul{mapping = diagonal}(a, b, y, z)  if matrices(A, B)"),
-    rule("dense-filters-zeros",    "graph.matmul_integer(a: A, b: B, y, z) => nna.matmul{mapping = dense}(a, b, y, z)     if matrices(A, B)"),
+    rule("byte-product",      "graph.matmul(a, b): R => graph.cast{to = element(R)}(graph.matmul_integer(a, b)): R"),
+    rule("quantized-product", "graph.qlinear_matmul(a, r: F, y, b, s: G, z, t: H, w: V): R => graph.cast{to = element(R)}(graph.round(graph.add(graph.mul(graph.cast{to = f64}(graph.matmul_integer(a, b, y, z)), graph.cast{to = f64}(graph.div(graph.mul(s, r), t))), graph.cast{to = f64}(w)))): R  if scalar(F), per_column(G), scalar(H), scalar(V)"),
+    rule("diagonal-filters",  "graph.matmul_integer(a, b) => nna.matmul{mapping = diagonal}(a, b)"),
+    rule("dense-filters",     "graph.matmul_integer(a, b) => nna.matmul{mapping = dense}(a, b)"),
+    rule("diagonal-filters-zero", "graph.matmul_integer{operandSegmentSizes = S}(a, b, z) => nna.matmul{mapping = diagonal, operandSegmentSizes = S}(a, b, z)"),
+    rule("dense-filters-zero",    "graph.matmul_integer{operandSegmentSizes = S}(a, b, z) => nna.matmul{mapping = dense, operandSegmentSizes = S}(a, b, z)"),
+    rule("diagonal-filters-zeros", "graph.matmul_integer(a, b, y, z) => nna.matmul{mapping = diagonal}(a, b, y, z)"),
+    rule("dense-filters-zeros",    "graph.matmul_integer(a, b, y, z) => nna.matmul{mapping = dense}(a, b, y, z)"),
 ];
 
 const TYPE: &[ArgKind] = &[ArgKind::Type];
@@ -73,7 +73,6 @@ const TYPE: &[ArgKind] = &[ArgKind::Type];
 const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::test("scalar", "a tensor of one element and rank 0 or 1", TYPE, |m, x| m.ctx.static_shape(x[0].ty()).is_some_and(|dims| dims.is_empty() || dims == [1])),
     &RuleFunction::test("per_column", "a scalar or vector", TYPE, |m, x| m.ctx.static_shape(x[0].ty()).is_some_and(|dims| dims.len() < 2)),
-    &RuleFunction::test("bytes", "a tensor of 8-bit integers", TYPE, |m, x| (BYTE_TENSOR.check)(&m.ctx, x[0].ty())),
 ];
 
 /// The dialect declaration.

@@ -6,7 +6,7 @@ use super::unary::checked;
 use super::{GENERIC, infer, onnx_dtype, onnx_type};
 use crate::constraint::{BYTE_TENSOR, FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 
 /// Integer matrix product of 8-bit tensors: `(a - a_zero_point)(b - b_zero_point)` in i32.
@@ -108,29 +108,45 @@ fn conv_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 )]
 pub struct QLinearMatMulOp {
     /// Left operand.
-    a: Operand<INT_TENSOR>,
+    a: Operand<BYTE_TENSOR>,
     /// Scale of `a`.
     a_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of `a`.
-    a_zero_point: Operand<INT_TENSOR>,
+    a_zero_point: Operand<BYTE_TENSOR>,
     /// Right operand.
-    b: Operand<INT_TENSOR>,
+    b: Operand<BYTE_TENSOR>,
     /// Scale of `b`.
     b_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of `b`.
-    b_zero_point: Operand<INT_TENSOR>,
+    b_zero_point: Operand<BYTE_TENSOR>,
     /// Scale of the result.
     y_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of the result.
-    y_zero_point: Operand<INT_TENSOR>,
+    y_zero_point: Operand<BYTE_TENSOR>,
     /// Product.
-    y: OpResult<INT_TENSOR>,
+    y: OpResult<BYTE_TENSOR>,
 }
 
 fn infer_qlinear_matmul(args: &OpArgs<'_>) -> infer::Types {
     infer::common_elem(args, &["a", "a_zero_point"])?;
     infer::common_elem(args, &["b", "b_zero_point"])?;
+    require_parameters(args, &["a", "b", "y"])?;
     infer::one(args, matmul_shape(args)?, infer::elem(args, "y_zero_point")?)
+}
+
+/// Checks that each scale has as many elements as its zero point, and those of the result one.
+fn require_parameters(args: &OpArgs<'_>, values: &[&str]) -> Result<(), String> {
+    for value in values {
+        let (scale, zero) = (format!("{value}_scale"), format!("{value}_zero_point"));
+        let [of_scale, of_zero] =
+            [&scale, &zero].map(|name| infer::dims(args, name).map_or(DYNAMIC, |d| infer::product(&d)));
+        let count = infer::unify(of_scale, of_zero);
+        let count = count.map_err(|_| format!("requires '{scale}' and '{zero}' of the same number of elements"))?;
+        if *value == "y" && ![1, DYNAMIC].contains(&count) {
+            return Err(format!("requires one element in '{scale}' and '{zero}', not {count}"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns a quantized operand.
@@ -163,21 +179,21 @@ fn qlinear_matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
 )]
 pub struct QLinearConvOp {
     /// Input, `[N, C, D...]`.
-    x: Operand<INT_TENSOR>,
+    x: Operand<BYTE_TENSOR>,
     /// Scale of the input.
     x_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of the input.
-    x_zero_point: Operand<INT_TENSOR>,
+    x_zero_point: Operand<BYTE_TENSOR>,
     /// Filters, `[M, C / group, K...]`.
-    w: Operand<INT_TENSOR>,
+    w: Operand<BYTE_TENSOR>,
     /// Scale of the filters.
     w_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of the filters.
-    w_zero_point: Operand<INT_TENSOR>,
+    w_zero_point: Operand<BYTE_TENSOR>,
     /// Scale of the result.
     y_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of the result.
-    y_zero_point: Operand<INT_TENSOR>,
+    y_zero_point: Operand<BYTE_TENSOR>,
     /// Bias of the integer sums, `[M]`.
     b: OptOperand<INT_TENSOR>,
     /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
@@ -195,12 +211,13 @@ pub struct QLinearConvOp {
     /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
     /// Output, `[N, M, O...]`.
-    y: OpResult<INT_TENSOR>,
+    y: OpResult<BYTE_TENSOR>,
 }
 
 fn infer_qlinear_conv(args: &OpArgs<'_>) -> infer::Types {
     infer::common_elem(args, &["x", "x_zero_point"])?;
     infer::common_elem(args, &["w", "w_zero_point"])?;
+    require_parameters(args, &["x", "w", "y"])?;
     infer::one(args, conv_shape(args)?, infer::elem(args, "y_zero_point")?)
 }
 

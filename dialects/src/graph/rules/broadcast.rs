@@ -30,6 +30,11 @@ fn aligned(m: &Module, x: &[Arg]) -> Option<Vec<[i64; 2]>> {
     Some((0..rank).map(|i| [at(a, i), at(b, i)]).collect())
 }
 
+/// Whether the right one of two aligned types has one element.
+fn has_one_element(pairs: &[[i64; 2]]) -> bool {
+    pairs.iter().all(|&[_, b]| b == 1)
+}
+
 /// Multiplies extents, one of which may be dynamic. Fails for an extent of 0.
 fn times(a: i64, b: i64) -> Option<i64> {
     match (a, b) {
@@ -42,11 +47,13 @@ fn times(a: i64, b: i64) -> Option<i64> {
 /// Returns the mapping of the product of two types. Fails if the axes have another order, or if extents that are known
 /// only at run time decide it.
 fn mapping(m: &Module, x: &[Arg]) -> Option<Mapping> {
-    let (mut extents, mut last) = ([1; 4], 0);
-    for [a, b] in aligned(m, x)? {
+    let (pairs, mut extents, mut last) = (aligned(m, x)?, [1; 4], 0);
+    let one_element = has_one_element(&pairs);
+    for [a, b] in pairs {
         let (at, extent) = match [a, b] {
             [1, 1] => continue,
-            [a, 1] if last == 0 => (0, a),
+            // The positions of an image are multiplied in parallel, and priced if the batch is dynamic.
+            [a, 1] if last == 0 && (a == DYNAMIC || !one_element) => (0, a),
             [DYNAMIC, _] | [_, DYNAMIC] => return None,
             [a, 1] => (3, a),
             [1, b] => (2, b),
@@ -90,8 +97,7 @@ pub(super) fn expansion(m: &Module, x: &[Arg]) -> Option<Attr> {
     if sample.len() > 1 {
         sample[0] = 1;
     }
-    let one_element = pairs.iter().all(|&[_, b]| b == 1);
-    let shape = if one_element {
+    let shape = if has_one_element(&pairs) {
         let channel = if result.len() > 2 { 1 } else { result.len().checked_sub(1)? };
         let ones = (0..result.len()).map(|i| if i == channel { result[i] } else { 1 });
         if [1, DYNAMIC].contains(&result[channel]) { sample } else { ones.collect() }

@@ -9,7 +9,7 @@ func.func @floats(%a: tensor<4x18xf32>, %b: tensor<18x64xf32>) {
 // -----
 
 func.func @narrow(%a: tensor<4x18xi8>, %b: tensor<18x64xi8>) {
-  // expected-error@+1 {{TODO}}
+  // expected-error@+1 {{inferred type 'tensor<4x64xi32>' is incompatible with the result's type 'tensor<4x64xi8>'}}
   %0 = nna.matmul dense %a, %b : (tensor<4x18xi8>, tensor<18x64xi8>) -> tensor<4x64xi8>
   return
 }

@@ -33,8 +33,9 @@ func.func @scalar_of_rank_1(%a: tensor<1xf32>, %b: tensor<64x8xf32>) -> tensor<6
   return %0 : tensor<64x8xf32>
 }
 
+// The vector can be the filters as well.
 // CHECK-LABEL: @scalar_of_rank_4(
-// CHECK: graph.conv {{.*}} {group = 5 : i64}
+// CHECK: graph.conv {{.*}} : (tensor<1x1x1x1xf32>, tensor<5x1x1x1xf32>) -> tensor<1x5x1x1xf32>
 func.func @scalar_of_rank_4(%a: tensor<5xf32>, %b: tensor<1x1x1x1xf32>) -> tensor<1x1x1x5xf32> {
   %0 = graph.mul %a, %b : (tensor<5xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x1x5xf32>
   return %0 : tensor<1x1x1x5xf32>
@@ -101,14 +102,14 @@ func.func @mask_of_images(%a: tensor<2x16x8x8xf32>, %b: tensor<2x1x8x8xf32>) -> 
 
 // One channel: the factors are filters.
 // CHECK-LABEL: @outer(
-// CHECK: graph.conv {{.*}} {group = 1 : i64} : (tensor<4x1x1x1xf32>, tensor<6x1x1x1xf32>) -> tensor<4x6x1x1xf32>
+// CHECK: graph.conv {{.*}} : (tensor<4x1x1x1xf32>, tensor<6x1x1x1xf32>) -> tensor<4x6x1x1xf32>
 func.func @outer(%a: tensor<4x1xf32>, %b: tensor<1x6xf32>) -> tensor<4x6xf32> {
   %0 = graph.mul %a, %b : (tensor<4x1xf32>, tensor<1x6xf32>) -> tensor<4x6xf32>
   return %0 : tensor<4x6xf32>
 }
 
 // CHECK-LABEL: @outer_of_channels_and_mask(
-// CHECK: graph.conv {{.*}} {group = 1 : i64} : (tensor<8x1x1x1xf32>, tensor<9x1x1x1xf32>) -> tensor<8x9x1x1xf32>
+// CHECK: graph.conv {{.*}} : (tensor<1x1x9x1xf32>, tensor<8x1x1x1xf32>) -> tensor<1x8x9x1xf32>
 func.func @outer_of_channels_and_mask(%a: tensor<1x8x1x1xf32>, %b: tensor<3x3xf32>) -> tensor<1x8x3x3xf32> {
   %0 = graph.mul %a, %b : (tensor<1x8x1x1xf32>, tensor<3x3xf32>) -> tensor<1x8x3x3xf32>
   return %0 : tensor<1x8x3x3xf32>
@@ -121,12 +122,21 @@ func.func @batched_outer(%a: tensor<3x4x1xf32>, %b: tensor<3x1x5xf32>) -> tensor
   return %0 : tensor<3x4x5xf32>
 }
 
+// CHECK-LABEL: @one_expanded(
+// CHECK: graph.expand %arg0
+// CHECK-NOT: graph.expand
+// CHECK: graph.conv {{.*}} {group = 18 : i64} : (tensor<5x18x1x1xf32>, tensor<72x1x1x1xf32>) -> tensor<5x72x1x1xf32>
+func.func @one_expanded(%a: tensor<1x2x1x3x4xf32>, %b: tensor<5x2x3x3x1xf32>) -> tensor<5x2x3x3x4xf32> {
+  %0 = graph.mul %a, %b : (tensor<1x2x1x3x4xf32>, tensor<5x2x3x3x1xf32>) -> tensor<5x2x3x3x4xf32>
+  return %0 : tensor<5x2x3x3x4xf32>
+}
+
 // CHECK-LABEL: @both_expanded(
 // CHECK-COUNT-2: graph.expand
 // CHECK: graph.conv
-func.func @both_expanded(%a: tensor<1x2x1x3x4xf32>, %b: tensor<5x2x3x3x1xf32>) -> tensor<5x2x3x3x4xf32> {
-  %0 = graph.mul %a, %b : (tensor<1x2x1x3x4xf32>, tensor<5x2x3x3x1xf32>) -> tensor<5x2x3x3x4xf32>
-  return %0 : tensor<5x2x3x3x4xf32>
+func.func @both_expanded(%a: tensor<2x1x4x1xf32>, %b: tensor<1x3x1x5xf32>) -> tensor<2x3x4x5xf32> {
+  %0 = graph.mul %a, %b : (tensor<2x1x4x1xf32>, tensor<1x3x1x5xf32>) -> tensor<2x3x4x5xf32>
+  return %0 : tensor<2x3x4x5xf32>
 }
 
 // CHECK-LABEL: @constant(
@@ -146,9 +156,9 @@ func.func @dynamic_batch_of_channels(%a: tensor<?x16x8x8xf32>, %b: tensor<16x1x1
 
 // CHECK-LABEL: @dynamic_batch_and_scalar(
 // CHECK: graph.conv %arg0, {{.*}} {group = 16 : i64}
-func.func @dynamic_batch_and_scalar(%a: tensor<?x16x?x?xf32>, %b: tensor<1xf32>) -> tensor<?x16x?x?xf32> {
-  %0 = graph.mul %a, %b : (tensor<?x16x?x?xf32>, tensor<1xf32>) -> tensor<?x16x?x?xf32>
-  return %0 : tensor<?x16x?x?xf32>
+func.func @dynamic_batch_and_scalar(%a: tensor<?x16x8x8xf32>, %b: tensor<1xf32>) -> tensor<?x16x8x8xf32> {
+  %0 = graph.mul %a, %b : (tensor<?x16x8x8xf32>, tensor<1xf32>) -> tensor<?x16x8x8xf32>
+  return %0 : tensor<?x16x8x8xf32>
 }
 
 // CHECK-LABEL: @dynamic_batch_of_masks(
@@ -172,6 +182,14 @@ func.func @dynamic_batch_of_rows(%a: tensor<?x8xf32>, %b: tensor<8xf32>) -> tens
 func.func @two_dynamic_batches(%a: tensor<?x16x8x8xf32>, %b: tensor<?x16x1x1xf32>) -> tensor<?x16x8x8xf32> {
   %0 = graph.mul %a, %b : (tensor<?x16x8x8xf32>, tensor<?x16x1x1xf32>) -> tensor<?x16x8x8xf32>
   return %0 : tensor<?x16x8x8xf32>
+}
+
+// A window fits no image without positions, so dynamic images become channels.
+// CHECK-LABEL: @dynamic_images(
+// CHECK: graph.conv {{.*}} {group = -1 : i64}
+func.func @dynamic_images(%a: tensor<?x16x?x?xf32>, %b: tensor<16x1x1xf32>) -> tensor<?x16x?x?xf32> {
+  %0 = graph.mul %a, %b : (tensor<?x16x?x?xf32>, tensor<16x1x1xf32>) -> tensor<?x16x?x?xf32>
+  return %0 : tensor<?x16x?x?xf32>
 }
 
 // CHECK-LABEL: @everything_dynamic(
