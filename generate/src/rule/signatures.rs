@@ -97,9 +97,10 @@ fn tensors(ctx: &Context) -> Vec<Type> {
     let lists: &[&[i64]] = &[&[1], &[2], &[4], &[2, 3]];
     let of = |elem: Type, shapes: &[&[i64]]| shapes.iter().map(|s| ctx.tensor_type(s, elem)).collect::<Vec<_>>();
     let mut types = of(Type::F32, float);
+    let bytes: &[&[i64]] = &[&[], &[2], &[2, 2], &[2, 3], &[3, 2], &[DYNAMIC, 3]];
     let dynamic: &[&[i64]] = &[&[DYNAMIC], &[DYNAMIC, 3]];
     types
-        .extend([of(Type::I32, whole), of(Type::I8, whole), of(Type::I64, lists), of(Type::I1, &whole[1..2])].concat());
-    types.extend([of(Type::F32, dynamic), of(Type::I8, &dynamic[..1])].concat());
+        .extend([of(Type::I32, whole), of(Type::I8, bytes), of(Type::I64, lists), of(Type::I1, &whole[1..2])].concat());
+    types.extend(of(Type::F32, dynamic));
     types
 }
