@@ -134,15 +134,15 @@ fn infer_qlinear_matmul(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, matmul_shape(args)?, infer::elem(args, "y_zero_point")?)
 }
 
-/// Checks that each scale has the shape of its zero point, and those of the result one element.
+/// Checks that scale and zero point have the same shape if both have several elements, and those of the result have one.
 fn require_parameters(args: &OpArgs<'_>, values: &[&str]) -> Result<(), String> {
     for value in values {
         let (scale, zero) = (format!("{value}_scale"), format!("{value}_zero_point"));
         let (Some(a), Some(b)) = (infer::dims(args, &scale), infer::dims(args, &zero)) else { continue };
         let [of_scale, of_zero] = [&a, &b].map(|dims| infer::product(dims));
         let is_same = a.len() == b.len() && a.iter().zip(&b).all(|(&a, &b)| infer::unify(a, b).is_ok());
-        if !is_same && [of_scale, of_zero] != [1, 1] {
-            return Err(format!("requires '{scale}' and '{zero}' of the same shape"));
+        if !is_same && ![of_scale, of_zero].contains(&1) {
+            return Err(format!("requires '{scale}' and '{zero}' of the same shape, or one element"));
         }
         if *value == "y" && ![of_scale, of_zero].iter().all(|n| [1, DYNAMIC].contains(n)) {
             return Err(format!("requires one element in '{scale}' and '{zero}', not {of_scale}"));

@@ -41,9 +41,9 @@ func.func @wide_integers(%x: tensor<1x3x8xi32>, %w: tensor<3x1x1xi8>) {
 
 // -----
 
-func.func @scales(%a: tensor<2x3xi8>, %b: tensor<3x2xi8>, %s: tensor<f32>, %t: tensor<2xf32>, %z: tensor<i8>) {
-  // expected-error@+1 {{requires 'b_scale' and 'b_zero_point' of the same shape}}
-  %0 = graph.qlinear_matmul %a, %s, %z, %b, %t, %z, %s, %z : (tensor<2x3xi8>, tensor<f32>, tensor<i8>, tensor<3x2xi8>, tensor<2xf32>, tensor<i8>, tensor<f32>, tensor<i8>) -> tensor<2x2xi8>
+func.func @scales(%a: tensor<2x3xi8>, %b: tensor<3x2xi8>, %s: tensor<f32>, %t: tensor<2xf32>, %z: tensor<i8>, %w: tensor<3xi8>) {
+  // expected-error@+1 {{requires 'b_scale' and 'b_zero_point' of the same shape, or one element}}
+  %0 = graph.qlinear_matmul %a, %s, %z, %b, %t, %w, %s, %z : (tensor<2x3xi8>, tensor<f32>, tensor<i8>, tensor<3x2xi8>, tensor<2xf32>, tensor<3xi8>, tensor<f32>, tensor<i8>) -> tensor<2x2xi8>
   return
 }
 
