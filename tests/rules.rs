@@ -179,20 +179,43 @@ const EQUIVALENT: &[(&str, &str)] = &[
     // With one channel, both convolutions are the same.
     ("mul-as-conv", "right: operands 0 and 1 of 'graph.conv' swapped"),
     ("mul-as-conv", "right: 'group' of 'graph.conv' forgotten"),
-    ("mul-as-conv", "'as_kernels' instead of 'as_channels'"),
-    ("mul-scalar-as-conv", "right: 'group' of 'graph.conv' forgotten"),
-    ("mul-scalar-as-conv", "'one_kernel' instead of 'channel_kernels'"),
+    ("mul-as-integer-conv", "right: operands 0 and 1 of 'graph.conv_integer' swapped"),
+    ("mul-as-integer-conv", "right: 'group' of 'graph.conv_integer' forgotten"),
     // Such a convolution exists only if both numbers, or both shapes, are equal.
-    ("mul-as-conv", "'channels' instead of 'elements'"),
-    ("mul-as-conv", "'channel_kernels' instead of 'as_kernels'"),
     ("matmul-as-conv", "'as_filters' instead of 'as_pixels'"),
-    // The computed shapes exist only for such tensors.
-    ("mul-scalar-as-conv", "without the condition 'one_element'"),
-    ("mul-scalar-as-conv", "without the condition 'has_channels'"),
+    // Of the other operand, there is no such convolution, or the same one.
+    ("mul-as-conv", "arguments 0 and 1 of 'factor_groups' swapped"),
+    ("mul-as-conv", "arguments 0 and 1 of 'as_factors' swapped"),
+    ("mul-as-integer-conv", "arguments 0 and 1 of 'factor_groups' swapped"),
+    ("mul-as-integer-conv", "arguments 0 and 1 of 'as_features' swapped"),
+    ("mul-as-integer-conv", "arguments 0 and 1 of 'as_factors' swapped"),
+    // Any expansion is right that leaves the type of the product.
+    ("mul-expanded", "arguments 0 and 1 of 'expansion' swapped"),
+    ("mul-expanded", "'end_after_rows' instead of 'expansion'"),
+    // Every nonzero number allows zeros.
+    ("mul-dynamic-as-conv", "right: 'allowzero' of 'graph.reshape' one more"),
+    ("mul-dynamic-as-integer-conv", "right: 'allowzero' of 'graph.reshape' one more"),
+    // The condition prevents needless choices.
+    ("mul-dynamic-as-conv", "without the condition 'decided_at_run_time'"),
+    ("mul-dynamic-as-integer-conv", "without the condition 'decided_at_run_time'"),
+    // The number of operands says which they are.
+    ("slice-whole", "left: 'operandSegmentSizes' of 'graph.slice' forgotten"),
+    ("slice-slice", "left: 'operandSegmentSizes' of 'graph.slice' forgotten"),
+    ("slice-relu", "left: 'operandSegmentSizes' of 'graph.slice' forgotten"),
+    ("slice-sigmoid", "left: 'operandSegmentSizes' of 'graph.slice' forgotten"),
+    ("slice-tanh", "left: 'operandSegmentSizes' of 'graph.slice' forgotten"),
+    ("slice-add", "left: 'operandSegmentSizes' of 'graph.slice' forgotten"),
+    ("slice-mul", "left: 'operandSegmentSizes' of 'graph.slice' forgotten"),
+    ("diagonal-filters", "left: 'operandSegmentSizes' of 'graph.matmul_integer' forgotten"),
+    ("dense-filters", "left: 'operandSegmentSizes' of 'graph.matmul_integer' forgotten"),
+    ("diagonal-filters-zeros", "left: 'operandSegmentSizes' of 'graph.matmul_integer' forgotten"),
+    ("dense-filters-zeros", "left: 'operandSegmentSizes' of 'graph.matmul_integer' forgotten"),
     // An approximation that is off by one bit is also within one percent.
     ("fast-inverse-sqrt", "right: 1597466889 instead of 1597466888"),
     // The algorithm does not affect the result, nor do omitted zeros in sums of finite products.
     ("diagonal-filters", "right: 'mapping' of 'nna.matmul' one more"),
+    ("diagonal-filters-zero", "right: 'mapping' of 'nna.matmul' one more"),
+    ("diagonal-filters-zeros", "right: 'mapping' of 'nna.matmul' one more"),
     ("left-unrolled", "right: 'form' of 'sparse.matmul' one more"),
     ("left-patterns", "right: 'form' of 'sparse.matmul' one more"),
     ("right-unrolled", "right: 'form' of 'sparse.matmul' one more"),
@@ -207,8 +230,6 @@ const EQUIVALENT: &[(&str, &str)] = &[
     ("right-patterns", "without the condition 'mostly_zeros'"),
     ("right-csr", "without the condition 'mostly_zeros'"),
     // The new op takes only matrices.
-    ("diagonal-filters", "without the condition 'matrices'"),
-    ("dense-filters", "without the condition 'matrices'"),
     ("left-unrolled", "without the condition 'matrices'"),
     ("left-patterns", "without the condition 'matrices'"),
     ("left-csr", "without the condition 'matrices'"),

@@ -430,12 +430,13 @@ type Counts = &'static [(&'static str, usize)];
 fn targets_choose_and_results_stay() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("chosen.mlir").display().to_string();
-    let cases: [(&str, &str, Counts); 6] = [
+    let cases: [(&str, &str, Counts); 7] = [
         ("digits_cnn", "npu", &[("graph.mul ", 0), ("graph.conv ", 11)]),
+        ("digits_cnn_batch", "npu", &[("graph.mul ", 0), ("graph.conv ", 11)]),
         ("digits_cnn", "cpu", &[("graph.mul ", 2), ("graph.conv ", 9)]),
-        ("digits_cnn", "nna", &[("graph.mul ", 2), ("nna.matmul ", 1)]),
+        ("digits_cnn", "nna", &[("graph.mul ", 2), ("nna.matmul ", 0)]),
         ("digits_mlp_sparse90", "cpu", &[("sparse.matmul", 0), ("graph.matmul ", 3)]),
-        ("digits_mlp_sparse90", "nna", &[("nna.matmul ", 3), ("graph.matmul ", 0)]),
+        ("digits_mlp_sparse90", "nna", &[("nna.matmul ", 0), ("graph.conv ", 3), ("graph.matmul ", 0)]),
         ("digits_mlp_sparse90", "cluster", &[("graph.matmul ", 3), ("sparse.matmul", 0)]),
     ];
     for (model, target, chosen) in cases {
@@ -447,7 +448,8 @@ fn targets_choose_and_results_stay() {
             assert_eq!(text.matches(op).count(), *count, "'{op}' in {model} for {target}");
         }
         let images = root().join("examples/digits_test_images.npy").display().to_string();
-        let output = gradus(&["run", &file, "--input", &images, "--expect", &format!("{path}_logits.npy")]);
+        let logits = format!("{}_logits.npy", path.trim_end_matches("_batch"));
+        let output = gradus(&["run", &file, "--input", &images, "--expect", &logits]);
         assert_eq!(output.code, 0, "{model} for {target}: {}{}", output.out, output.err);
     }
 }

@@ -75,6 +75,8 @@ types! {
     FLOAT_TENSOR = "tensor of floating-point values", |c, t| tensor_of(c, t, float);
     /// Tensors of integers of any signedness.
     INT_TENSOR = "tensor of integer values", |c, t| tensor_of(c, t, integer);
+    /// Tensors of 8-bit integers of any signedness.
+    BYTE_TENSOR = "tensor of 8-bit integer values", |c, t| tensor_of(c, t, |c, e| integer(c, e) && c.int_width(e) == Some(8));
     /// Tensors of 64-bit integers: shapes, axes, indices.
     I64_TENSOR = "tensor of 64-bit signless integer values", |c, t| tensor_of(c, t, |_, e| e == Type::I64);
     /// Tensors of booleans.

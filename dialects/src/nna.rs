@@ -3,13 +3,11 @@
 //! Source: the seed on products of matrices on a convolution engine. The ops choose how work is mapped to the engine;
 //! its instructions are a level below.
 
-use crate::constraint::{TENSOR, kind};
-use crate::graph::infer_product;
-use gradus_ir::eval::Datum;
+use crate::constraint::{BYTE_TENSOR, INT_TENSOR, kind};
+use crate::graph::{infer_integer_product, matmul_integer, product};
 use gradus_ir::op_cost::{Contraction, ContractionKind, Conv3x3Mapping, OpCost};
-use gradus_ir::rules::{Rule, RuleGroup, rule};
-use gradus_ir::{AttrKind, AttrText, Dialect, OpArgs, OpDecl, Type, op};
-use gradus_reference_kernels as kernels;
+use gradus_ir::rules::{ArgKind, Rule, RuleFunction, RuleGroup, rule};
+use gradus_ir::{AttrKind, AttrText, Dialect, OpArgs, OpDecl, Traits, Type, op};
 
 /// The mapping of a matrix product to 3x3 convolutions.
 const MAPPING: AttrKind = AttrKind {
@@ -19,42 +17,62 @@ const MAPPING: AttrKind = AttrKind {
     })
 };
 
-/// Matrix product, computed by 3x3 convolutions.
+/// Matrix product of 8-bit integers in i32, computed by 3x3 convolutions: `(a - a_zero_point)(b - b_zero_point)`.
 ///
 /// `diagonal`: nine elements of a row of `a` form a diagonal filter, which keeps 32 columns of `b` apart as channels.
-/// `dense`: 32 rows of `a` are output channels, and 288 reduction indices are nine pixels of 32 input channels. The
-/// engine computes with 8-bit integers; other types must be quantized first.
+/// `dense`: 32 rows of `a` are output channels, and 288 reduction indices are nine pixels of 32 input channels. Zero
+/// points are those of `graph.matmul_integer`; the engine computes without them, and their terms are added to the result.
 ///
 /// ```mlir
-/// %c = nna.matmul diagonal %a, %b : (tensor<4x18xi8>, tensor<18x64xi8>) -> tensor<4x64xi8>
+/// %c = nna.matmul diagonal %a, %b a_zero %z : (tensor<4x18xui8>, tensor<18x64xi8>, tensor<ui8>) -> tensor<4x64xi32>
 /// ```
 #[op(
     "nna.matmul",
-    infer = infer_product,
+    traits = Traits::OPERAND_SEGMENTS,
+    infer = infer_integer_product,
     cost = cost,
-    eval = |_, data| Ok(vec![Datum::Tensor(kernels::matmul(data[0].tensor()?, data[1].tensor()?)?)]),
-    format = "$mapping operands attr-dict `:` functional-type(operands, results)"
+    eval = matmul_integer,
+    format = "$mapping $a `,` $b (`a_zero` $a_zero_point^)? (`b_zero` $b_zero_point^)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct MatMulOp {
     /// Mapping to convolutions: `diagonal` or `dense`.
     mapping: Attribute<MAPPING>,
     /// Left matrix, `[M, K]`.
-    a: Operand<TENSOR>,
+    a: Operand<BYTE_TENSOR>,
     /// Right matrix, `[K, N]`.
-    b: Operand<TENSOR>,
+    b: Operand<BYTE_TENSOR>,
+    /// Zero point of `a`: a scalar, or one per row.
+    a_zero_point: OptOperand<BYTE_TENSOR>,
+    /// Zero point of `b`: a scalar, or one per column.
+    b_zero_point: OptOperand<BYTE_TENSOR>,
     /// Product, `[M, N]`.
-    y: OpResult<TENSOR>,
+    y: OpResult<INT_TENSOR>,
 }
 
 fn cost(args: &OpArgs<'_>) -> OpCost {
     let mapping = if args.int("mapping") == Some(0) { Conv3x3Mapping::Diagonal } else { Conv3x3Mapping::Dense };
-    OpCost::Contract(Contraction { kind: ContractionKind::Conv3x3(mapping), ..crate::graph::product(args) })
+    OpCost::Contract(Contraction { kind: ContractionKind::Conv3x3(mapping), ..product(args) })
 }
 
+/// Products of 8-bit integers become integer products, and these the op with either mapping.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
-    rule("diagonal-filters", "graph.matmul(a: A, b: B) => nna.matmul{mapping = diagonal}(a, b)  if matrices(A, B)"),
-    rule("dense-filters",    "graph.matmul(a: A, b: B) => nna.matmul{mapping = dense}(a, b)     if matrices(A, B)"),
+    rule("byte-product",      "graph.matmul(a, b): R => graph.cast{to = element(R)}(graph.matmul_integer(a, b)): R"),
+    rule("quantized-product", "graph.qlinear_matmul(a, r: F, y, b, s: G, z, t: H, w: V): R => graph.cast{to = element(R)}(graph.round(graph.add(graph.mul(graph.cast{to = f64}(graph.matmul_integer(a, b, y, z)), graph.cast{to = f64}(graph.div(graph.mul(s, r), t))), graph.cast{to = f64}(w)))): R  if scalar(F), per_column(G), scalar(H), scalar(V)"),
+    rule("diagonal-filters",  "graph.matmul_integer(a, b) => nna.matmul{mapping = diagonal}(a, b)"),
+    rule("dense-filters",     "graph.matmul_integer(a, b) => nna.matmul{mapping = dense}(a, b)"),
+    rule("diagonal-filters-zero", "graph.matmul_integer{operandSegmentSizes = S}(a, b, z) => nna.matmul{mapping = diagonal, operandSegmentSizes = S}(a, b, z)"),
+    rule("dense-filters-zero",    "graph.matmul_integer{operandSegmentSizes = S}(a, b, z) => nna.matmul{mapping = dense, operandSegmentSizes = S}(a, b, z)"),
+    rule("diagonal-filters-zeros", "graph.matmul_integer(a, b, y, z) => nna.matmul{mapping = diagonal}(a, b, y, z)"),
+    rule("dense-filters-zeros",    "graph.matmul_integer(a, b, y, z) => nna.matmul{mapping = dense}(a, b, y, z)"),
+];
+
+const TYPE: &[ArgKind] = &[ArgKind::Type];
+
+#[rustfmt::skip]
+const FUNCTIONS: &[&RuleFunction] = &[
+    &RuleFunction::test("scalar", "a tensor of one element and rank 0 or 1", TYPE, |m, x| m.ctx.static_shape(x[0].ty()).is_some_and(|dims| dims.is_empty() || dims == [1])),
+    &RuleFunction::test("per_column", "a scalar or vector", TYPE, |m, x| m.ctx.static_shape(x[0].ty()).is_some_and(|dims| dims.len() < 2)),
 ];
 
 /// The dialect declaration.
@@ -67,5 +85,6 @@ pub const DIALECT: Dialect = Dialect {
         doc: "matrix products on the 3x3 convolution engine",
         rules: RULES,
     }],
+    rule_functions: FUNCTIONS,
     ..Dialect::DEFAULT
 };

@@ -35,6 +35,8 @@ const SIGNATURE_TRIES: usize = 10_000;
 const SIGNATURES: usize = 400;
 const FEW: usize = 200;
 const MORE_TRIES: usize = 100_000;
+/// Number of signatures below which operands of equal shapes are tried.
+const RARE: usize = 16;
 /// Number of attribute combinations tried for each operand list, and number of operand lists: rare combinations seldom
 /// appear by chance.
 const CROSSINGS: usize = 24;
@@ -47,21 +49,10 @@ const AKIN: u64 = 60;
 pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Type]) -> Vec<Signature> {
     let mut trial = Trial::of(ctx, types);
     let mut found = IndexSet::new();
-    for i in 0..MORE_TRIES {
-        if found.len() >= if i < SIGNATURE_TRIES { SIGNATURES } else { FEW } {
-            break;
-        }
-        let Some(op) = trial.attempt(info) else { continue };
-        if verify::verify_op(&trial.module, op).is_ok() {
-            let all = signature(&trial.module, op);
-            let needed = info.results.iter().filter(|spec| spec.arity == Arity::One).count();
-            if needed < all.results.len() {
-                let fewer = all.results[..needed].iter().copied().collect();
-                found.extend(trial.verified(info, &Signature { results: fewer, ..all.clone() }));
-            }
-            found.insert(all);
-        }
-        trial.module.erase_op(op);
+    trial.search(info, &mut found);
+    if found.len() < RARE {
+        trial.repeats_shapes = true;
+        trial.search(info, &mut found);
     }
     if info.attrs.len() > 1 {
         let lists: IndexSet<_> = found.iter().map(|signature| signature.operands.clone()).collect();
@@ -89,9 +80,31 @@ pub(crate) struct Trial {
     types_of: FxHashMap<*const TypeConstraint, Arc<[(Type, Value)]>>,
     attrs_of: FxHashMap<*const AttrKind, Arc<[Attr]>>,
     random: Random,
+    /// Whether operands often have the shape of an earlier one with another element type.
+    repeats_shapes: bool,
 }
 
 impl Trial {
+    /// Adds valid signatures, found by trial.
+    fn search(&mut self, info: &'static OpInfo, found: &mut IndexSet<Signature>) {
+        for i in 0..MORE_TRIES {
+            if found.len() >= if i < SIGNATURE_TRIES { SIGNATURES } else { FEW } {
+                break;
+            }
+            let Some(op) = self.attempt(info) else { continue };
+            if verify::verify_op(&self.module, op).is_ok() {
+                let all = signature(&self.module, op);
+                let needed = info.results.iter().filter(|spec| spec.arity == Arity::One).count();
+                if needed < all.results.len() {
+                    let fewer = all.results[..needed].iter().copied().collect();
+                    found.extend(self.verified(info, &Signature { results: fewer, ..all.clone() }));
+                }
+                found.insert(all);
+            }
+            self.module.erase_op(op);
+        }
+    }
+
     pub(crate) fn new(ctx: &Arc<Context>) -> Trial {
         Trial::of(ctx, &domain::types(ctx))
     }
@@ -106,7 +119,7 @@ impl Trial {
         let block = module.add_block(region);
         let values = types.iter().map(|&ty| (ty, module.add_block_arg(block, ty, Loc::UNKNOWN))).collect();
         let (types_of, attrs_of) = Default::default();
-        Trial { module, block, values, types_of, attrs_of, random: Random::of("declared") }
+        Trial { module, block, values, types_of, attrs_of, random: Random::of("declared"), repeats_shapes: false }
     }
 
     fn explore(&mut self, info: &'static OpInfo) {
@@ -240,6 +253,8 @@ impl Trial {
                 50
             };
             let equal = like.and_then(|like| choices.iter().find(|(ty, _)| *ty == like));
+            let of_shape = |like: Type| choices.iter().find(|(ty, _)| self.repeats_shapes && self.is_akin(*ty, like));
+            let equal = equal.or_else(|| like.and_then(of_shape));
             group.push(match equal.filter(|_| self.random.percent(chance)) {
                 Some(&equal) => equal,
                 None => self.random.pick(&choices),

@@ -233,7 +233,7 @@ pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i
         offsets: offset.to_f64(),
         mask: mask.map(Tensor::to_f64),
     };
-    let (rows, depth) = (m / group, per_group * taps);
+    let (rows, depth) = (m / group.max(1), per_group * taps);
     let mut y = Vec::with_capacity(total);
     for sample in 0..if total > 0 { n } else { 0 } {
         let read = reader.columns(sample);

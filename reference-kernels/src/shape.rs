@@ -204,8 +204,21 @@ impl WindowAttrs {
 pub struct ConvAttrs {
     /// Sliding window.
     pub window: WindowAttrs,
-    /// Number of channel groups.
+    /// Number of channel groups, or [`PER_CHANNEL`].
     pub group: i64,
+}
+
+/// The number of groups of a depthwise convolution of any number of channels.
+pub const PER_CHANNEL: i64 = -1;
+
+impl ConvAttrs {
+    /// Returns the number of groups for an input of `channels` channels; 0 only for a depthwise one without channels.
+    pub fn groups(&self, channels: usize) -> Option<usize> {
+        match self.group {
+            PER_CHANNEL => Some(channels),
+            group => usize::try_from(group).ok().filter(|&group| group > 0),
+        }
+    }
 }
 
 impl Default for ConvAttrs {
@@ -220,8 +233,7 @@ pub fn conv_window(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Resu
     if input.len() < 2 || input.len() != weight.len() {
         return Err(wrong("ranks should be equal and at least 2"));
     }
-    let group =
-        usize::try_from(attrs.group).ok().filter(|&g| g > 0).ok_or_else(|| wrong("group should be positive"))?;
+    let group = attrs.groups(input[1]).ok_or_else(|| wrong("group should be positive, or -1"))?;
     if weight[1].checked_mul(group) != Some(input[1]) || !weight[0].is_multiple_of(group) {
         return Err(wrong("channels do not match the groups"));
     }

@@ -6,6 +6,7 @@
 //! | `programs.rs` | the programs |
 //! | `by_rules.rs` | the cheapest program, with each rule applied or not at each op |
 //! | `by_classes.rs` | the cheapest choice of a node per e-class |
+//! | `products.rs` | elementwise products of any shape become convolutions on `npu` |
 //!
 //! Neither uses the extractor. The first uses no e-graph and only implementation rules; the second uses everything that
 //! the rules of the target make equal.
@@ -14,6 +15,7 @@
 
 mod by_classes;
 mod by_rules;
+mod products;
 mod programs;
 #[path = "../support/mod.rs"]
 mod support;
@@ -22,9 +24,9 @@ use gradus::Tool;
 use gradus::check::{Input, Outcome, Seen, run};
 use gradus::cost::CostModel;
 use gradus::egraph::report::Report;
-use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus::ir::random::Random;
-use gradus::ir::{Context, DType, Module, Op, ParseOptions, Type, parse_module};
+use gradus::ir::{Context, Module, Op, ParseOptions, Type, parse_module};
 use programs::Program;
 use std::sync::Arc;
 use support::reports;
@@ -147,11 +149,15 @@ fn compare_by_classes(programs: &[Program]) -> Totals {
     totals
 }
 
-/// Small integers as floats, so that sums of products are exact.
+/// Any integers, or small ones as floats, so that sums of products are exact.
 fn draw(ctx: &Context, ty: Type, random: &mut Random) -> Datum {
     let shape: Vec<usize> = ctx.static_shape(ty).expect("extents are known").iter().map(|&d| d as usize).collect();
-    let values = (0..shape.iter().product()).map(|_| random.pick(&[-1.0, 0.0, 1.0])).collect();
-    Datum::Tensor(floats_to_tensor(DType::F32, &shape, values))
+    let dtype = ctx.dtype(ctx.element_type(ty)).expect("elements have values");
+    let count = shape.iter().product();
+    Datum::Tensor(match dtype.is_float() {
+        true => floats_to_tensor(dtype, &shape, (0..count).map(|_| random.pick(&[-1.0, 0.0, 1.0])).collect()),
+        false => ints_to_tensor(dtype, &shape, &(0..count).map(|_| random.int(dtype.bits())).collect::<Vec<_>>()),
+    })
 }
 
 fn results(m: &Module, args: &[Datum], what: &str) -> Vec<Vec<f64>> {
@@ -190,6 +196,18 @@ fn single_ops_get_the_cheapest_implementation() {
     by_classes.show("single ops, by classes");
     assert!(by_rules.left_out == 0 && by_rules.cheaper > 100 && by_rules.cheaper < by_rules.programs);
     assert!(by_classes.left_out == 0 && by_classes.cheaper > 100);
+}
+
+/// Products of 8-bit matrices are the only ones that the 3x3 engine takes.
+#[test]
+fn integer_products_get_the_cheapest_implementation() {
+    let programs = programs::integers();
+    let by_rules = compare_by_rules(&programs);
+    by_rules.show("integer products, by rules");
+    let by_classes = compare_by_classes(&programs);
+    by_classes.show("integer products, by classes");
+    assert!(by_rules.left_out == 0 && by_rules.cheaper >= programs.len() as u64 / 2);
+    assert!(by_classes.left_out == 0 && by_classes.cheaper >= programs.len() as u64 / 2);
 }
 
 #[test]

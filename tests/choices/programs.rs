@@ -104,7 +104,8 @@ pub fn singles() -> Vec<Program> {
     let (mut all, mut random) = (Vec::new(), Random::of("singles"));
     for shape in [&[16][..], &[4, 8], &[1, 8, 4, 4], &[2, 16, 3, 3], &[1, 64, 8, 8], &[1, 1, 1, 1], &[1, 3, 5]] {
         let channel: Shape = shape.iter().enumerate().map(|(i, &d)| if i == 1 { d } else { 1 }).collect();
-        for other in [shape, &channel, &vec![1; shape.len()]] {
+        let row: Shape = shape.iter().enumerate().map(|(i, &d)| if i + 1 == shape.len() { d } else { 1 }).collect();
+        for other in [shape, &channel, &row, &vec![1; shape.len()]] {
             for constant in [false, true] {
                 let mut w = Writer::default();
                 let x = w.arg(shape);
@@ -113,6 +114,13 @@ pub fn singles() -> Vec<Program> {
                 all.push(w.finish(&[product]));
             }
         }
+        // An outer product.
+        let one = |(i, &d): (usize, &i64)| if 2 * i < shape.len() { [d, 1] } else { [1, d] };
+        let (left, right): (Shape, Shape) = shape.iter().enumerate().map(one).map(Into::<(i64, i64)>::into).unzip();
+        let mut w = Writer::default();
+        let (x, y) = (w.arg(&left), w.arg(&right));
+        let product = w.op("mul", &[x, y], "", shape);
+        all.push(w.finish(&[product]));
     }
     for [m, k, n] in [[1, 1, 1], [1, 64, 16], [4, 18, 64], [16, 9, 1], [32, 32, 8], [64, 24, 3], [3, 48, 48]] {
         let mut w = Writer::default();
@@ -129,6 +137,39 @@ pub fn singles() -> Vec<Program> {
                 all.push(w.finish(&[product]));
             }
         }
+    }
+    all
+}
+
+/// Products of 8-bit matrices: wrapped, in i32 with and without zero points, and requantized.
+pub fn integers() -> Vec<Program> {
+    let mut all = Vec::new();
+    for [m, k, n] in [[1, 1, 1], [1, 64, 16], [4, 18, 64], [16, 9, 1], [2, 9, 96], [32, 288, 8], [64, 24, 3]] {
+        let (a, b, wide) =
+            (format!("tensor<{m}x{k}xui8>"), format!("tensor<{k}x{n}xi8>"), format!("tensor<{m}x{n}xi32>"));
+        for (zeros, values, types) in [
+            ("", "", ""),
+            (" a_zero %y", ", %y: tensor<ui8>", ", tensor<ui8>"),
+            (" b_zero %z", ", %z: tensor<1xi8>", ", tensor<1xi8>"),
+            (" a_zero %y b_zero %z", ", %y: tensor<ui8>, %z: tensor<i8>", ", tensor<ui8>, tensor<i8>"),
+        ] {
+            all.push(Program {
+                text: format!(
+                    "func.func @f(%a: {a}, %b: {b}{values}) -> {wide} {{\n  %0 = graph.matmul_integer %a, %b{zeros} : ({a}, {b}{types}) -> {wide}\n  return %0 : {wide}\n}}\n"
+                ),
+            });
+        }
+        let (a, bytes) = (format!("tensor<{m}x{k}xi8>"), format!("tensor<{m}x{n}xi8>"));
+        all.push(Program {
+            text: format!(
+                "func.func @f(%a: {a}, %b: {b}) -> {bytes} {{\n  %0 = graph.matmul %a, %b : ({a}, {b}) -> {bytes}\n  return %0 : {bytes}\n}}\n"
+            ),
+        });
+        all.push(Program {
+            text: format!(
+                "func.func @f(%a: {a}, %b: {b}) -> {bytes} {{\n  %s = graph.constant dense<0.5> : tensor<f32>\n  %z = graph.constant dense<3> : tensor<i8>\n  %0 = graph.qlinear_matmul %a, %s, %z, %b, %s, %z, %s, %z : ({a}, tensor<f32>, tensor<i8>, {b}, tensor<f32>, tensor<i8>, tensor<f32>, tensor<i8>) -> {bytes}\n  return %0 : {bytes}\n}}\n"
+            ),
+        });
     }
     all
 }

@@ -4,6 +4,7 @@ use super::args::{Inputs, int, one, unary};
 use super::{DENSE, GENERIC, infer, onnx_type};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::op_cost::OpCost;
 use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axis, slice_axis};
@@ -267,6 +268,7 @@ fn eye_like(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.shape",
+    cost = |_| OpCost::View,
     format = GENERIC,
     infer = infer_shape,
     fold = fold_shape,

@@ -7,16 +7,16 @@ use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use gradus_ir::declared_cost::elements;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::op_cost::{Contraction, OpCost};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
-    ConvAttrs, ConvTransposeAttrs, Window, conv_output_dims, conv_transpose_output_dims, conv_window,
+    ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims, conv_window,
 };
 
 /// Convolution with any number of spatial axes.
 ///
 /// `x` is `[N, C, D...]`, `w` is `[M, C / group, K...]`, the bias is `[M]`. Output channels see the input channels of
-/// their group only; `group = C` is a depthwise convolution.
+/// their group only; `group = C` is a depthwise convolution, and `group = -1` one of any number of channels.
 ///
 /// ```mlir
 /// %y = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
@@ -41,7 +41,7 @@ pub struct ConvOp {
     auto_pad: OptAttribute<STRING>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// Number of channel groups.
+    /// Number of channel groups; -1 for one per channel.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
     /// Spatial extents of the filters; must match `w`.
@@ -108,7 +108,11 @@ fn extents(args: &OpArgs<'_>, name: &str) -> Vec<u64> {
 
 /// Returns the cost of a convolution.
 pub(super) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
-    let (w, groups) = (extents(args, "w"), args.int("group").unwrap_or(1).max(1).cast_unsigned());
+    let (x, w) = (extents(args, "x"), extents(args, "w"));
+    let groups = match args.int("group").unwrap_or(1) {
+        PER_CHANNEL => x.get(1).copied().unwrap_or(1).max(1),
+        group => group.max(1).cast_unsigned(),
+    };
     let (Some((&filters, rest)), Some(&ty)) = (w.split_first(), args.result_types.first()) else {
         return OpCost::Map(1);
     };
@@ -119,8 +123,21 @@ pub(super) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
 
 /// Infers the type of a product of two matrices of known rank.
 pub(crate) fn infer_product(args: &OpArgs<'_>) -> infer::Types {
+    require_matrices(args)?;
+    infer_matmul(args)
+}
+
+/// Infers the type of an integer product of two matrices of known rank with optional zero points.
+pub(crate) fn infer_integer_product(args: &OpArgs<'_>) -> infer::Types {
+    require_matrices(args)?;
+    infer::common_elem(args, &["a", "a_zero_point"])?;
+    infer::common_elem(args, &["b", "b_zero_point"])?;
+    infer::one(args, matmul_shape(args)?, Type::I32)
+}
+
+fn require_matrices(args: &OpArgs<'_>) -> Result<(), String> {
     let matrices = ["a", "b"].into_iter().all(|name| infer::dims(args, name).is_some_and(|dims| dims.len() == 2));
-    if matrices { infer_matmul(args) } else { Err("requires matrices".into()) }
+    if matrices { Ok(()) } else { Err("requires matrices".into()) }
 }
 
 /// Returns the cost of a batched matrix product.
@@ -154,10 +171,11 @@ fn conv_dims(x: &[i64], w: &[i64], attrs: &ConvAttrs) -> Result<Vec<i64>, String
         let (x, w) = (infer::display(x), infer::display(w));
         return Err(format!("a convolution requires operands of the same rank, at least 3, not {x} and {w}"));
     }
-    let group = usize::try_from(attrs.group).ok().filter(|&g| g > 0).ok_or("attribute 'group' should be positive")?;
+    let group = attrs.groups(infer::known(x[1]).unwrap_or(1));
+    let group = group.ok_or("attribute 'group' should be positive, or -1 for one group per channel")?;
     let (c, k) = match (infer::known(x[1]), infer::known(w[1])) {
         (Some(c), Some(k)) => (c, k),
-        (Some(c), None) => (c, c / group),
+        (Some(c), None) => (c, c.checked_div(group).unwrap_or(1)),
         (None, k) => (k.unwrap_or(1).saturating_mul(group), k.unwrap_or(1)),
     };
     let mut input = vec![infer::known(x[0]).unwrap_or(1), c];

@@ -1,9 +1,9 @@
 //! `graph`: neural networks as graphs of tensor ops, with the semantics of ONNX operators.
 //!
 //! There is one op per ONNX operator, named after it (see [`operator`]), with the operands and attributes of the newest
-//! opset, in order and by name. Deviations: the attribute `to` of `graph.cast` is a type, not a type number, and
-//! behaviour that the newest opset dropped has an attribute of its own (`legacy_flatten` of `graph.softmax`). Optional
-//! trailing results are present if the op has that many results.
+//! opset, in order and by name. Deviations: the attribute `to` of `graph.cast` is a type, not a type number, behaviour
+//! that the newest opset dropped has an attribute of its own (`legacy_flatten` of `graph.softmax`), and a convolution with
+//! `group = -1` has one group per channel. Optional trailing results are present if the op has that many results.
 
 mod args;
 mod attention;

@@ -1,12 +1,12 @@
 //! Quantized ops: an integer q represents the real number `(q - zero_point) * scale`.
 
 use super::args::{Inputs, conv, int, one, several};
-use super::linear::{conv_shape, matmul_shape};
+use super::linear::{conv_cost, conv_shape, matmul_cost, matmul_shape};
 use super::unary::checked;
 use super::{GENERIC, infer, onnx_dtype, onnx_type};
-use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
+use crate::constraint::{BYTE_TENSOR, FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 
 /// Integer matrix product of 8-bit tensors: `(a - a_zero_point)(b - b_zero_point)` in i32.
@@ -21,22 +21,24 @@ use gradus_reference_kernels as kernels;
     traits = Traits::OPERAND_SEGMENTS,
     format = "$a `,` $b (`a_zero` $a_zero_point^)? (`b_zero` $b_zero_point^)? attr-dict `:` functional-type(operands, results)",
     infer = |args| infer::one(args, matmul_shape(args)?, Type::I32),
+    cost = matmul_cost,
     eval = matmul_integer
 )]
 pub struct MatMulIntegerOp {
     /// Left operand.
-    a: Operand<INT_TENSOR>,
+    a: Operand<BYTE_TENSOR>,
     /// Right operand.
-    b: Operand<INT_TENSOR>,
+    b: Operand<BYTE_TENSOR>,
     /// Zero point of `a`.
-    a_zero_point: OptOperand<INT_TENSOR>,
+    a_zero_point: OptOperand<BYTE_TENSOR>,
     /// Zero point of `b`.
-    b_zero_point: OptOperand<INT_TENSOR>,
+    b_zero_point: OptOperand<BYTE_TENSOR>,
     /// Product.
     y: OpResult<INT_TENSOR>,
 }
 
-fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+/// Evaluates an integer product with optional zero points.
+pub(crate) fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     one(kernels::matmul_integer(i.get("a")?, i.get("b")?, i.opt("a_zero_point")?, i.opt("b_zero_point")?))
 }
@@ -53,24 +55,25 @@ fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $w (`x_zero` $x_zero_point^)? (`w_zero` $w_zero_point^)? attr-dict `:` functional-type(operands, results)",
     infer = |args| infer::one(args, conv_shape(args)?, Type::I32),
+    cost = conv_cost,
     eval = conv_integer,
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct ConvIntegerOp {
     /// Input, `[N, C, D...]`.
-    x: Operand<INT_TENSOR>,
+    x: Operand<BYTE_TENSOR>,
     /// Filters, `[M, C / group, K...]`.
-    w: Operand<INT_TENSOR>,
+    w: Operand<BYTE_TENSOR>,
     /// Zero point of the input.
-    x_zero_point: OptOperand<INT_TENSOR>,
+    x_zero_point: OptOperand<BYTE_TENSOR>,
     /// Zero point of the filters.
-    w_zero_point: OptOperand<INT_TENSOR>,
+    w_zero_point: OptOperand<BYTE_TENSOR>,
     /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
     #[default = "\"NOTSET\""]
     auto_pad: OptAttribute<STRING>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// Number of channel groups.
+    /// Number of channel groups; -1 for one per channel.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
     /// Spatial extents of the filters; must match `w`.
@@ -96,32 +99,56 @@ fn conv_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.qlinear_matmul %a, %sa, %za, %b, %sb, %zb, %sy, %zy : (tensor<4x8xui8>, tensor<f32>, tensor<ui8>, tensor<8x3xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<4x3xui8>
 /// ```
-#[op("graph.qlinear_matmul", format = GENERIC, infer = infer_qlinear_matmul, eval = qlinear_matmul)]
+#[op(
+    "graph.qlinear_matmul",
+    format = GENERIC,
+    infer = infer_qlinear_matmul,
+    cost = matmul_cost,
+    eval = qlinear_matmul
+)]
 pub struct QLinearMatMulOp {
     /// Left operand.
-    a: Operand<INT_TENSOR>,
+    a: Operand<BYTE_TENSOR>,
     /// Scale of `a`.
     a_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of `a`.
-    a_zero_point: Operand<INT_TENSOR>,
+    a_zero_point: Operand<BYTE_TENSOR>,
     /// Right operand.
-    b: Operand<INT_TENSOR>,
+    b: Operand<BYTE_TENSOR>,
     /// Scale of `b`.
     b_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of `b`.
-    b_zero_point: Operand<INT_TENSOR>,
+    b_zero_point: Operand<BYTE_TENSOR>,
     /// Scale of the result.
     y_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of the result.
-    y_zero_point: Operand<INT_TENSOR>,
+    y_zero_point: Operand<BYTE_TENSOR>,
     /// Product.
-    y: OpResult<INT_TENSOR>,
+    y: OpResult<BYTE_TENSOR>,
 }
 
 fn infer_qlinear_matmul(args: &OpArgs<'_>) -> infer::Types {
     infer::common_elem(args, &["a", "a_zero_point"])?;
     infer::common_elem(args, &["b", "b_zero_point"])?;
+    require_parameters(args, &["a", "b", "y"])?;
     infer::one(args, matmul_shape(args)?, infer::elem(args, "y_zero_point")?)
+}
+
+/// Checks that scale and zero point have the same shape if both have several elements, and those of the result have one.
+fn require_parameters(args: &OpArgs<'_>, values: &[&str]) -> Result<(), String> {
+    for value in values {
+        let (scale, zero) = (format!("{value}_scale"), format!("{value}_zero_point"));
+        let (Some(a), Some(b)) = (infer::dims(args, &scale), infer::dims(args, &zero)) else { continue };
+        let [of_scale, of_zero] = [&a, &b].map(|dims| infer::product(dims));
+        let is_same = a.len() == b.len() && a.iter().zip(&b).all(|(&a, &b)| infer::unify(a, b).is_ok());
+        if !is_same && ![of_scale, of_zero].contains(&1) {
+            return Err(format!("requires '{scale}' and '{zero}' of the same shape, or one element"));
+        }
+        if *value == "y" && ![of_scale, of_zero].iter().all(|n| [1, DYNAMIC].contains(n)) {
+            return Err(format!("requires one element in '{scale}' and '{zero}', not {of_scale}"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns a quantized operand.
@@ -148,26 +175,27 @@ fn qlinear_matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     "graph.qlinear_conv",
     format = GENERIC,
     infer = infer_qlinear_conv,
+    cost = conv_cost,
     eval = qlinear_conv,
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct QLinearConvOp {
     /// Input, `[N, C, D...]`.
-    x: Operand<INT_TENSOR>,
+    x: Operand<BYTE_TENSOR>,
     /// Scale of the input.
     x_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of the input.
-    x_zero_point: Operand<INT_TENSOR>,
+    x_zero_point: Operand<BYTE_TENSOR>,
     /// Filters, `[M, C / group, K...]`.
-    w: Operand<INT_TENSOR>,
+    w: Operand<BYTE_TENSOR>,
     /// Scale of the filters.
     w_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of the filters.
-    w_zero_point: Operand<INT_TENSOR>,
+    w_zero_point: Operand<BYTE_TENSOR>,
     /// Scale of the result.
     y_scale: Operand<FLOAT_TENSOR>,
     /// Zero point of the result.
-    y_zero_point: Operand<INT_TENSOR>,
+    y_zero_point: Operand<BYTE_TENSOR>,
     /// Bias of the integer sums, `[M]`.
     b: OptOperand<INT_TENSOR>,
     /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
@@ -175,7 +203,7 @@ pub struct QLinearConvOp {
     auto_pad: OptAttribute<STRING>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// Number of channel groups.
+    /// Number of channel groups; -1 for one per channel.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
     /// Spatial extents of the filters; must match `w`.
@@ -185,12 +213,13 @@ pub struct QLinearConvOp {
     /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
     /// Output, `[N, M, O...]`.
-    y: OpResult<INT_TENSOR>,
+    y: OpResult<BYTE_TENSOR>,
 }
 
 fn infer_qlinear_conv(args: &OpArgs<'_>) -> infer::Types {
     infer::common_elem(args, &["x", "x_zero_point"])?;
     infer::common_elem(args, &["w", "w_zero_point"])?;
+    require_parameters(args, &["x", "w", "y"])?;
     infer::one(args, conv_shape(args)?, infer::elem(args, "y_zero_point")?)
 }
 

@@ -169,6 +169,13 @@ fn shapes_propagate_what_is_known() {
         "%y = graph.conv %x, %w : (tensor<?x3x?x8xf32>, tensor<4x3x3x3xf32>) -> tensor<*xf32>",
         &["tensor<?x4x?x6xf32>"],
     );
+    for (x, w, y) in [
+        ("tensor<1x3x8xf32>", "tensor<6x1x3xf32>", "tensor<1x6x6xf32>"),
+        ("tensor<1x?x8xf32>", "tensor<?x1x3xf32>", "tensor<1x?x6xf32>"),
+        ("tensor<1x0x8xf32>", "tensor<0x?x3xf32>", "tensor<1x0x6xf32>"),
+    ] {
+        check(&format!("%y = graph.conv %x, %w {{group = -1 : i64}} : ({x}, {w}) -> tensor<*xf32>"), &[y]);
+    }
     check("%y = graph.conv %x, %w : (tensor<*xf32>, tensor<4x3x3x3xf32>) -> tensor<*xf32>", &["tensor<?x4x?x?xf32>"]);
     check(
         "%y = graph.conv_transpose %x, %w {group = 2 : i64, strides = array<i64: 2>} : (tensor<1x?x8xf32>, tensor<4x3x2xf32>) -> tensor<*xf32>",
@@ -232,6 +239,12 @@ fn wrong_shapes_and_attributes_are_refused() {
     refused("%y = graph.add %a, %b : (tensor<3xf32>, tensor<4xf32>) -> tensor<*xf32>");
     refused("%y = graph.add %a, %b : (tensor<3xf32>, tensor<3xf16>) -> tensor<3xf32>");
     refused("%y = graph.conv %x, %w {group = 0 : i64} : (tensor<1x3x8xf32>, tensor<4x3x3xf32>) -> tensor<*xf32>");
+    refused("%y = graph.conv %x, %w {group = -2 : i64} : (tensor<1x3x8xf32>, tensor<3x1x3xf32>) -> tensor<*xf32>");
+    refused("%y = graph.conv %x, %w {group = -1 : i64} : (tensor<1x3x8xf32>, tensor<3x3x3xf32>) -> tensor<*xf32>");
+    refused("%y = graph.conv %x, %w {group = -1 : i64} : (tensor<1x3x8xf32>, tensor<4x1x3xf32>) -> tensor<*xf32>");
+    refused(
+        "%y = graph.conv_transpose %x, %w {group = -1 : i64} : (tensor<1x3x8xf32>, tensor<3x1x3xf32>) -> tensor<*xf32>",
+    );
     refused("%y = graph.conv %x, %w {group = 2 : i64} : (tensor<1x3x8xf32>, tensor<4x3x3xf32>) -> tensor<*xf32>");
     refused("%y = graph.conv %x, %w {auto_pad = \"SOME\"} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>");
     refused(

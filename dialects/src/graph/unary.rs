@@ -3,7 +3,9 @@
 use super::args::{Inputs, choice, float, int, one, unary};
 use super::{ELEM_TYPE, GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
+use gradus_ir::declared_cost::elements;
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::op_cost::OpCost;
 use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels::{self as kernels, RoundMode};
 
@@ -258,6 +260,7 @@ fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     format = "$x `to` $to attr-dict `:` functional-type(operands, results)",
     infer = infer_cast,
     fold = fold_cast,
+    cost = cast_cost,
     eval = cast,
     verify = |m, op| checked(m, op, round_mode)
 )]
@@ -283,6 +286,17 @@ fn infer_cast(args: &OpArgs<'_>) -> infer::Types {
 
 fn fold_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     super::same_as(args, args.opt_operand("x")?)
+}
+
+/// Returns the cost of a conversion: truncation of integers copies their low bytes.
+fn cast_cost(args: &OpArgs<'_>) -> OpCost {
+    let ctx = args.ctx();
+    let width = |ty: &Type| ctx.int_width(ctx.element_type(*ty));
+    let from = args.opt_operand("x").and_then(|x| width(&args.module.value_type(x)));
+    match from.zip(args.result_types.first().and_then(width)) {
+        Some((from, to)) if (8..=from).contains(&to) => OpCost::moved(args),
+        _ => OpCost::Map(args.result_types.first().map_or(1, |&ty| elements(args, ty))),
+    }
 }
 
 fn cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

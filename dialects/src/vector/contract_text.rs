@@ -119,17 +119,9 @@ fn parse_outer_product(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResul
 fn print_outer_product(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     let operands: Vec<_> = params[..3].iter().flat_map(|&group| p.group(group)).collect();
     p.values(&operands);
-    // MLIR omits them without an accumulator.
-    if operands.len() > 2 {
-        match p.inherent(params[3]) {
-            Some(kind) => {
-                p.text(" {kind = ");
-                p.attr(kind);
-                p.text("}");
-            }
-            None => p.attr_dict(),
-        }
-    }
+    // As MLIR, omits the kind without an accumulator.
+    let kind = p.inherent(params[3]).filter(|_| operands.len() > 2);
+    p.attr_dict_with(kind.map(|kind| ("kind", kind)).as_slice());
     p.text(" : ");
     let types = [p.group_types(params[0]), p.group_types(params[1])].concat();
     p.types(&types);

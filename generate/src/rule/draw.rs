@@ -186,6 +186,9 @@ impl Chooser for Leaves<'_> {
             return Some(list);
         }
         let elem = ctx.element_type(ty);
+        if ctx.shape(ty).is_some() && ctx.static_shape(ty).is_none() {
+            return None;
+        }
         let scalar = match ctx.int_width(elem) {
             Some(width) => ctx.int_attr(elem, corner(width, ctx.is_unsigned(elem), self.random)),
             None if elem == Type::INDEX => ctx.int_attr(elem, corner(64, false, self.random)),

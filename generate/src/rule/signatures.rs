@@ -3,7 +3,7 @@
 use crate::declared::signatures;
 use crate::domain;
 use gradus_ir::rules::Signature;
-use gradus_ir::{Context, OpInfo, OpName, Type};
+use gradus_ir::{Context, DYNAMIC, OpInfo, OpName, Type};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -68,8 +68,8 @@ fn types(ctx: &Context) -> Vec<Type> {
     types
 }
 
-/// The types to try for ops on tensors only, as in networks: many tensors with equal numbers of elements, and images
-/// and filters of compatible shapes.
+/// The types to try for ops on tensors only, as in networks: many tensors with equal numbers of elements, images and
+/// filters of compatible shapes, and a few dynamic ones.
 fn tensors(ctx: &Context) -> Vec<Type> {
     let float: &[&[i64]] = &[
         &[],
@@ -97,8 +97,10 @@ fn tensors(ctx: &Context) -> Vec<Type> {
     let lists: &[&[i64]] = &[&[1], &[2], &[4], &[2, 3]];
     let of = |elem: Type, shapes: &[&[i64]]| shapes.iter().map(|s| ctx.tensor_type(s, elem)).collect::<Vec<_>>();
     let mut types = of(Type::F32, float);
-    types.extend(
-        [of(Type::I32, whole), of(Type::I8, &whole[2..]), of(Type::I64, lists), of(Type::I1, &whole[1..2])].concat(),
-    );
+    let bytes: &[&[i64]] = &[&[], &[2], &[2, 2], &[2, 3], &[3, 2], &[DYNAMIC, 3]];
+    let dynamic: &[&[i64]] = &[&[DYNAMIC], &[DYNAMIC, 3]];
+    types
+        .extend([of(Type::I32, whole), of(Type::I8, bytes), of(Type::I64, lists), of(Type::I1, &whole[1..2])].concat());
+    types.extend(of(Type::F32, dynamic));
     types
 }

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `name(...)`, `dialect.name(...)` | an op with these operands; commutative ops match in any order |
 //! | `name{attr = word}(...)` | an attribute of the op, as its custom form spells it; `attr = P` binds a variable, and on the right `attr = f(P)` calls a function |
+//! | `name{operandSegmentSizes = S}(...)` | a variable for which optional operands are given; otherwise the first ones |
 //! | `name{* = P}(...)` | a variable for all attributes that are not mentioned; `* = f(P)` on the right |
 //! | `f(C)` on the right | a constant computed by a function |
 //! | `x`, `x: T` | a value; each occurrence is the same value; `T` is its type |
@@ -295,6 +296,10 @@ pub enum AttrTerm {
 
 /// The key for all attributes of an op that a rule does not mention.
 pub const OTHERS: &str = "*";
+
+/// The key for the sizes of an op's operand groups. A term that does not mention it has optional groups filled from first
+/// to last.
+const SEGMENT_SIZES: &str = "operandSegmentSizes";
 
 /// A call of a condition or computation.
 #[derive(Clone)]

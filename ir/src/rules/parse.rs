@@ -1,12 +1,13 @@
 //! Parsing of rules.
 
-use super::{AttrTerm, Call, CompiledRule, OTHERS, OpTerm, Rule, Term, Var};
+use super::{AttrTerm, Call, CompiledRule, OTHERS, OpTerm, Rule, SEGMENT_SIZES, Term, Var};
 use crate::constraint::{AttrSpec, AttrText};
 use crate::context::Context;
 use crate::diag::hint;
 use crate::intern::{Attr, Type};
 use crate::lexer::Lexer;
 use crate::op_info::{Arity, Dialect, OpInfo};
+use crate::traits::Traits;
 
 /// Parses a rule of a dialect. Errors give the cause and the rest of the text.
 pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<CompiledRule, String> {
@@ -187,6 +188,11 @@ impl RuleParser<'_> {
             return Ok((self.ctx.str(OTHERS), AttrTerm::Others(var)));
         }
         let key = self.lexer.word();
+        if key == SEGMENT_SIZES && info.traits.has(Traits::OPERAND_SEGMENTS) {
+            self.lexer.expect("=")?;
+            let word = self.lexer.word();
+            return Ok((self.ctx.str(key), AttrTerm::Var(self.var(word)?)));
+        }
         let Some(spec) = info.attr(key) else {
             let near = hint(key, info.attrs.iter().map(|a| a.name));
             return Err(format!("'{}' has no attribute '{key}'{near}", info.name));

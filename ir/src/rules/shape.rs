@@ -1,6 +1,6 @@
 //! The structure of a rule: its variables, its normal form, and the checks that make it applicable.
 
-use super::{ArgKind, AttrTerm, Call, CompiledRule, OpTerm, Term, Var};
+use super::{ArgKind, AttrTerm, Call, CompiledRule, OpTerm, SEGMENT_SIZES, Term, Var};
 use crate::context::Context;
 use crate::intern::{Attr, OpName, Str};
 use crate::op_info::{Arity, OpInfo, ValueSpec};
@@ -47,7 +47,7 @@ impl OpTerm {
         types: Vec<Option<Var>>,
     ) -> OpTerm {
         let sized = ctx.op_info(name).filter(|info| info.traits.has(Traits::OPERAND_SEGMENTS));
-        let key = ctx.str("operandSegmentSizes");
+        let key = ctx.str(SEGMENT_SIZES);
         if let Some(info) = sized.filter(|_| !attrs.iter().any(|(known, _)| *known == key)) {
             attrs.push((key, AttrTerm::Is(ctx.i32_array_attr(&default_segment_sizes(info, operands.len())))));
         }

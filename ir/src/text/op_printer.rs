@@ -160,6 +160,18 @@ impl<'m> OpPrinter<'_, 'm> {
         }
     }
 
+    /// Prints ` {...}`: the attributes that the format does not spell, and others.
+    pub fn attr_dict_with(&mut self, others: &[(&str, Attr)]) {
+        let mut dict = unspelled(self.p, self.info(), self.op);
+        for &(name, attr) in others {
+            dict = self.ctx().dict_with(dict, self.ctx().str(name), Some(attr));
+        }
+        if dict != Attr::EMPTY_DICT {
+            self.text(" ");
+            self.p.dict(dict);
+        }
+    }
+
     /// Prints ` attributes {...}`.
     pub fn attr_dict_with_keyword(&mut self) {
         attr_dict(self.p, self.info(), self.op, true);

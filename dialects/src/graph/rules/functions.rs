@@ -1,11 +1,12 @@
 //! Conditions and computations of rules for neural networks. They fail for dynamic shapes.
 
-use super::extents::{dims, ints, shape};
-use super::slice_bounds;
+use super::extents::{dims, inferred_shape, ints, list, shape};
+use super::{broadcast, slice_bounds};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::rules::{Arg, ArgKind, RuleFunction};
-use gradus_ir::{Attr, Module, Tensor, Type};
+use gradus_ir::{Attr, DYNAMIC, Module, Tensor, Type};
 use gradus_reference_kernels as kernels;
+use gradus_reference_kernels::shape::PER_CHANNEL;
 
 const TYPE: &[ArgKind] = &[ArgKind::Type];
 const TYPES: &[ArgKind] = &[ArgKind::Type, ArgKind::Type];
@@ -18,8 +19,6 @@ const NORM_BIAS: &[ArgKind] = &[ArgKind::Attr; 6];
 #[rustfmt::skip]
 pub(in crate::graph) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::test("matrices", "two matrices of static shape", TYPES, |m, x| x.iter().all(|x| dims(m, *x).is_some_and(|d| d.len() == 2))),
-    &RuleFunction::test("has_channels", "a tensor of rank 3 or more with nonempty channel axis 1", TYPE, |m, x| dims(m, x[0]).is_some_and(|d| d.len() >= 3 && d[1] > 0)),
-    &RuleFunction::test("one_element", "a tensor of one element", TYPE, |m, x| dims(m, x[0]).is_some_and(|d| d.iter().all(|&d| d == 1))),
     &RuleFunction::test("per_channel", "a tensor that broadcasts to the second one with one element per channel", TYPES, per_channel),
     &RuleFunction::test("row_of", "a vector along the last axis of the second type", TYPES, row_of),
     &RuleFunction::test("pointwise", "the attributes of an ungrouped convolution and the type of its 1x1 filters", ATTR_TYPE, pointwise),
@@ -39,13 +38,19 @@ pub(in crate::graph) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::attr("shifted", "an index in a slice, translated to the whole tensor", PERMS, slice_bounds::shifted),
     &RuleFunction::attr("pad_by_one", "the attributes of a convolution after padding its 1x1 filters to 3x3", ATTR, slice_bounds::pad_by_one),
     &RuleFunction::attr("pads_to_3x3", "the pads from a 1x1 filter to 3x3", TYPE, slice_bounds::pads_to_3x3),
-    &RuleFunction::attr("elements", "the number of elements of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, count(&dims(m, x[0])?)?))),
-    &RuleFunction::attr("channels", "the number of channels of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, *dims(m, x[0])?.get(1)?))),
+    &RuleFunction::attr("channels", "the number of channels of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, channels(m, x[0])?))),
     &RuleFunction::attr("extents", "the extents of a tensor", TYPE, |m, x| shape(m, &dims(m, x[0])?)),
-    &RuleFunction::attr("as_channels", "the shape of one pixel with all elements as channels", TYPE, |m, x| shape(m, &[1, count(&dims(m, x[0])?)?, 1, 1])),
-    &RuleFunction::attr("as_kernels", "the shape of 1x1 filters, one per element", TYPE, |m, x| shape(m, &[count(&dims(m, x[0])?)?, 1, 1, 1])),
-    &RuleFunction::attr("channel_kernels", "the shape of 1x1 filters, one per channel", TYPE, |m, x| shape(m, &kernels_for(&dims(m, x[0])?)?)),
-    &RuleFunction::attr("one_kernel", "the shape of one 1x1 filter", TYPE, |m, x| shape(m, &vec![1; dims(m, x[0])?.len().max(3)])),
+    &RuleFunction::attr("channel_kernels", "the shape of 1x1 filters, one per channel", TYPE, channel_kernels),
+    &RuleFunction::attr("inferred_extents", "the extents of a tensor, -1 for a dynamic one", TYPE, |m, x| inferred_shape(m, m.ctx.shape(x[0].ty())?)),
+    &RuleFunction::attr("element", "the element type of a tensor", TYPE, |m, x| Some(m.ctx.type_attr(m.ctx.element_type(x[0].ty())))),
+    &RuleFunction::attr("factor_groups", "the number of groups of the convolution that multiplies two tensors", TYPES, broadcast::factor_groups),
+    &RuleFunction::attr("as_features", "the shape of the left factor as the image of a convolution", TYPES, broadcast::as_features),
+    &RuleFunction::attr("as_factors", "the shape of the right factor as the filters of a convolution", TYPES, broadcast::as_factors),
+    &RuleFunction::attr("expansion", "the shape with which the right factor is expanded", TYPES, broadcast::expansion),
+    &RuleFunction::test("decided_at_run_time", "two tensors whose broadcast depends on dynamic extents", TYPES, broadcast::decided_at_run_time),
+    &RuleFunction::attr("all_channels", "the group count of a depthwise convolution of any number of channels", TYPE, |m, _| Some(m.ctx.int_attr(Type::I64, PER_CHANNEL))),
+    &RuleFunction::attr("all_as_features", "the shape of one pixel with all elements as channels", TYPE, |m, _| Some(list(m, vec![1, -1, 1, 1]))),
+    &RuleFunction::attr("all_as_factors", "the shape of 1x1 filters, one per element", TYPE, |m, _| Some(list(m, vec![-1, 1, 1, 1]))),
     &RuleFunction::attr("as_pixels", "the shape of a matrix as one pixel per row", TYPE, |m, x| shape(m, &with_ones(dims(m, x[0])?))),
     &RuleFunction::attr("as_filters", "the shape of a transposed matrix as one 1x1 filter per column", TYPE, |m, x| shape(m, &with_ones(dims(m, x[0])?.into_iter().rev().collect()))),
     &RuleFunction::attr("as_matrix", "the shape of 1x1 filters as a matrix", TYPE, |m, x| shape(m, dims(m, x[0])?.get(..2)?)),
@@ -62,11 +67,17 @@ fn count(dims: &[i64]) -> Option<i64> {
     dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d)).filter(|&n| n > 0)
 }
 
-/// Returns the extents of 1x1 filters, one per channel of a tensor.
-fn kernels_for(dims: &[i64]) -> Option<Vec<i64>> {
-    let mut kernels = vec![1; dims.len()];
-    kernels[0] = *dims.get(1).filter(|_| dims.len() >= 3)?;
-    Some(kernels)
+/// Returns the static extent of axis 1 of a tensor of rank 3 or more.
+fn channels(m: &Module, ty: Arg) -> Option<i64> {
+    let dims = m.ctx.shape(ty.ty()).filter(|dims| dims.len() >= 3)?;
+    Some(dims[1]).filter(|&channels| channels > 0)
+}
+
+/// Returns the shape of 1x1 filters, one per channel of a tensor.
+fn channel_kernels(m: &Module, x: &[Arg]) -> Option<Attr> {
+    let mut kernels = vec![1; m.ctx.shape(x[0].ty())?.len()];
+    *kernels.first_mut()? = channels(m, x[0])?;
+    shape(m, &kernels)
 }
 
 fn with_ones(mut dims: Vec<i64>) -> Vec<i64> {
@@ -88,9 +99,11 @@ fn float(m: &Module, attrs: Arg, name: &str, default: f64) -> f64 {
 }
 
 fn per_channel(m: &Module, x: &[Arg]) -> bool {
-    let (Some(few), Some(all)) = (dims(m, x[0]), dims(m, x[1])) else { return false };
-    let Some(first) = all.len().checked_sub(few.len()).filter(|_| all.len() >= 3) else { return false };
-    let one = |(i, &d): (usize, &i64)| d == if first + i == 1 { all[1] } else { 1 };
+    let (Some(few), Some(all), Some(channels)) = (dims(m, x[0]), m.ctx.shape(x[1].ty()), channels(m, x[1])) else {
+        return false;
+    };
+    let Some(first) = all.len().checked_sub(few.len()).filter(|_| !all[2..].contains(&DYNAMIC)) else { return false };
+    let one = |(i, &d): (usize, &i64)| d == if first + i == 1 { channels } else { 1 };
     first <= 1 && few.iter().enumerate().all(one)
 }
 
@@ -141,7 +154,7 @@ fn constant(m: &Module, tensor: &Tensor, like: Arg) -> Option<Attr> {
 
 fn per_filter(m: &Module, x: &[Arg]) -> Option<Attr> {
     let ty = Arg::Type(m.ctx.attr_type(x[0].attr())?);
-    let channels = *dims(m, x[1])?.get(1)?;
+    let channels = channels(m, x[1])?;
     if !per_channel(m, &[ty, x[1]]) {
         return None;
     }

@@ -5,11 +5,12 @@
 //! | `graph-algebra` | `algebra.rs` | commuting transposes, reshapes and constants with other ops; composition |
 //! | `graph-fuse` | `algebra.rs` | folding normalizations, scales and sums into convolutions |
 //! | `graph-merge` | `merge.rs` | merging products and convolutions with a common input |
-//! | `mul-as-conv` | `choices.rs` | elementwise products as depthwise convolutions |
+//! | `mul-as-conv` | `choices.rs`, `broadcast.rs` | elementwise products as depthwise convolutions |
 //! | `matmul-as-conv` | `choices.rs` | matrix products as 1x1 convolutions, and back |
 //! | `conv-as-3x3` | `choices.rs` | 1x1 convolutions as 3x3 convolutions, which can merge with others |
 
 mod algebra;
+mod broadcast;
 mod choices;
 mod extents;
 mod functions;

@@ -1,14 +1,8 @@
 //! Slice bounds of merged tensors, for all axes, counted from the front.
 
-use super::extents::{dims, ints, shape};
+use super::extents::{dims, ints, list, shape};
 use gradus_ir::rules::Arg;
-use gradus_ir::{Attr, Module, Tensor, Type};
-
-/// Returns a list of indices as a constant.
-fn list(m: &Module, positions: Vec<i64>) -> Attr {
-    let ty = m.ctx.tensor_type(&[positions.len() as i64], Type::I64);
-    m.ctx.dense_attr(ty, &Tensor::from_vec(&[positions.len()], positions))
-}
+use gradus_ir::{Attr, Module};
 
 /// Returns the indices of a constant.
 fn positions(m: &Module, constant: Arg) -> Option<Vec<i64>> {
