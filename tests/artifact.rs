@@ -122,7 +122,7 @@ fn addresses_outside_are_refused() {
 /// A schedule in which a buffer takes the place of one that is no longer read.
 const SCHEDULE: &str = "func.func @main(%a: tensor<1x4x4x1xf32>) -> tensor<1x4x4x1xf32> {
   %host = sched.arena \"host\" : memref<128xi8>
-  %in = bufferization.to_buffer %a read_only : tensor<1x4x4x1xf32> to memref<1x4x4x1xf32>
+  %in = sched.to_buffer %a : tensor<1x4x4x1xf32> to memref<1x4x4x1xf32>
   %b = sched.buffer %host[0] : memref<128xi8> to memref<1x4x4x1xf32>
   sched.step \"first\" reads(%in : memref<1x4x4x1xf32>) writes(%b : memref<1x4x4x1xf32>) {
   ^bb0(%x: tensor<1x4x4x1xf32>):
@@ -141,7 +141,7 @@ const SCHEDULE: &str = "func.func @main(%a: tensor<1x4x4x1xf32>) -> tensor<1x4x4
     %0 = graph.add %x, %y : (tensor<1x4x4x1xf32>, tensor<1x4x4x1xf32>) -> tensor<1x4x4x1xf32>
     sched.yield %0 : tensor<1x4x4x1xf32>
   }
-  %r = bufferization.to_tensor %d : memref<1x4x4x1xf32> to tensor<1x4x4x1xf32>
+  %r = sched.to_tensor %d : memref<1x4x4x1xf32> to tensor<1x4x4x1xf32>
   return %r : tensor<1x4x4x1xf32>
 }
 ";

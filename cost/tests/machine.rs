@@ -26,7 +26,7 @@ fn numbers_are_found_by_key() {
     assert_eq!(machine.numbers()[0].source, "cited: its manual");
 }
 
-/// The hash is of what the compiler sees.
+/// The hash covers names and values.
 #[test]
 fn the_hash_is_of_numbers() {
     let hash = |text: &str| read(text).expect("it is valid").hash();

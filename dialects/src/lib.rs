@@ -12,7 +12,6 @@ use std::sync::Arc;
 pub mod addr;
 pub mod affine;
 pub mod arith;
-pub mod bufferization;
 pub mod builtin;
 pub mod cf;
 pub mod constraint;
@@ -43,7 +42,6 @@ pub const DIALECTS: &[&Dialect] = &[
     &addr::DIALECT,
     &affine::DIALECT,
     &arith::DIALECT,
-    &bufferization::DIALECT,
     &builtin::DIALECT,
     &cf::DIALECT,
     &func::DIALECT,

@@ -22,8 +22,8 @@ func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
 }   // becomes:
 
 func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %bx = bufferization.to_buffer %x read_only : tensor<4x8xf32> to memref<4x8xf32>
-  %by = bufferization.to_buffer %y read_only : tensor<4x8xf32> to memref<4x8xf32>
+  %bx = sched.to_buffer %x : tensor<4x8xf32> to memref<4x8xf32>
+  %by = sched.to_buffer %y : tensor<4x8xf32> to memref<4x8xf32>
   %b = memref.alloc() : memref<4x8xf32>
   sched.step reads(%bx, %by : memref<4x8xf32>, memref<4x8xf32>) writes(%b : memref<4x8xf32>) {
   ^bb0(%a0: tensor<4x8xf32>, %a1: tensor<4x8xf32>):
@@ -31,7 +31,7 @@ func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
     %1 = graph.relu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     sched.yield %1 : tensor<4x8xf32>
   }
-  %r = bufferization.to_tensor %b : memref<4x8xf32> to tensor<4x8xf32>
+  %r = sched.to_tensor %b : memref<4x8xf32> to tensor<4x8xf32>
   return %r : tensor<4x8xf32>
 }
 ```
@@ -61,22 +61,18 @@ Linear in the number of ops and operands.",
         ("num-in-place", "Number of parts of concatenations written in place"),
         ("num-copies", "Number of copies"),
     ],
-    make: |options| Ok(Box::new(FormSteps { fuse: options.bool("fuse"), in_place: options.bool("in-place") })),
+    make: |options| Ok(Box::new(FormSteps(draft::Options { fuse: options.bool("fuse"), in_place: options.bool("in-place") }))),
     ..PassInfo::DEFAULT
 };
 
-#[derive(Clone, Copy)]
-struct FormSteps {
-    fuse: bool,
-    in_place: bool,
-}
+struct FormSteps(draft::Options);
 
 impl Pass for FormSteps {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for function in
             m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect::<Vec<_>>()
         {
-            let Some(schedule) = draft::Schedule::of(m, function, *self) else { continue };
+            let Some(schedule) = draft::Schedule::of(m, function, self.0) else { continue };
             for (name, count) in schedule.statistics() {
                 cx.count(name, count);
             }

@@ -1,4 +1,4 @@
-//! What an op accesses in memory: views of buffers, and their bytes.
+//! Memory accesses of ops: views of buffers, and their bytes.
 
 use super::BufferOp;
 use gradus_ir::effects::{for_each_access, is_memory};
@@ -57,6 +57,10 @@ impl BufferView {
 
     /// Returns the bytes of the view, relative to its root; `None` if they exceed 63 bits.
     pub fn footprint(&self) -> Option<Footprint> {
+        let start = (self.layout.offset as u64).checked_mul(self.element)?;
+        if self.sizes.contains(&0) {
+            return Some(Footprint { span: start..start, run: 0, dims: SmallVec::new() });
+        }
         let mut dims: SmallVec<[(u64, u64); 4]> = SmallVec::new();
         for (&size, &stride) in self.sizes.iter().zip(&self.layout.strides) {
             let stride = (stride as u64).checked_mul(self.element)?;
@@ -65,15 +69,13 @@ impl BufferView {
             }
         }
         dims.sort_by_key(|&(_, stride)| std::cmp::Reverse(stride));
-        let mut run = if self.sizes.contains(&0) { 0 } else { self.element };
+        let mut run = self.element;
         while let Some(&(size, _)) = dims.last().filter(|&&(_, stride)| stride == run) {
             run = run.checked_mul(size)?;
             dims.pop();
         }
-        let start = (self.layout.offset as u64).checked_mul(self.element)?;
-        let last = dims
-            .iter()
-            .try_fold(start, |at, &(size, stride)| at.checked_add((size.max(1) - 1).checked_mul(stride)?))?;
+        let last =
+            dims.iter().try_fold(start, |at, &(size, stride)| at.checked_add((size - 1).checked_mul(stride)?))?;
         let end = last.checked_add(run).filter(|&end| i64::try_from(end).is_ok())?;
         Some(Footprint { span: start..end, run, dims })
     }

@@ -64,7 +64,7 @@ struct Buffer {
     /// behind it.
     written: Vec<Range<u64>>,
     merged: usize,
-    /// What ended the contents: an op, and the buffer that it wrote.
+    /// The op that ended the contents, and the buffer that it wrote.
     overwritten: Option<(At, usize)>,
 }
 

@@ -3,19 +3,21 @@
 //! A schedule is straight-line code. `sched.arena` is a memory of a machine, `sched.buffer` a typed range in it,
 //! `sched.step` a computation in destination-passing style: it reads buffers as tensors, computes in its region, and
 //! writes the yielded tensors to buffers. Ops of `memref` view buffers (slices, reshapes) and copy them. Function
-//! arguments and results stay tensors: `bufferization.to_buffer` and `bufferization.to_tensor` cross the border.
+//! arguments and results stay tensors: `sched.to_buffer` and `sched.to_tensor` cross the border.
 //!
 //! The meaning of a schedule is by memory: a buffer has no value of its own. A buffer is live from its first write to
 //! its last read, and no buffer that overlaps it may be written in that time; the verifier checks this ([`hazards`]).
 
 mod accesses;
+mod border;
 mod hazards;
 
 pub use accesses::{BufferView, Footprint, accesses, is_view, root};
+pub use border::{ToBufferOp, ToTensorOp};
 
-use crate::bufferization::contents_type;
 use crate::constraint::{I64, MEMREF, QUOTED, TENSOR};
 use crate::memref::types::{BYTES, STATIC};
+use border::contents_type;
 use gradus_ir::control::{Event, Next};
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::eval::{Datum, Trap};
@@ -77,12 +79,12 @@ pub struct BufferOp {
 /// Computes tensors from buffers into buffers.
 ///
 /// The region's arguments are the elements of the buffers that it reads; constants can be used directly. The yielded
-/// tensors are written after all reads. The name is the source's name of what the step computes.
+/// tensors are written after all reads. The name is that of the computation in its source.
 ///
 /// ```mlir
 /// sched.step "relu1" reads(%a : memref<4x8xf32>) writes(%b : memref<4x8xf32>) {
 /// ^bb0(%x: tensor<4x8xf32>):
-///   %y = graph.relu %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+///   %y = graph.relu %x : tensor<4x8xf32>
 ///   sched.yield %y : tensor<4x8xf32>
 /// }
 /// ```
@@ -246,6 +248,6 @@ fn run_step(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Me
 pub const DIALECT: Dialect = Dialect {
     name: "sched",
     doc: "Schedules: arenas, buffers at offsets, and steps that read and write them.",
-    ops: &[ArenaOp::INFO, BufferOp::INFO, StepOp::INFO, YieldOp::INFO],
+    ops: &[ArenaOp::INFO, BufferOp::INFO, StepOp::INFO, ToBufferOp::INFO, ToTensorOp::INFO, YieldOp::INFO],
     ..Dialect::DEFAULT
 };

@@ -1,8 +1,8 @@
 module {
   func.func @main(%arg0: tensor<6x4xf32>, %arg1: tensor<4xf32>) -> tensor<6x8xf32> {
     %host = sched.arena "host" : memref<320xi8>
-    %buffer = bufferization.to_buffer %arg0 read_only : tensor<6x4xf32> to memref<6x4xf32>
-    %buffer_0 = bufferization.to_buffer %arg1 read_only : tensor<4xf32> to memref<4xf32>
+    %buffer = sched.to_buffer %arg0 : tensor<6x4xf32> to memref<6x4xf32>
+    %buffer_0 = sched.to_buffer %arg1 : tensor<4xf32> to memref<4xf32>
     %buffer_1 = sched.buffer %host[192] : memref<320xi8> to memref<6x4xf32>
     sched.step "shift+relu" reads(%buffer, %buffer_0 : memref<6x4xf32>, memref<4xf32>) writes(%buffer_1 : memref<6x4xf32>) {
     ^bb0(%arg2: tensor<6x4xf32>, %arg3: tensor<4xf32>):
@@ -29,7 +29,7 @@ module {
       %1 = graph.exp %arg2 : tensor<6x8xf32>
       sched.yield %1 : tensor<6x8xf32>
     }
-    %0 = bufferization.to_tensor %alloc : memref<6x8xf32> to tensor<6x8xf32>
+    %0 = sched.to_tensor %alloc : memref<6x8xf32> to tensor<6x8xf32>
     return %0 : tensor<6x8xf32>
   }
 }

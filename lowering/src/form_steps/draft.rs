@@ -1,6 +1,5 @@
-//! What the steps of a function are: an analysis that changes nothing.
+//! The analysis of `form-steps`: divides the ops of a function into steps, and places their values in memory.
 
-use super::FormSteps;
 use super::in_place::{Part, offsets};
 use gradus_dialects::sched::size_in_bytes;
 use gradus_ir::layout::StridedLayout;
@@ -23,7 +22,7 @@ pub(super) struct Place {
     pub offset: i64,
 }
 
-/// What a step writes: a value that it computes, into a root with a layout.
+/// A write of a step: the value, and its layout in the root.
 pub(super) struct Written {
     pub value: Value,
     pub root: usize,
@@ -40,6 +39,15 @@ pub(super) enum Draft {
     Fused,
 }
 
+/// The options of the pass.
+#[derive(Clone, Copy)]
+pub(super) struct Options {
+    /// Whether elementwise ops join the step of an operand.
+    pub fuse: bool,
+    /// Whether slices are views, and parts of a concatenation written in place.
+    pub in_place: bool,
+}
+
 /// The steps of a function.
 pub(super) struct Schedule {
     pub block: Block,
@@ -54,7 +62,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// Forms the steps of a function. `None` if it is not straight-line code on tensors of static shape.
-    pub(super) fn of(m: &Module, function: Op, options: FormSteps) -> Option<Schedule> {
+    pub(super) fn of(m: &Module, function: Op, options: Options) -> Option<Schedule> {
         let &[region] = m.regions(function) else { return None };
         let mut blocks = m.region_blocks(region);
         let block = blocks.next().filter(|_| blocks.next().is_none())?;
@@ -111,7 +119,7 @@ fn is_computation(m: &Module, op: Op) -> bool {
 /// Forms steps op by op.
 struct Former<'m> {
     m: &'m Module,
-    options: FormSteps,
+    options: Options,
     schedule: Schedule,
     /// The draft that computes each value.
     makers: FxHashMap<Value, usize>,
@@ -158,7 +166,7 @@ impl Former<'_> {
         self.schedule.roots.len() - 1
     }
 
-    /// Puts the operands of an op that are arguments in memory. Constants are used as they are.
+    /// Places the operands of an op that are arguments in memory. Constants need no memory.
     fn read(&mut self, op: Op) {
         let m = self.m;
         for &value in m.operands(op).iter().filter(|&&v| m.constant(v).is_none()) {

@@ -1,9 +1,8 @@
 //! Builds the steps of a schedule.
 
 use super::draft::{Draft, Place, Root, Schedule, Written};
-use gradus_dialects::bufferization::{ToBufferOp, ToTensorOp};
 use gradus_dialects::memref::{AllocOp, CopyOp, ReinterpretCastOp};
-use gradus_dialects::sched::{StepOp, YieldOp};
+use gradus_dialects::sched::{StepOp, ToBufferOp, ToTensorOp, YieldOp};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Attr, AttrData, Block, Builder, Def, Module, Op, OpDecl, OpState, Type, Value};
 use indexmap::IndexSet;
@@ -37,7 +36,6 @@ fn create_root(m: &mut Module, root: Root, op: Op) -> Value {
         Root::Tensor(value) => {
             let mut state = OpState::new(&ctx, ToBufferOp::INFO.name, m.value_loc(value));
             state.operands.push(value);
-            state.inherent(&ctx, "read_only", Some(Attr::UNIT));
             (state, m.value_type(value))
         }
         Root::Buffer(ty) => {

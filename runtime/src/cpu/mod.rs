@@ -7,7 +7,10 @@
 //! | file | contents |
 //! |---|---|
 //! | `program.rs` | callable functions |
-//! | `schedule.rs` | schedules as steps over memory |
+//! | `schedule.rs` | schedules as steps over memory, and their execution |
+//! | `reader.rs` | schedules read from the IR |
+//! | `step.rs` | steps: kernels over places of memory |
+//! | `call.rs` | kernels on tensors, for the interpreter |
 //! | `region.rs` | kernels of a step's region |
 //! | `store.rs` | memory of a schedule |
 //! | `addr.rs` | table-driven f32 products |
@@ -22,6 +25,7 @@
 //! | `quantize.rs` | quantization and dequantization |
 
 mod addr;
+mod call;
 mod function;
 mod int8;
 mod lanes;
@@ -31,8 +35,10 @@ mod narrow;
 mod operands;
 mod program;
 mod quantize;
+mod reader;
 mod region;
 mod schedule;
+mod step;
 mod store;
 mod window;
 

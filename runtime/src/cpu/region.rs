@@ -1,7 +1,7 @@
 //! Kernels for the regions of steps.
 
+use super::call::{by_kernels, run_on};
 use super::map::{self, Source, Stage};
-use super::program::{self, by_kernels};
 use super::{Kernel, Prepared, extents, prepare};
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::{Block, Module, Op, Value};
@@ -122,7 +122,7 @@ impl Ops {
         for (op, prepared) in &self.ops {
             let operands = m.operands(*op).iter().map(|&v| value(&values, v)).collect::<Result<Vec<_>, _>>()?;
             let results = m.with_args(*op, |args| match prepared {
-                Some(prepared) => program::run_on(args, prepared, &operands),
+                Some(prepared) => run_on(args, prepared, &operands),
                 None => eval_op(args, &operands),
             });
             values.extend(m.results(*op).zip(results.ok_or_else(super::store::internal_error)??));

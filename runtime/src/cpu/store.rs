@@ -34,7 +34,7 @@ impl Place {
     }
 }
 
-/// What a step reads: contiguous bytes, or strided elements that are copied together.
+/// A read of a step: contiguous bytes, or strided elements, which are gathered.
 pub(super) struct Read {
     pub place: Place,
     pub gather: Option<StridedCopy>,
@@ -165,8 +165,7 @@ impl Store {
         Ok(copy)
     }
 
-    /// Runs a kernel that writes to a place, with scratch memory. What it reads from places that overlap it is copied
-    /// before.
+    /// Runs a kernel that writes to a place, with scratch memory. Reads of overlapping places are copied first.
     pub(super) fn write(
         &mut self,
         to: &Place,

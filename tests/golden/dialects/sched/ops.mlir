@@ -4,7 +4,7 @@
 // the first.
 func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x6xf32>, tensor<2x4xf32>) {
   %host = sched.arena "host" : memref<128xi8>
-  %in = bufferization.to_buffer %x read_only : tensor<2x4xf32> to memref<2x4xf32>
+  %in = sched.to_buffer %x : tensor<2x4xf32> to memref<2x4xf32>
   %a = sched.buffer %host[0] : memref<128xi8> to memref<2x4xf32>
   %b = sched.buffer %host[32] : memref<128xi8> to memref<2x6xf32>
   %c = sched.buffer %host[0] : memref<128xi8> to memref<2x4xf32>
@@ -27,7 +27,7 @@ func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x6xf32>, tensor<2x4xf32>) {
   }
   sched.step "empty" {
   }
-  %y = bufferization.to_tensor %b : memref<2x6xf32> to tensor<2x6xf32>
-  %z = bufferization.to_tensor %c : memref<2x4xf32> to tensor<2x4xf32>
+  %y = sched.to_tensor %b : memref<2x6xf32> to tensor<2x6xf32>
+  %z = sched.to_tensor %c : memref<2x4xf32> to tensor<2x4xf32>
   return %y, %z : tensor<2x6xf32>, tensor<2x4xf32>
 }

@@ -1,12 +1,9 @@
-//! `bufferization`: tensors as memory, and memory as tensors.
+//! The border between tensors and memory.
 
-use crate::constraint::{MEMREF, TENSOR, UNIT};
+use crate::constraint::{MEMREF, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
-use gradus_ir::{Access, AttrKind, AttrText, Context, Dialect, Effects, OpArgs, OpDecl, Type, TypeRelation, op};
-
-/// A keyword that sets a unit attribute.
-const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
+use gradus_ir::{Access, Context, Effects, OpArgs, Type, TypeRelation, op};
 
 /// The tensor with the elements of a memref.
 const CONTENTS: TypeRelation = TypeRelation::Derived {
@@ -19,33 +16,29 @@ const CONTENTS: TypeRelation = TypeRelation::Derived {
 /// The elements of a memref, as a tensor.
 ///
 /// ```mlir
-/// %0 = bufferization.to_tensor %m : memref<4x8xf32> to tensor<4x8xf32>
+/// %0 = sched.to_tensor %m : memref<4x8xf32> to tensor<4x8xf32>
 /// ```
 #[op(
-    "bufferization.to_tensor",
+    "sched.to_tensor",
     effects = Effects::Memory(&[(Access::Read, "buffer")]),
     relations = &[CONTENTS],
-    format = "$buffer (`restrict` $restrict^)? (`writable` $writable^)? attr-dict `:` type($buffer) `to` type($result)",
+    format = "$buffer attr-dict `:` type($buffer) `to` type($result)",
     exec = to_tensor
 )]
 pub struct ToTensorOp {
     /// Memref to read.
     buffer: Operand<MEMREF>,
-    /// Whether no other op reads the memref as a tensor.
-    restrict: OptAttribute<FLAG>,
-    /// Whether the memref may be written when the tensor is updated.
-    writable: OptAttribute<FLAG>,
     /// Elements.
     result: OpResult<TENSOR>,
 }
 
-/// Memory with the elements of a tensor. With `read_only`, a write to it is undefined behavior; without, it is a copy.
+/// Memory with the elements of a tensor. A write to it is undefined behavior.
 ///
 /// ```mlir
-/// %0 = bufferization.to_buffer %t read_only : tensor<4x8xf32> to memref<4x8xf32>
+/// %0 = sched.to_buffer %t : tensor<4x8xf32> to memref<4x8xf32>
 /// ```
 #[op(
-    "bufferization.to_buffer",
+    "sched.to_buffer",
     effects = Effects::Memory(&[(Access::Alloc, "buffer")]),
     relations = &[TypeRelation::Derived {
         to: "tensor",
@@ -53,15 +46,13 @@ pub struct ToTensorOp {
         of: contents_type,
         summary: "type of 'tensor' is the tensor equivalent of 'buffer'",
     }],
-    format = "$tensor (`read_only` $read_only^)? attr-dict `:` type($tensor) `to` type($buffer)",
+    format = "$tensor attr-dict `:` type($tensor) `to` type($buffer)",
     exec = to_buffer,
     result_names = |_, _| vec![(0, "buffer".to_owned())]
 )]
 pub struct ToBufferOp {
     /// Elements.
     tensor: Operand<TENSOR>,
-    /// Whether the memref is only read.
-    read_only: OptAttribute<FLAG>,
     /// Memref.
     buffer: OpResult<MEMREF>,
 }
@@ -85,16 +76,6 @@ fn to_buffer(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<V
     };
     let view = memory.alloc_memref(args.ctx(), ty, &sizes, &[], Storage::Stack)?;
     memory.store_tensor(&data[0], &view)?;
-    if args.flag("read_only") {
-        memory.freeze(view.buffer)?;
-    }
+    memory.freeze(view.buffer)?;
     Ok(vec![Datum::MemRef(Box::new(view))])
 }
-
-/// The dialect declaration.
-pub const DIALECT: Dialect = Dialect {
-    name: "bufferization",
-    doc: "Tensors as memory, and memory as tensors.",
-    ops: &[ToBufferOp::INFO, ToTensorOp::INFO],
-    ..Dialect::DEFAULT
-};

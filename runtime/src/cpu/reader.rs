@@ -1,0 +1,271 @@
+//! Reads a schedule: resolves what its steps read and write to bytes of memory, and selects their kernels.
+
+use super::region::{self, Ops};
+use super::step::{Does, KernelCall, Step, Target, TargetForm};
+use super::store::{Memory, Place, Read, Store, StridedCopy};
+use super::{Kernel, aligned, size};
+use crate::gemm::ColumnSlice;
+use gradus_dialects::layout::CopyNest;
+use gradus_dialects::memref::{AllocOp, CopyOp};
+use gradus_dialects::sched::{ArenaOp, BufferOp, BufferView, StepOp, ToBufferOp, ToTensorOp, is_view, size_in_bytes};
+use gradus_ir::eval::Trap;
+use gradus_ir::layout::StridedLayout;
+use gradus_ir::{Block, Def, Module, Op, OpDecl, Tensor, Traits, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The accesses of a buffer: its bytes, and its first and last step.
+pub(super) struct Life {
+    pub bytes: usize,
+    pub first: usize,
+    pub last: usize,
+}
+
+/// Reads a schedule op by op.
+pub(super) struct Reader<'m> {
+    m: &'m Module,
+    pub steps: Vec<Step>,
+    /// The used constants.
+    pub constants: Vec<Tensor>,
+    pub store: Store,
+    /// The bytes of arenas, buffers and viewed tensors.
+    roots: FxHashMap<Value, Place>,
+    /// The bytes of tensors that are read from buffers.
+    tensors: FxHashMap<Value, Place>,
+    pub lives: FxHashMap<Value, Life>,
+}
+
+impl<'m> Reader<'m> {
+    pub(super) fn new(m: &'m Module) -> Self {
+        let (roots, tensors, lives) = Default::default();
+        Reader { m, steps: Vec::new(), constants: Vec::new(), store: Store::default(), roots, tensors, lives }
+    }
+
+    /// Reads the next op. `None` if schedules cannot have it.
+    pub(super) fn op(&mut self, op: Op) -> Option<()> {
+        let m = self.m;
+        if let Some(arena) = ArenaOp::cast(m, op) {
+            self.add(arena.memory(m))
+        } else if let Some(alloc) = AllocOp::cast(m, op) {
+            self.add(alloc.memref(m))
+        } else if let Some(buffer) = BufferOp::cast(m, op) {
+            self.place_buffer(buffer)
+        } else if let Some(buffer) = ToBufferOp::cast(m, op) {
+            let place = self.tensor(buffer.tensor(m))?;
+            self.roots.insert(buffer.buffer(m), place);
+            Some(())
+        } else if let Some(read) = ToTensorOp::cast(m, op) {
+            self.contents(read)
+        } else if let Some(step) = StepOp::cast(m, op) {
+            self.step(step)
+        } else if let Some(copy) = CopyOp::cast(m, op) {
+            self.copy(copy.source(m), copy.target(m), op)
+        } else {
+            let is_constant = m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some();
+            (is_constant || is_view(m, op)).then_some(())
+        }
+    }
+
+    /// Adds an arena or buffer of its own.
+    fn add(&mut self, memref: Value) -> Option<()> {
+        let ty = self.m.value_type(memref);
+        let bytes = usize::try_from(size_in_bytes(&self.m.ctx, ty)?).ok().filter(|&n| n < isize::MAX as usize)?;
+        self.m.ctx.has_identity_layout(ty).then_some(())?;
+        let memory = self.store.add(bytes);
+        self.roots.insert(memref, Place { memory, bytes: 0..bytes });
+        Some(())
+    }
+
+    fn place_buffer(&mut self, op: BufferOp) -> Option<()> {
+        let m = self.m;
+        let Place { memory, bytes } = self.roots.get(&op.arena(m))?.clone();
+        let start = op.offset(m).and_then(|a| m.ctx.as_int(a)).and_then(|n| usize::try_from(n).ok())?;
+        let end = start.checked_add(size(m, m.value_type(op.buffer(m)))?).filter(|&end| end <= bytes.end)?;
+        self.roots.insert(op.buffer(m), Place { memory, bytes: start..end });
+        Some(())
+    }
+
+    /// The bytes of a tensor: an argument, a constant, or the elements of a buffer.
+    pub(super) fn tensor(&mut self, value: Value) -> Option<Place> {
+        if let Some(place) = self.tensors.get(&value) {
+            return Some(place.clone());
+        }
+        let bytes = 0..size(self.m, self.m.value_type(value))?;
+        let memory = match self.m.def(value) {
+            Def::Arg(block, i) if self.m.block_op(block).is_some_and(|op| self.m.has_trait(op, Traits::FUNCTION)) => {
+                Memory::Argument(i as usize)
+            }
+            _ => {
+                self.constants.push(aligned(&self.m.ctx.dense_tensor(self.m.constant(value)?)?));
+                Memory::Constant(self.constants.len() - 1)
+            }
+        };
+        let place = Place { memory, bytes };
+        self.tensors.insert(value, place.clone());
+        Some(place)
+    }
+
+    /// Makes the elements of a buffer a tensor: in place if the buffer has memory of its own, or by a copy.
+    fn contents(&mut self, op: ToTensorOp) -> Option<()> {
+        let (m, buffer, tensor) = (self.m, op.buffer(self.m), op.result(self.m));
+        let view = BufferView::of(m, buffer)?;
+        let is_own = m.defining_op(view.root).is_some_and(|def| AllocOp::cast(m, def).is_some());
+        let place = if is_own && view.is_contiguous() {
+            let read = self.read(buffer)?;
+            self.store.make_result(read.place.memory);
+            read.place
+        } else {
+            let bytes = size(m, m.value_type(tensor))?;
+            let place = Place { memory: self.store.add(bytes), bytes: 0..bytes };
+            self.store.make_result(place.memory);
+            let to = Target { place: place.clone(), form: TargetForm::Contiguous };
+            let call = KernelCall { kernel: Kernel::copy(), reads: std::iter::once(self.read(buffer)?).collect(), to };
+            self.push(op.0, Does::Kernels(vec![call]));
+            place
+        };
+        self.tensors.insert(tensor, place);
+        Some(())
+    }
+
+    fn push(&mut self, op: Op, does: Does) {
+        self.steps.push(Step::new(op, does));
+    }
+
+    /// Resolves a memref, and notes that the next step accesses it.
+    fn view(&mut self, memref: Value) -> Option<(Place, BufferView)> {
+        let view = BufferView::of(self.m, memref)?;
+        let place = self.roots.get(&view.root)?.clone();
+        if matches!(place.memory, Memory::Own(_)) {
+            let (bytes, at) = (place.bytes.len(), self.steps.len());
+            self.lives.entry(view.root).or_insert(Life { bytes, first: at, last: at }).last = at;
+        }
+        Some((place, view))
+    }
+
+    fn read(&mut self, memref: Value) -> Option<Read> {
+        let (root, view) = self.view(memref)?;
+        let gather = if view.is_contiguous() { None } else { Some(gather(&view, true)?) };
+        Some(Read { place: part(&root, &view)?, gather })
+    }
+
+    fn target(&mut self, memref: Value, columns: Option<usize>) -> Option<Target> {
+        let (root, view) = self.view(memref)?;
+        // Results that have been taken from their buffer are not written again.
+        self.store.is_writable(root.memory).then_some(())?;
+        if view.is_contiguous() {
+            return Some(Target { place: part(&root, &view)?, form: TargetForm::Contiguous });
+        }
+        if let Some((place, slice)) = columns.and_then(|count| rows(&root, &view, count)) {
+            return Some(Target { place, form: TargetForm::Columns(slice) });
+        }
+        Some(Target { place: part(&root, &view)?, form: TargetForm::Scattered(Box::new(gather(&view, false)?)) })
+    }
+
+    fn step(&mut self, step: StepOp) -> Option<()> {
+        let m = self.m;
+        let body = m.entry(step.body(m))?;
+        let last = m.last_op(body).and_then(|end| m.prev_op(end)).unwrap_or(step.0);
+        let calls = match region::kernels(m, body) {
+            Some(kernels) => Some(self.calls(step, body, kernels)?).filter(|calls| is_sequential(calls)),
+            None => None,
+        };
+        let does = match calls {
+            Some(calls) => Does::Kernels(calls),
+            None => {
+                let (args, reads, writes) = (m.block_args(body), step.reads(m), step.writes(m));
+                let typed = |(&memref, &arg): (&Value, &Value)| Some((self.read(memref)?, m.value_type(arg)));
+                let reads = reads.iter().zip(args).map(typed).collect::<Option<_>>()?;
+                let writes = writes.iter().map(|&memref| self.target(memref, None)).collect::<Option<_>>()?;
+                Does::Ops { ops: Ops::of(m, body)?, reads, writes }
+            }
+        };
+        self.push(last, does);
+        Some(())
+    }
+
+    /// Resolves what the kernels of a step read and write.
+    fn calls(&mut self, step: StepOp, body: Block, kernels: Vec<(Kernel, Vec<Value>)>) -> Option<Vec<KernelCall>> {
+        let m = self.m;
+        let (args, reads, writes) = (m.block_args(body), step.reads(m), step.writes(m));
+        let mut calls = Vec::with_capacity(kernels.len());
+        for ((kernel, values), &to) in kernels.into_iter().zip(&writes) {
+            let to = self.target(to, kernel.columns)?;
+            let source = |value: &Value| match args.iter().position(|arg| arg == value) {
+                Some(i) => self.read(reads[i]),
+                None => Some(Read { place: self.tensor(*value)?, gather: None }),
+            };
+            let reads = values.iter().map(source).collect::<Option<_>>()?;
+            calls.push(KernelCall { kernel, reads, to });
+        }
+        Some(calls)
+    }
+
+    /// Copies the elements of one view to those of another, as one loop nest.
+    fn copy(&mut self, from: Value, to: Value, op: Op) -> Option<()> {
+        let ((source, from), place) = (self.view(from)?, self.target(to, None)?.place);
+        let (_, to) = self.view(to)?;
+        let element = usize::try_from(to.element).ok()?;
+        let strides = [&from, &to].map(|view| view.layout.strides.iter().map(|&s| s as u64).collect::<Vec<u64>>());
+        let nest = CopyNest::strided(&to.sizes, [&strides[0], &strides[1]], [0, 0]).ok()?;
+        let kernel = Kernel::new([0], move |data, out| {
+            nest.copy(data[0], out, element).map_err(|e| Trap::unsupported(e.to_string()))
+        });
+        let reads = std::iter::once(Read { place: part(&source, &from)?, gather: None }).collect();
+        let to = Target { place, form: TargetForm::Contiguous };
+        self.push(op, Does::Kernels(vec![KernelCall { kernel, reads, to }]));
+        Some(())
+    }
+}
+
+/// Whether no call reads what one before it writes: a step reads all before it writes.
+fn is_sequential(calls: &[KernelCall]) -> bool {
+    let later = |i: usize| calls[i + 1..].iter().flat_map(|call| &call.reads);
+    calls.iter().enumerate().all(|(i, call)| later(i).all(|read| !read.place.overlaps(&call.to.place)))
+}
+
+/// The bytes of a view in its root.
+fn part(root: &Place, view: &BufferView) -> Option<Place> {
+    let span = view.footprint()?.span;
+    let [start, end] = [span.start, span.end].map(|at| usize::try_from(at).ok()?.checked_add(root.bytes.start));
+    let (start, end) = (start?, end?);
+    (end <= root.bytes.end).then_some(Place { memory: root.memory, bytes: start..end })
+}
+
+/// The rows of a root of which a view is `count` columns, and these columns.
+fn rows(root: &Place, view: &BufferView, count: usize) -> Option<(Place, ColumnSlice)> {
+    let dims: SmallVec<[(u64, u64); 4]> =
+        view.sizes.iter().zip(&view.layout.strides).filter(|(d, _)| **d != 1).map(|(&d, &s)| (d, s as u64)).collect();
+    let split = dims.iter().position(|&(size, stride)| size.checked_mul(stride) == Some(count as u64))?;
+    let (outer, inner) = dims.split_at(split);
+    let row_major = |dims: &[(u64, u64)], innermost: u64| {
+        let mut stride = innermost;
+        dims.iter().rev().all(|&(size, have)| {
+            let fits = have == stride;
+            stride = stride.saturating_mul(size);
+            fits
+        })
+    };
+    let &(_, of) = outer.last()?;
+    (row_major(inner, 1) && row_major(outer, of) && of >= count as u64).then_some(())?;
+    let rows: u64 = outer.iter().map(|&(size, _)| size).product();
+    let (offset, element) = (view.layout.offset as u64, view.element);
+    let start = usize::try_from((offset - offset % of) * element).ok()?.checked_add(root.bytes.start)?;
+    let end = usize::try_from(rows.checked_mul(of)?.checked_mul(element)?).ok()?.checked_add(start)?;
+    let place = (end <= root.bytes.end).then_some(Place { memory: root.memory, bytes: start..end })?;
+    Some((place, ColumnSlice { first: (offset % of) as usize, of: of as usize }))
+}
+
+/// The copy between a view, from its first element on, and its elements in row-major order.
+fn gather(view: &BufferView, from_view: bool) -> Option<StridedCopy> {
+    let sizes: Vec<i64> = view.sizes.iter().map(|&d| d as i64).collect();
+    let unsigned = |strides: &[i64]| strides.iter().map(|&s| s as u64).collect::<Vec<u64>>();
+    let dense = unsigned(&StridedLayout::row_major(&sizes).strides);
+    let apart = unsigned(&view.layout.strides);
+    let strides = if from_view { [&apart[..], &dense] } else { [&dense[..], &apart] };
+    let nest = CopyNest::strided(&view.sizes, strides, [0, 0]).ok()?;
+    Some(StridedCopy {
+        nest,
+        element: usize::try_from(view.element).ok()?,
+        bytes: usize::try_from(view.bytes()?).ok()?,
+    })
+}

@@ -1,0 +1,131 @@
+//! A step of a schedule: kernels over places of memory.
+
+use super::region::Ops;
+use super::store::{Others, Place, Read, Store, StridedCopy, internal_error};
+use super::{Kernel, Out, extents};
+use crate::gemm::ColumnSlice;
+use crate::workers::Workers;
+use bytes::Bytes;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, Tensor, Type};
+use smallvec::SmallVec;
+use std::time::Duration;
+
+/// A step.
+pub(super) struct Step {
+    /// Its last op, or the copy.
+    pub op: Op,
+    does: Does,
+    /// Total time over all runs.
+    pub spent: Duration,
+}
+
+/// The implementation of a step.
+pub(super) enum Does {
+    Kernels(Vec<KernelCall>),
+    Ops { ops: Ops, reads: Vec<(Read, Type)>, writes: Vec<Target> },
+}
+
+/// A kernel with the places that it reads and writes.
+pub(super) struct KernelCall {
+    pub kernel: Kernel,
+    pub reads: SmallVec<[Read; 4]>,
+    pub to: Target,
+}
+
+/// A write of a step.
+pub(super) struct Target {
+    /// All bytes from the first to the last that is written.
+    pub place: Place,
+    pub form: TargetForm,
+}
+
+/// The layout of a target.
+pub(super) enum TargetForm {
+    Contiguous,
+    /// A slice of each row.
+    Columns(ColumnSlice),
+    /// Elements that are computed elsewhere and then copied.
+    Scattered(Box<StridedCopy>),
+}
+
+/// Wraps bytes as a tensor.
+pub(super) fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
+    Tensor::new(super::dtype(m, ty)?, extents(m, ty)?, bytes).ok()
+}
+
+impl Step {
+    pub(super) fn new(op: Op, does: Does) -> Step {
+        Step { op, does, spent: Duration::ZERO }
+    }
+
+    /// The ops without a kernel.
+    pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
+        let ops = if let Does::Ops { ops, .. } = &self.does { Some(ops.reference()) } else { None };
+        ops.into_iter().flatten()
+    }
+
+    /// Size in bytes of the scratch memory that it needs.
+    pub(super) fn scratch(&self) -> usize {
+        let needed = match &self.does {
+            Does::Kernels(calls) => calls.iter().map(|call| call.to.scratch()).max(),
+            Does::Ops { writes, .. } => writes.iter().map(Target::scratch).max(),
+        };
+        needed.unwrap_or(0)
+    }
+
+    /// Runs the step.
+    pub(super) fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
+        match &self.does {
+            Does::Kernels(calls) => calls.iter().try_for_each(|KernelCall { kernel, reads, to }| {
+                store.write(&to.place, reads, others, |data, bytes, scratch| {
+                    to.fill(bytes, scratch, |out| (kernel.run)(workers, data, out))
+                })
+            }),
+            Does::Ops { ops, reads, writes } => {
+                let read = |(read, ty): &(Read, Type)| {
+                    let bytes = store.copy(read, others)?.into_bytes();
+                    tensor(m, bytes, *ty).map(Datum::Tensor).ok_or_else(internal_error)
+                };
+                let arguments = reads.iter().map(read).collect::<Result<_, Trap>>()?;
+                let results = ops.run(m, arguments)?;
+                for (result, to) in results.iter().zip(writes) {
+                    let from = result.tensor()?.bytes();
+                    store.write(&to.place, &[], others, |_, bytes, scratch| {
+                        to.fill(bytes, scratch, |out| {
+                            (out.bytes.len() == from.len())
+                                .then(|| out.bytes.copy_from_slice(from))
+                                .ok_or_else(internal_error)
+                        })
+                    })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Target {
+    /// Calls a kernel with the output that it writes.
+    fn fill(
+        &self,
+        bytes: &mut [u8],
+        scratch: &mut [u8],
+        run: impl FnOnce(Out<'_>) -> Result<(), Trap>,
+    ) -> Result<(), Trap> {
+        match &self.form {
+            TargetForm::Contiguous => run(Out { bytes, columns: None }),
+            TargetForm::Columns(columns) => run(Out { bytes, columns: Some(*columns) }),
+            TargetForm::Scattered(copy) => {
+                let dense = scratch.get_mut(..copy.bytes).ok_or_else(internal_error)?;
+                run(Out { bytes: dense, columns: None })?;
+                copy.nest.copy(dense, bytes, copy.element).map_err(|e| Trap::unsupported(e.to_string()))
+            }
+        }
+    }
+
+    /// Size in bytes of the scratch memory that it needs.
+    fn scratch(&self) -> usize {
+        if let TargetForm::Scattered(copy) = &self.form { copy.bytes } else { 0 }
+    }
+}
