@@ -78,7 +78,8 @@ traits! {
     /// Its attributes are only promises, such as `nsw`. A violated promise makes the result poison, so folding may
     /// ignore the promise, as in MLIR.
     PROMISES = 27,
-    /// Its verifier also checks the uses of its results, in their order, so that it is valid with matching uses only.
+    /// Its verifier also checks ops around it: the uses of its results in their order, or the origin of values that its
+    /// regions use. Random programs do not have such ops.
     VERIFIES_USES = 23,
     /// The result groups that are not single results have one size: it follows from the number of results.
     SAME_VARIADIC_RESULT_SIZE = 29,

@@ -90,7 +90,7 @@ pub struct BufferOp {
 /// ```
 #[op(
     "sched.step",
-    traits = Traits::OPERAND_SEGMENTS.and(Traits::SINGLE_BLOCK),
+    traits = Traits::OPERAND_SEGMENTS.and(Traits::SINGLE_BLOCK).and(Traits::VERIFIES_USES),
     effects = Effects::Memory(&[(Access::Read, "reads"), (Access::Write, "writes")]),
     implicit_terminator = "sched.yield",
     format = "($name^)? (`reads` `(` $reads^ `:` type($reads) `)`)? (`writes` `(` $writes^ `:` type($writes) `)`)? $body attr-dict",

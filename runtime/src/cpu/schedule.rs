@@ -5,7 +5,7 @@ use super::step::{Step, tensor};
 use super::store::{Others, Place, Store};
 use super::{aligned, extents};
 use crate::workers::Workers;
-use gradus_dialects::sched::StepOp;
+use gradus_dialects::sched::{StepOp, ToTensorOp};
 use gradus_interp::Stop;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Tensor, Traits, Type, Value};
@@ -40,7 +40,8 @@ impl Schedule {
         let &[region] = m.regions(function) else { return None };
         let mut blocks = m.region_blocks(region);
         let block = blocks.next().filter(|_| blocks.next().is_none())?;
-        m.block_ops(block).any(|op| StepOp::cast(m, op).is_some()).then_some(())?;
+        let is_scheduled = |op: Op| StepOp::cast(m, op).is_some() || ToTensorOp::cast(m, op).is_some();
+        m.block_ops(block).any(is_scheduled).then_some(())?;
         let mut reader = Reader::new(m);
         let mut ops = m.block_ops(block);
         let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE))?;
