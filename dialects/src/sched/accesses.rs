@@ -7,9 +7,6 @@ use gradus_ir::{Access, Effects, Module, Op, OpDecl, Value};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Maximum number of contiguous runs of a view that are enumerated.
-const MAX_RUNS: u64 = 1 << 22;
-
 /// A memref as a strided view of the buffer, allocation or other memory that it is based on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BufferView {
@@ -109,15 +106,14 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Calls `f` with every contiguous run. Returns whether there are few enough.
-    pub fn for_each_run(&self, mut f: impl FnMut(Range<u64>)) -> bool {
-        let count = self.dims.iter().try_fold(1u64, |n, &(size, _)| n.checked_mul(size)).unwrap_or(u64::MAX);
-        if self.run == 0 || count == 0 {
-            return true;
-        }
-        if count > MAX_RUNS {
-            return false;
-        }
+    /// Returns the number of contiguous runs.
+    pub fn runs(&self) -> u64 {
+        if self.run == 0 { 0 } else { self.dims.iter().fold(1, |n, &(size, _)| n.saturating_mul(size)) }
+    }
+
+    /// Calls `f` with every contiguous run.
+    pub fn for_each_run(&self, mut f: impl FnMut(Range<u64>)) {
+        let count = self.runs();
         let mut index: SmallVec<[u64; 4]> = smallvec::smallvec![0; self.dims.len()];
         let mut at = self.span.start;
         for _ in 0..count {
@@ -132,7 +128,6 @@ impl Footprint {
                 at -= stride * size;
             }
         }
-        true
     }
 }
 

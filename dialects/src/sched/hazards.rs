@@ -3,7 +3,7 @@
 //! A buffer is live as a whole from its first write to its last read: a write to a buffer ends the contents of all
 //! buffers that overlap it. The check is exact for straight-line code.
 
-use super::accesses::{BufferView, accesses};
+use super::accesses::{BufferView, Footprint, accesses};
 use super::{ArenaOp, BufferOp, StepOp, size_in_bytes};
 use gradus_ir::{Module, Op, OpDecl, Value};
 use rustc_hash::FxHashMap;
@@ -16,7 +16,8 @@ pub(super) fn check(m: &Module, op: Op) -> Result<(), String> {
     if before.any(|op| ArenaOp::cast(m, op).is_some()) {
         return Ok(());
     }
-    let mut memory = Memory { m, buffers: Vec::new(), numbers: FxHashMap::default(), owners: FxHashMap::default() };
+    let (numbers, owners) = Default::default();
+    let mut memory = Memory { m, buffers: Vec::new(), numbers, owners, runs: MAX_RUNS };
     let mut number = 0;
     let mut next = Some(op);
     while let Some(op) = next {
@@ -36,6 +37,9 @@ pub(super) fn check(m: &Module, op: Op) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Maximum number of contiguous runs of all accessed views, against exhaustion of time and memory.
+const MAX_RUNS: u64 = 1 << 24;
 
 /// An op that accesses memory, and its number among these.
 #[derive(Clone, Copy)]
@@ -76,6 +80,8 @@ struct Memory<'m> {
     /// Per arena, the buffers whose contents are there, with all of their bytes: the start of a range, with its end and the
     /// buffer's number.
     owners: FxHashMap<Value, BTreeMap<u64, (u64, usize)>>,
+    /// Number of runs that may still be looked at.
+    runs: u64,
 }
 
 impl Memory<'_> {
@@ -97,43 +103,33 @@ impl Memory<'_> {
     }
 
     fn read(&mut self, at: At, value: Value) -> Result<(), String> {
-        let Some((number, view)) = self.view(value) else { return Ok(()) };
-        let (buffer, message) = (&mut self.buffers[number], |what: String| Err(format!("{}{what}", at.name(self.m))));
-        let Some(footprint) = view.footprint() else { return message(" reads a view that is too large".into()) };
-        let mut missing = None;
-        let few = footprint.for_each_run(|run| {
+        let Some((number, footprint)) = self.footprint(at, value)? else { return Ok(()) };
+        let (buffer, mut missing) = (&mut self.buffers[number], None);
+        footprint.for_each_run(|run| {
             if missing.is_none() && !buffer.has(&run) {
                 missing = Some(run);
             }
         });
+        let name = at.name(self.m);
         match (missing, buffer.overwritten) {
-            (None, _) if few => Ok(()),
-            (None, _) => message(" reads a view of too many separate parts".into()),
+            (None, _) => Ok(()),
             (Some(_), Some((by, other))) => {
-                let (own, other) = (self.shown(number), self.shown(other));
-                message(format!(" reads {own}, which {} has overwritten, writing {other}", by.name(self.m)))
+                let (own, by, other) = (self.shown(number), by.name(self.m), self.shown(other));
+                Err(format!("{name} reads {own}, which {by} has overwritten, writing {other}"))
             }
             (Some(run), None) => {
-                let start = buffer.range.start;
-                let (first, end) = (start + run.start, start + run.end);
-                message(format!(" reads bytes {first} to {end} of the arena, not all of which are written"))
+                let [first, end] = [run.start, run.end].map(|byte| buffer.range.start + byte);
+                Err(format!("{name} reads bytes {first} to {end} of the arena, not all of which are written"))
             }
         }
     }
 
     fn write(&mut self, at: At, value: Value) -> Result<(), String> {
-        let Some((number, view)) = self.view(value) else { return Ok(()) };
-        let footprint = view.footprint();
+        let Some((number, footprint)) = self.footprint(at, value)? else { return Ok(()) };
         let buffer = &mut self.buffers[number];
-        let size = buffer.range.end - buffer.range.start;
-        let Some(footprint) = footprint.filter(|footprint| footprint.span.end <= size) else {
-            return Err(format!("{} writes outside of {}", at.name(self.m), self.shown(number)));
-        };
         buffer.overwritten = None;
-        if !footprint.for_each_run(|run| buffer.written.push(run)) {
-            return Err(format!("{} writes a view of too many separate parts", at.name(self.m)));
-        }
-        if size > 0 {
+        footprint.for_each_run(|run| buffer.written.push(run));
+        if !buffer.range.is_empty() {
             self.take(at, number);
         }
         Ok(())
@@ -157,10 +153,18 @@ impl Memory<'_> {
         owners.insert(start, (end, number));
     }
 
-    /// The buffer that a memref views, unless it is other memory.
-    fn view(&self, value: Value) -> Option<(usize, BufferView)> {
-        let view = BufferView::of(self.m, value)?;
-        Some((*self.numbers.get(&view.root)?, view))
+    /// The buffer that a memref views, and its bytes there; `None` for other memory.
+    fn footprint(&mut self, at: At, value: Value) -> Result<Option<(usize, Footprint)>, String> {
+        let view = BufferView::of(self.m, value);
+        let buffer = view.as_ref().and_then(|view| self.numbers.get(&view.root));
+        let (Some(view), Some(&number)) = (&view, buffer) else { return Ok(None) };
+        let Range { start, end } = self.buffers[number].range;
+        let Some(footprint) = view.footprint().filter(|footprint| footprint.span.end <= end - start) else {
+            return Err(format!("{} accesses bytes outside of {}", at.name(self.m), self.shown(number)));
+        };
+        let left = self.runs.checked_sub(footprint.runs());
+        self.runs = left.ok_or_else(|| format!("{} accesses too many separate parts", at.name(self.m)))?;
+        Ok(Some((number, footprint)))
     }
 }
 

@@ -187,11 +187,12 @@ impl<'m> Reader<'m> {
     fn calls(&mut self, step: StepOp, body: Block, kernels: Vec<(Kernel, Vec<Value>)>) -> Option<Vec<KernelCall>> {
         let m = self.m;
         let (args, reads, writes) = (m.block_args(body), step.reads(m), step.writes(m));
+        let numbers: FxHashMap<Value, usize> = args.iter().copied().zip(0..).collect();
         let mut calls = Vec::with_capacity(kernels.len());
         for ((kernel, values), &to) in kernels.into_iter().zip(&writes) {
             let to = self.target(to, kernel.columns)?;
-            let source = |value: &Value| match args.iter().position(|arg| arg == value) {
-                Some(i) => self.read(reads[i]),
+            let source = |value: &Value| match numbers.get(value) {
+                Some(&i) => self.read(reads[i]),
                 None => Some(Read { place: self.tensor(*value)?, gather: None }),
             };
             let reads = values.iter().map(source).collect::<Option<_>>()?;
@@ -217,10 +218,19 @@ impl<'m> Reader<'m> {
     }
 }
 
-/// Whether no call reads what one before it writes: a step reads all before it writes.
+/// Whether calls may run one after the other although a step reads all before it writes: several write to places that
+/// are apart from each other and from all reads.
 fn is_sequential(calls: &[KernelCall]) -> bool {
-    let later = |i: usize| calls[i + 1..].iter().flat_map(|call| &call.reads);
-    calls.iter().enumerate().all(|(i, call)| later(i).all(|read| !read.place.overlaps(&call.to.place)))
+    let mut writes: Vec<&Place> = calls.iter().map(|call| &call.to.place).collect();
+    writes.sort_by_key(|place| (place.memory, place.bytes.start));
+    let is_apart = |read: &Read| {
+        let Place { memory, bytes } = &read.place;
+        let before = writes.partition_point(|write| (write.memory, write.bytes.start) < (*memory, bytes.end));
+        before.checked_sub(1).is_none_or(|last| !writes[last].overlaps(&read.place))
+    };
+    calls.len() < 2
+        || writes.windows(2).all(|pair| !pair[0].overlaps(pair[1]))
+            && calls.iter().flat_map(|call| &call.reads).all(is_apart)
 }
 
 /// The bytes of a view in its root.

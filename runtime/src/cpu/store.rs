@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A memory of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Memory {
     /// An argument, by index.
     Argument(usize),

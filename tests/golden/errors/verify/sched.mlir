@@ -156,3 +156,26 @@ func.func @second_arena(%x: memref<4xf32>) {
   memref.copy %d, %x : memref<4xf32> to memref<4xf32>
   return
 }
+
+// -----
+
+func.func @outside_of_the_buffer(%x: memref<2xf32>) {
+  // expected-error@+1 {{'sched.arena' op 'memref.copy' (access 0) accesses bytes outside of bytes 0 to 16 of the arena}}
+  %a = sched.arena "host" : memref<64xi8>
+  %b = sched.buffer %a[0] : memref<64xi8> to memref<4xf32>
+  %c = memref.reinterpret_cast %b to offset: [3], sizes: [2], strides: [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 3>>
+  memref.copy %x, %c : memref<2xf32> to memref<2xf32, strided<[1], offset: 3>>
+  return
+}
+
+// -----
+
+// The check of hostile schedules ends.
+func.func @too_many_parts(%x: memref<16777217xf32>) {
+  // expected-error@+1 {{'sched.arena' op 'memref.copy' (access 0) accesses too many separate parts}}
+  %a = sched.arena "host" : memref<268435456xi8>
+  %b = sched.buffer %a[0] : memref<268435456xi8> to memref<33554434xf32>
+  %c = memref.reinterpret_cast %b to offset: [0], sizes: [16777217], strides: [2] : memref<33554434xf32> to memref<16777217xf32, strided<[2]>>
+  memref.copy %x, %c : memref<16777217xf32> to memref<16777217xf32, strided<[2]>>
+  return
+}
