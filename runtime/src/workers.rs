@@ -10,7 +10,7 @@ pub struct Workers {
 }
 
 /// Number of vector additions or multiplications below which work is finished before another thread wakes up.
-const FEW_STEPS: usize = 100_000;
+const FEW_STEPS: usize = 10_000;
 
 impl Workers {
     /// Creates a pool.
