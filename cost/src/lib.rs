@@ -9,7 +9,7 @@ mod machine;
 mod registered;
 
 pub use given::{given, keep_named};
-pub use machine::{Machine, Number};
+pub use machine::{Machine, Number, price};
 pub use registered::{load_machine, loaded_machine, register};
 
 use gradus_ir::op_cost::{ContractionKind, OpCost};

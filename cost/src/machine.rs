@@ -9,6 +9,8 @@
 //! The description that a target embeds is the schema of others: a file of the user has the same keys and units.
 
 use gradus_ir::diag::hint;
+use gradus_ir::op_cost::OpCost;
+use gradus_ir::rules::CostFn;
 use gradus_ir::{Context, Diagnostic, Loc};
 use std::ops::Range;
 use std::sync::Arc;
@@ -138,6 +140,17 @@ macro_rules! machine_numbers {
             }
         }
     };
+}
+
+/// Returns the cost function that prices op cost descriptors with the numbers of a machine.
+///
+/// # Errors
+/// The numbers could not be read.
+pub fn price<N: Send + Sync + 'static>(
+    numbers: Result<N, String>,
+    cost: fn(&N, OpCost) -> u64,
+) -> Result<CostFn, String> {
+    numbers.map(|numbers| CostFn::new(move |m, op| cost(&numbers, OpCost::of(m, op))))
 }
 
 /// A description that is being read.

@@ -26,7 +26,7 @@ pub fn loaded_machine(ctx: &Context) -> Option<&Machine> {
 }
 
 impl CostModel {
-    /// Returns the models of a context: those that count, and those of its targets.
+    /// Returns the models of a context: the counting ones, then its targets'.
     pub fn all(ctx: &Context) -> impl Iterator<Item = &'static CostModel> {
         let registered = ctx.extension::<Registered>().map_or(&[][..], |models| &models.0);
         COUNTS.iter().chain(registered.iter().copied())

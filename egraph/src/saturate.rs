@@ -109,7 +109,7 @@ struct Saturate {
     report: bool,
 }
 
-/// A cost model with the numbers of a machine, and what it uses.
+/// A cost model with the numbers of a machine, and its equations.
 struct Chosen {
     model: &'static CostModel,
     cost_fn: CostFn,

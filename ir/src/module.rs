@@ -416,6 +416,11 @@ impl Module {
         self.ctx.dict_get(self.props(op), Str::VALUE)
     }
 
+    /// Whether the op has one result, which is a constant.
+    pub fn is_constant(&self, op: Op) -> bool {
+        self.num_results(op) == 1 && self.constant(self.result(op, 0)).is_some()
+    }
+
     /// Returns the value of an integer constant that fits into 64 bits.
     pub fn constant_int(&self, value: Value) -> Option<i64> {
         match self.ctx.attr_data(self.constant(value)?) {

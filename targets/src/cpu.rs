@@ -1,9 +1,8 @@
 //! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
 
 use crate::Target;
-use gradus_cost::{CostModel, machine_numbers};
+use gradus_cost::{CostModel, machine_numbers, price};
 use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost};
-use gradus_ir::rules::CostFn;
 
 /// The declaration. Products with a common operand are not merged: each reads the operand in place, and slices of a
 /// merged result would be copied.
@@ -12,11 +11,9 @@ pub const TARGET: Target = Target {
         name: "cpu",
         doc: "this machine: convolutions and matrix products by address tables, on its widest vectors",
         machine: include_str!("../machines/cpu.toml"),
-        cost: |machine| Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.cost(OpCost::of(m, op)))),
+        cost: |machine| price(Numbers::of(machine), Numbers::cost),
         ops: OPS,
-        reference: Some(|machine| {
-            Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.reference(OpCost::of(m, op))))
-        }),
+        reference: Some(|machine| price(Numbers::of(machine), Numbers::reference)),
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
         approx: true,
     },

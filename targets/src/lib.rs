@@ -23,7 +23,7 @@ pub const TARGETS: &[&Target] = &[&cpu::TARGET, &nna::TARGET, &npu::TARGET, &clu
 pub struct Target {
     /// Name, description, machine description, costs, implemented ops and rule groups.
     pub cost: CostModel,
-    /// The pipeline that lowers a program, in which `$key` stands for a number of the machine; empty if there is none.
+    /// The pipeline that lowers a program, in which `$key` stands for a number of the machine; empty for costs only.
     pub pipeline: &'static str,
     /// Dialects that the target brings.
     pub dialects: &'static [&'static Dialect],

@@ -1,9 +1,8 @@
 //! `nna`: an engine for 3x3 convolutions and its scalar processor; costs only.
 
 use crate::Target;
-use gradus_cost::{CostModel, NEVER, machine_numbers};
+use gradus_cost::{CostModel, NEVER, machine_numbers, price};
 use gradus_ir::op_cost::{Contraction, ContractionKind, Conv3x3Mapping, OpCost};
-use gradus_ir::rules::CostFn;
 
 /// The declaration.
 pub const TARGET: Target = Target {
@@ -11,7 +10,7 @@ pub const TARGET: Target = Target {
         name: "nna",
         doc: "an engine for 3x3 convolutions and its scalar processor; costs in cycles",
         machine: include_str!("../machines/nna.toml"),
-        cost: |machine| Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.cost(OpCost::of(m, op)))),
+        cost: |machine| price(Numbers::of(machine), Numbers::cost),
         ops: &["arith.*", "graph.*", "layout.*", "math.*", "nna.*", "tensor.*"],
         groups: &[
             "graph-algebra",

@@ -1,9 +1,8 @@
 //! `npu`: a multiplier array with two-dimensional SRAM; costs only.
 
 use crate::Target;
-use gradus_cost::{CostModel, NEVER, machine_numbers};
+use gradus_cost::{CostModel, NEVER, machine_numbers, price};
 use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost};
-use gradus_ir::rules::CostFn;
 
 /// The declaration.
 pub const TARGET: Target = Target {
@@ -11,7 +10,7 @@ pub const TARGET: Target = Target {
         name: "npu",
         doc: "a multiplier array with SRAM of its own; costs in cycles",
         machine: include_str!("../machines/npu.toml"),
-        cost: |machine| Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.cost(OpCost::of(m, op)))),
+        cost: |machine| price(Numbers::of(machine), Numbers::cost),
         ops: &["arith.*", "graph.*", "layout.*", "math.*", "tensor.*"],
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
         approx: true,

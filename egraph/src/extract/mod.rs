@@ -282,7 +282,7 @@ fn fixed(program: &Program<'_>) -> Classes {
 fn is_fixed(program: &Program<'_>, fixed: &Classes, node: &Node) -> bool {
     let m = &*program.m;
     match node.op {
-        Some(op) if node.children.is_empty() => m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some(),
+        Some(op) if node.children.is_empty() => m.is_constant(op),
         _ if node.children.is_empty() => false,
         _ => node.children.iter().all(|&child| fixed.has(program.graph.find(child))),
     }

@@ -18,7 +18,7 @@ pub static TARGET: Target = Target {
         name: "toyvec",
         doc: "a vector machine with three instructions; costs in cycles",
         machine: include_str!("../toyvec.toml"),
-        cost: |machine| Numbers::of(machine).map(|n| CostFn::new(move |m, op| n.cost(OpCost::of(m, op)))),
+        cost: |machine| price(Numbers::of(machine), Numbers::cost),
         ops: &["graph.add", "graph.mul", "toyvec.*"],
         groups: &["toyvec"],
         ..CostModel::DEFAULT

@@ -1,4 +1,4 @@
-//! What formats of ops and of declared types and attributes have in common: lists of elements, and optional groups.
+//! The common part of the formats of ops and of declared types and attributes: lists of elements, and optional groups.
 
 use crate::lexer::Lexer;
 

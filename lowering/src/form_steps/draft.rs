@@ -86,8 +86,7 @@ impl Schedule {
             return None;
         }
         for op in ops {
-            let is_constant = m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some();
-            if is_constant {
+            if m.is_constant(op) {
                 continue;
             }
             if !is_computation(m, op) || !m.operands(op).iter().all(is_sized) || !m.results(op).all(|v| is_sized(&v)) {

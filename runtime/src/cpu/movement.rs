@@ -21,13 +21,13 @@ fn wide(m: &Module, ty: Type) -> Option<Vec<u64>> {
 }
 
 /// Converts a layout error to a trap.
-fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {
+pub(super) fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {
     done.map_err(|e| Trap::unsupported(e.to_string()))
 }
 
 /// A kernel that runs a copy loop nest.
-fn copies(nest: CopyNest, size: usize) -> Prepared {
-    Kernel::new([0], move |data, out| moved(nest.copy(data[0], out, size))).into()
+pub(super) fn copies(nest: CopyNest, size: usize) -> Kernel {
+    Kernel::new([0], move |data, out| moved(nest.copy(data[0], out, size)))
 }
 
 fn element_size(m: &Module, args: &OpArgs<'_>) -> Option<usize> {
@@ -76,7 +76,7 @@ pub(super) fn transpose(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     };
     let apart = strides(&from);
     let apart: Vec<u64> = perm.iter().map(|&axis| apart[axis]).collect();
-    Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?))
+    Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?).into())
 }
 
 /// Prepares `graph.expand`.
@@ -85,7 +85,7 @@ pub(super) fn expand(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let missing = to.len().checked_sub(from.len())?;
     let mut apart = vec![0; missing];
     apart.extend(strides(&from).iter().zip(&from).map(|(&stride, &d)| if d == 1 { 0 } else { stride }));
-    Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?))
+    Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?).into())
 }
 
 /// Prepares `graph.concat`.
@@ -122,7 +122,7 @@ pub(super) fn slice(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         start += first as u64 * apart[axis];
         apart[axis] = if to[axis] > 1 { apart[axis].checked_mul(step)? } else { 0 };
     }
-    Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [start, 0]).ok()?, element_size(m, args)?))
+    Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [start, 0]).ok()?, element_size(m, args)?).into())
 }
 
 /// Prepares `graph.split`, one kernel per result.

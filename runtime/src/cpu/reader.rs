@@ -1,5 +1,6 @@
 //! Reads a schedule: resolves what its steps read and write to bytes of memory, and selects their kernels.
 
+use super::movement::copies;
 use super::region::{self, Ops};
 use super::step::{Does, KernelCall, Step, Target, TargetForm};
 use super::store::{Memory, Place, Read, Store, StridedCopy};
@@ -8,7 +9,6 @@ use crate::gemm::ColumnSlice;
 use gradus_dialects::layout::CopyNest;
 use gradus_dialects::memref::{AllocOp, CopyOp};
 use gradus_dialects::sched::{ArenaOp, BufferOp, BufferView, StepOp, ToBufferOp, ToTensorOp, is_view, size_in_bytes};
-use gradus_ir::eval::Trap;
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Block, Def, Module, Op, OpDecl, Tensor, Traits, Value};
 use rustc_hash::FxHashMap;
@@ -61,8 +61,7 @@ impl<'m> Reader<'m> {
         } else if let Some(copy) = CopyOp::cast(m, op) {
             self.copy(copy.source(m), copy.target(m), op)
         } else {
-            let is_constant = m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some();
-            (is_constant || is_view(m, op)).then_some(())
+            (m.is_constant(op) || is_view(m, op)).then_some(())
         }
     }
 
@@ -152,13 +151,14 @@ impl<'m> Reader<'m> {
         let (root, view) = self.view(memref)?;
         // Results that have been taken from their buffer are not written again.
         self.store.is_writable(root.memory).then_some(())?;
+        let place = part(&root, &view)?;
         if view.is_contiguous() {
-            return Some(Target { place: part(&root, &view)?, form: TargetForm::Contiguous });
+            return Some(Target { place, form: TargetForm::Contiguous });
         }
         if let Some((place, slice)) = columns.and_then(|count| rows(&root, &view, count)) {
             return Some(Target { place, form: TargetForm::Columns(slice) });
         }
-        Some(Target { place: part(&root, &view)?, form: TargetForm::Scattered(Box::new(gather(&view, false)?)) })
+        Some(Target { place, form: TargetForm::Scattered(Box::new(gather(&view, false)?)) })
     }
 
     fn step(&mut self, step: StepOp) -> Option<()> {
@@ -206,11 +206,8 @@ impl<'m> Reader<'m> {
         let ((source, from), place) = (self.view(from)?, self.target(to, None)?.place);
         let (_, to) = self.view(to)?;
         let element = usize::try_from(to.element).ok()?;
-        let strides = [&from, &to].map(|view| view.layout.strides.iter().map(|&s| s as u64).collect::<Vec<u64>>());
-        let nest = CopyNest::strided(&to.sizes, [&strides[0], &strides[1]], [0, 0]).ok()?;
-        let kernel = Kernel::new([0], move |data, out| {
-            nest.copy(data[0], out, element).map_err(|e| Trap::unsupported(e.to_string()))
-        });
+        let [apart, target] = [&from, &to].map(|view| unsigned(&view.layout));
+        let kernel = copies(CopyNest::strided(&to.sizes, [&apart, &target], [0, 0]).ok()?, element);
         let reads = std::iter::once(Read { place: part(&source, &from)?, gather: None }).collect();
         let to = Target { place, form: TargetForm::Contiguous };
         self.push(op, Does::Kernels(vec![KernelCall { kernel, reads, to }]));
@@ -265,12 +262,15 @@ fn rows(root: &Place, view: &BufferView, count: usize) -> Option<(Place, ColumnS
     Some((place, ColumnSlice { first: (offset % of) as usize, of: of as usize }))
 }
 
+/// The strides of a layout, none of which is negative.
+fn unsigned(layout: &StridedLayout) -> Vec<u64> {
+    layout.strides.iter().map(|&stride| stride as u64).collect()
+}
+
 /// The copy between a view, from its first element on, and its elements in row-major order.
 fn gather(view: &BufferView, from_view: bool) -> Option<StridedCopy> {
     let sizes: Vec<i64> = view.sizes.iter().map(|&d| d as i64).collect();
-    let unsigned = |strides: &[i64]| strides.iter().map(|&s| s as u64).collect::<Vec<u64>>();
-    let dense = unsigned(&StridedLayout::row_major(&sizes).strides);
-    let apart = unsigned(&view.layout.strides);
+    let (dense, apart) = (unsigned(&StridedLayout::row_major(&sizes)), unsigned(&view.layout));
     let strides = if from_view { [&apart[..], &dense] } else { [&dense[..], &apart] };
     let nest = CopyNest::strided(&view.sizes, strides, [0, 0]).ok()?;
     Some(StridedCopy {

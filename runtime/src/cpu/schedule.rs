@@ -35,7 +35,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Reads the schedule of a function. `None` if it is none.
+    /// Reads the schedule of a function; `None` if the function is not a schedule.
     pub(super) fn of(m: &Module, function: Op) -> Option<Schedule> {
         let &[region] = m.regions(function) else { return None };
         let mut blocks = m.region_blocks(region);

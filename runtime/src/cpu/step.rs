@@ -1,5 +1,6 @@
 //! A step of a schedule: kernels over places of memory.
 
+use super::movement::moved;
 use super::region::Ops;
 use super::store::{Others, Place, Read, Store, StridedCopy, internal_error};
 use super::{Kernel, Out, extents};
@@ -119,7 +120,7 @@ impl Target {
             TargetForm::Scattered(copy) => {
                 let dense = scratch.get_mut(..copy.bytes).ok_or_else(internal_error)?;
                 run(Out { bytes: dense, columns: None })?;
-                copy.nest.copy(dense, bytes, copy.element).map_err(|e| Trap::unsupported(e.to_string()))
+                moved(copy.nest.copy(dense, bytes, copy.element))
             }
         }
     }

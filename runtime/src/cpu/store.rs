@@ -1,5 +1,6 @@
 //! The memory of a schedule: arenas and buffers, of which results are handed out without a copy.
 
+use super::movement::moved;
 use crate::aligned_bytes::AlignedBytes;
 use bytes::Bytes;
 use gradus_dialects::layout::CopyNest;
@@ -161,7 +162,7 @@ impl Store {
         let bytes = self.bytes(&read.place, others).ok_or_else(internal_error)?;
         let Some(gather) = &read.gather else { return Ok(AlignedBytes::of(bytes)) };
         let mut copy = AlignedBytes::zeros(gather.bytes);
-        gather.nest.copy(bytes, copy.as_mut(), gather.element).map_err(|e| Trap::unsupported(e.to_string()))?;
+        moved(gather.nest.copy(bytes, copy.as_mut(), gather.element))?;
         Ok(copy)
     }
 
