@@ -2,7 +2,7 @@
 
 pub use crate::Tool;
 pub use gradus_cost::{CostModel, Machine, machine_numbers, price};
-pub use gradus_ir::op_cost::{Contraction, OpCost};
+pub use gradus_dialects::op_cost::{Contraction, DeclaredCost, OpCost, Strategy};
 pub use gradus_ir::prelude::*;
 pub use gradus_ir::rules::CostFn;
 pub use gradus_targets::{Executable, OpTimes, Signature, Statistic, Stop, Target};

@@ -7,9 +7,9 @@ use gradus::ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus::ir::pass::{OptionKind, PassOption};
 use gradus::ir::rules::{ArgKind, RuleFunction, RuleGroup, rule};
 use gradus::ir::{
-    Access, Arity, AttrInfo, AttrKind, AttrSpec, AttrText, Context, DType, Dialect, Directive, Effects, Folded,
-    GroupSpec, OpArgs, OpInfo, Parametric, PassInfo, Pattern, Traits, Type, TypeConstraint, TypeInfo, TypeRelation,
-    ValueSpec,
+    Access, Arity, AttrInfo, AttrKind, AttrSpec, AttrText, Context, DType, Dialect, Directive, Effects, Extension,
+    Folded, GroupSpec, OpArgs, OpInfo, Parametric, PassInfo, Pattern, Traits, Type, TypeConstraint, TypeInfo,
+    TypeRelation, ValueSpec,
 };
 
 const TOY: Dialect = Dialect { name: "toy", doc: "Toys.", ..Dialect::DEFAULT };
@@ -102,8 +102,13 @@ ops! {
     an_op_without_documentation { doc: " " } => "it has no documentation";
     two_fields_of_one_name { operands: &[value("x", &ANY)], attrs: &[attr("x", &I64, None)] } =>
         "two of its fields are called 'x'";
+    two_extensions_of_one_type { extensions: &[&Latency(1), &Latency(2)] } =>
+        "two of its extensions are of type 'declarations::Latency'";
     a_pattern_that_is_listed_twice { patterns: &[PATTERN, PATTERN] } => "the pattern 'drop' is listed twice";
 }
+
+struct Latency(#[allow(dead_code, reason = "only the type matters")] u64);
+impl Extension for Latency {}
 
 const PATTERN: Pattern = Pattern { name: "drop", run: |_, _| false };
 

@@ -12,7 +12,7 @@ pub use given::{given, keep_named};
 pub use machine::{Machine, Number, price};
 pub use registered::{load_machine, loaded_machine, register};
 
-use gradus_ir::op_cost::{ContractionKind, OpCost};
+use gradus_dialects::op_cost::OpCost;
 use gradus_ir::rules::{CompiledRule, CostFn};
 use gradus_ir::{Context, Diagnostic, Module, Op, OpName};
 use rustc_hash::FxHashSet;
@@ -193,12 +193,10 @@ fn flops(m: &Module, op: Op) -> u64 {
     match OpCost::of(m, op) {
         OpCost::View | OpCost::Move(_) => 1,
         OpCost::Map(elements) => elements,
-        OpCost::Contract(c) => match c.kind {
-            ContractionKind::Dense => c.products(),
-            ContractionKind::Sparse(_, factors) => {
-                factors.saturating_mul(c.products() / (c.rows * c.depth).max(1)).min(NEVER)
-            }
-            ContractionKind::Conv3x3(_) => NEVER,
+        OpCost::Contract(c) => match (c.strategy, c.nonzeros) {
+            (None, _) => c.products(),
+            (Some(_), Some(nonzeros)) => nonzeros.saturating_mul(c.products() / (c.rows * c.depth).max(1)).min(NEVER),
+            (Some(_), None) => NEVER,
         },
     }
 }

@@ -8,8 +8,8 @@
 //!
 //! The description that a target embeds is the schema of others: a file of the user has the same keys and units.
 
+use gradus_dialects::op_cost::OpCost;
 use gradus_ir::diag::hint;
-use gradus_ir::op_cost::OpCost;
 use gradus_ir::rules::CostFn;
 use gradus_ir::{Context, Diagnostic, Loc};
 use std::ops::Range;

@@ -26,6 +26,7 @@ pub mod math;
 pub mod memref;
 #[cfg(feature = "graph")]
 pub mod nna;
+pub mod op_cost;
 pub mod rewrite;
 pub mod scf;
 pub mod sched;

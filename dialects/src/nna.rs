@@ -5,13 +5,18 @@
 
 use crate::constraint::{BYTE_TENSOR, INT_TENSOR, kind};
 use crate::graph::{infer_integer_product, matmul_integer, product};
-use gradus_ir::op_cost::{Contraction, ContractionKind, Conv3x3Mapping, OpCost};
+use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy};
 use gradus_ir::rules::{ArgKind, Rule, RuleFunction, RuleGroup, rule};
 use gradus_ir::{AttrKind, AttrText, Dialect, OpArgs, OpDecl, Traits, Type, op};
 
+/// Depthwise convolutions: nine factors of a row form the filter of one channel.
+pub static DIAGONAL: Strategy = Strategy { name: "diagonal" };
+/// Dense convolutions: one output channel per row, one input channel per nine columns.
+pub static DENSE: Strategy = Strategy { name: "dense" };
+
 /// The mapping of a matrix product to 3x3 convolutions.
 const MAPPING: AttrKind = AttrKind {
-    text: AttrText::Cases(Type::I64, &[("diagonal", 0), ("dense", 1)]),
+    text: AttrText::Cases(Type::I64, &[(DIAGONAL.name, 0), (DENSE.name, 1)]),
     ..kind("diagonal or dense", |c, a| {
         c.attr_type(a) == Some(Type::I64) && c.as_int(a).is_some_and(|v| (0..2).contains(&v))
     })
@@ -30,7 +35,7 @@ const MAPPING: AttrKind = AttrKind {
     "nna.matmul",
     traits = Traits::OPERAND_SEGMENTS,
     infer = infer_integer_product,
-    cost = cost,
+    extensions = &[&DeclaredCost(cost)],
     eval = matmul_integer,
     format = "$mapping $a `,` $b (`a_zero` $a_zero_point^)? (`b_zero` $b_zero_point^)? attr-dict `:` functional-type(operands, results)"
 )]
@@ -50,8 +55,8 @@ pub struct MatMulOp {
 }
 
 fn cost(args: &OpArgs<'_>) -> OpCost {
-    let mapping = if args.int("mapping") == Some(0) { Conv3x3Mapping::Diagonal } else { Conv3x3Mapping::Dense };
-    OpCost::Contract(Contraction { kind: ContractionKind::Conv3x3(mapping), ..product(args) })
+    let mapping = if args.int("mapping") == Some(0) { &DIAGONAL } else { &DENSE };
+    OpCost::Contract(Contraction { strategy: Some(mapping), ..product(args) })
 }
 
 /// Products of 8-bit integers become integer products, and these the op with either mapping.

@@ -4,15 +4,22 @@
 
 use crate::constraint::{TENSOR, UNIT, kind};
 use crate::graph::infer_product;
+use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost, Sparse};
 use gradus_ir::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx};
 use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
 use gradus_reference_kernels as kernels;
 
+/// Straight-line code with the factors as immediates.
+pub static UNROLLED: Strategy = Strategy { name: "unrolled" };
+/// Calls of functions chosen by the pattern of nonzero factors.
+pub static PATTERNS: Strategy = Strategy { name: "patterns" };
+/// A loop over compressed sparse rows.
+pub static CSR: Strategy = Strategy { name: "csr" };
+
 /// The implementation of a sparse product.
 const FORM: AttrKind = AttrKind {
-    text: AttrText::Cases(Type::I64, &[("unrolled", 0), ("patterns", 1), ("csr", 2)]),
+    text: AttrText::Cases(Type::I64, &[(UNROLLED.name, 0), (PATTERNS.name, 1), (CSR.name, 2)]),
     ..kind("unrolled, patterns or csr", |c, a| {
         c.attr_type(a) == Some(Type::I64) && c.as_int(a).is_some_and(|v| (0..3).contains(&v))
     })
@@ -32,7 +39,7 @@ const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
 #[op(
     "sparse.matmul",
     infer = infer_product,
-    cost = cost,
+    extensions = &[&DeclaredCost(cost)],
     eval = matmul,
     format = "$form (`right` $right^)? operands attr-dict `:` functional-type(operands, results)"
 )]
@@ -57,13 +64,13 @@ fn matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 fn cost(args: &OpArgs<'_>) -> OpCost {
     let m = args.module;
     let constant = m.constant(args.operands[usize::from(args.attr("right").is_some())]);
-    let used = constant.and_then(|attr| zeros(m, Arg::Attr(attr))).map_or(u64::MAX, |(zeros, all)| all - zeros);
-    let form = match args.int("form") {
-        Some(0) => Sparse::Unrolled,
-        Some(1) => Sparse::Patterns,
-        _ => Sparse::Csr,
+    let nonzeros = constant.and_then(|attr| zeros(m, Arg::Attr(attr))).map(|(zeros, all)| all - zeros);
+    let strategy = match args.int("form") {
+        Some(0) => &UNROLLED,
+        Some(1) => &PATTERNS,
+        _ => &CSR,
     };
-    OpCost::Contract(Contraction { kind: ContractionKind::Sparse(form, used), ..crate::graph::product(args) })
+    OpCost::Contract(Contraction { nonzeros, strategy: Some(strategy), ..crate::graph::product(args) })
 }
 
 /// Counts the zeros of a constant. Returns the number of zeros and the number of elements.

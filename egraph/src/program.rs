@@ -2,7 +2,7 @@
 
 use crate::graph::{Children, Fact, Graph, Key, Kind, Node};
 use egg::Id;
-use gradus_ir::declared_cost::elements;
+use gradus_dialects::op_cost::elements;
 use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::rewrite::fold;

@@ -8,10 +8,10 @@ use crate::control::{Counted, Edge, Event, Next};
 use crate::datum::Datum;
 use crate::declaration_error::Place;
 use crate::effects::Effects;
+use crate::extension::Extension;
 use crate::intern::{Attr, Type};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value, ValueList};
-use crate::op_cost::OpCost;
 use crate::parametric::{AttrInfo, TypeInfo};
 use crate::rewrite::Pattern;
 use crate::rules::{Rule, RuleFunction, RuleGroup};
@@ -21,6 +21,7 @@ use crate::text::Directive;
 use crate::traits::Traits;
 use crate::trap::Trap;
 use smallvec::SmallVec;
+use std::any::Any;
 use std::ops::Range;
 
 /// The number of values, regions or successors in a declared group.
@@ -353,8 +354,6 @@ pub struct OpInfo {
     /// Whether a particular op is defined for all operands, for ops with [`Effects::MayUb`], or with regions whose
     /// execution depends on operands.
     pub speculatable: Option<fn(&Module, Op) -> bool>,
-    /// The cost descriptor; see [`OpCost::of`].
-    pub cost: Option<fn(&OpArgs<'_>) -> OpCost>,
     /// The permitted parent ops; empty for any.
     pub parents: &'static [&'static str],
     /// The custom assembly format; `None` for ops printed in generic form only.
@@ -408,6 +407,8 @@ pub struct OpInfo {
     pub result_names: Option<ResultNamesFn>,
     /// Canonicalization patterns rooted at this op.
     pub patterns: &'static [Pattern],
+    /// Data for analyses and machines, at most one value of a type; see [`OpInfo::extension`].
+    pub extensions: &'static [&'static dyn Extension],
 }
 
 impl OpInfo {
@@ -424,7 +425,6 @@ impl OpInfo {
         traits: Traits::NONE,
         effects: Effects::Pure,
         speculatable: None,
-        cost: None,
         parents: &[],
         format: None,
         directives: &[],
@@ -451,11 +451,17 @@ impl OpInfo {
         slot: None,
         result_names: None,
         patterns: &[],
+        extensions: &[],
     };
 
     /// Returns the first line of the doc comment.
     pub fn summary(&self) -> &'static str {
         self.doc.lines().next().unwrap_or("").trim_end_matches('.')
+    }
+
+    /// Returns the extension of type `T`, in time linear in the number of extensions, of which an op has few.
+    pub fn extension<T: Extension>(&self) -> Option<&'static T> {
+        self.extensions.iter().find_map(|&extension| (extension as &dyn Any).downcast_ref())
     }
 
     /// Whether the op declares the execution of its regions.

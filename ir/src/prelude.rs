@@ -9,7 +9,7 @@ pub use crate::pass::{OptionKind, Options, PassOption};
 pub use crate::random::Random;
 pub use crate::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx, rule};
 pub use crate::{
-    Attr, AttrDecl, AttrInfo, Block, Builder, Context, Diagnostic, Dialect, Folded, InsertPoint, Loc, Module, Op,
-    OpArgs, OpDecl, OpInfo, ParamArgs, ParamError, Pass, PassContext, PassInfo, Pattern, PatternRewriter, Region,
-    Rewriter, Traits, Type, TypeConstraint, TypeDecl, TypeInfo, TypeRelation, Value, attr, op, ty,
+    Attr, AttrDecl, AttrInfo, Block, Builder, Context, Diagnostic, Dialect, Extension, Folded, InsertPoint, Loc,
+    Module, Op, OpArgs, OpDecl, OpInfo, ParamArgs, ParamError, Pass, PassContext, PassInfo, Pattern, PatternRewriter,
+    Region, Rewriter, Traits, Type, TypeConstraint, TypeDecl, TypeInfo, TypeRelation, Value, attr, op, ty,
 };

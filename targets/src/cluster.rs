@@ -2,7 +2,7 @@
 
 use crate::Target;
 use gradus_cost::{CostModel, NEVER, machine_numbers, price};
-use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost};
+use gradus_dialects::op_cost::{Contraction, OpCost};
 
 /// The declaration.
 pub const TARGET: Target = Target {
@@ -50,18 +50,16 @@ impl Numbers {
     }
 
     fn contract(&self, c: &Contraction) -> u64 {
+        if c.strategy.is_some() {
+            return NEVER;
+        }
         let share = match c.depth / c.taps.max(1) {
             channels if channels >= self.wide => self.wide_share,
             channels if channels >= self.medium => self.medium_share,
             _ => self.narrow_share,
         };
         let bytes = c.groups.saturating_mul(c.rows).saturating_mul(c.depth).saturating_mul(ELEMENT);
-        match c.kind {
-            ContractionKind::Dense => {
-                let cycles = c.products().saturating_mul(100) / (self.cores * self.products).saturating_mul(share);
-                cycles.max(bytes.div_ceil(self.memory_bandwidth))
-            }
-            ContractionKind::Sparse(..) | ContractionKind::Conv3x3(_) => NEVER,
-        }
+        let cycles = c.products().saturating_mul(100) / (self.cores * self.products).saturating_mul(share);
+        cycles.max(bytes.div_ceil(self.memory_bandwidth))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Target;
 use gradus_cost::{CostModel, machine_numbers, price};
-use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost};
+use gradus_dialects::op_cost::{Contraction, OpCost};
 
 /// The declaration. Products with a common operand are not merged: each reads the operand in place, and slices of a
 /// merged result would be copied.
@@ -106,7 +106,7 @@ impl Numbers {
         match op {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Map(n) => self.call + n.saturating_mul(2 * ELEMENT) / self.l2_bandwidth,
-            OpCost::Contract(c) if c.kind == ContractionKind::Dense => self.call.saturating_add(self.contract(&c)),
+            OpCost::Contract(c) if c.strategy.is_none() => self.call.saturating_add(self.contract(&c)),
             OpCost::Contract(_) => self.reference(op),
         }
     }

@@ -3,12 +3,16 @@
 //! A [`Target`] ties together a machine description, a cost model, a pipeline and an executor. Tools list the targets
 //! of this crate and their own; all commands and passes know targets from that list only.
 //!
-//! The feature `cpu`, on by default, enables execution on this machine.
+//! The features, on by default: `cpu` adds the target `cpu` with its kernels, `graph` the targets of networks.
 
+#[cfg(feature = "graph")]
 mod cluster;
+#[cfg(feature = "cpu")]
 mod cpu;
 mod executable;
+#[cfg(feature = "graph")]
 mod nna;
+#[cfg(feature = "graph")]
 mod npu;
 
 pub use executable::{Executable, OpTimes, Reference, Signature, Statistic, Stop};
@@ -17,7 +21,16 @@ use gradus_cost::{CostModel, Machine};
 use gradus_ir::{Dialect, Module, Op, PassInfo};
 
 /// All targets. To add one, write its file and add two lines here.
-pub const TARGETS: &[&Target] = &[&cpu::TARGET, &nna::TARGET, &npu::TARGET, &cluster::TARGET];
+pub const TARGETS: &[&Target] = &[
+    #[cfg(feature = "cpu")]
+    &cpu::TARGET,
+    #[cfg(feature = "graph")]
+    &nna::TARGET,
+    #[cfg(feature = "graph")]
+    &npu::TARGET,
+    #[cfg(feature = "graph")]
+    &cluster::TARGET,
+];
 
 /// A target, declared once.
 pub struct Target {

@@ -2,7 +2,8 @@
 
 use crate::Target;
 use gradus_cost::{CostModel, NEVER, machine_numbers, price};
-use gradus_ir::op_cost::{Contraction, ContractionKind, Conv3x3Mapping, OpCost};
+use gradus_dialects::nna::{DENSE, DIAGONAL};
+use gradus_dialects::op_cost::{Contraction, OpCost};
 
 /// The declaration.
 pub const TARGET: Target = Target {
@@ -54,23 +55,23 @@ impl Numbers {
     fn contract(&self, c: &Contraction) -> u64 {
         let rows = c.groups.saturating_mul(c.rows);
         let blocks = c.groups.saturating_mul(c.rows.div_ceil(self.channels));
-        match c.kind {
+        match c.strategy {
             // Native convolution: a 3x3 filter over pixels of 32 channels; every other output of a step is a patch.
-            ContractionKind::Dense if c.taps == self.taps => {
+            None if c.taps == self.taps => {
                 let blocks = blocks.saturating_mul((c.depth / self.taps).div_ceil(self.channels));
                 let steps = c.columns.div_ceil(2 * self.patches);
                 blocks.saturating_mul(self.weights.max(steps.saturating_mul(self.step)))
             }
-            ContractionKind::Dense => c.products(),
-            ContractionKind::Conv3x3(Conv3x3Mapping::Diagonal) => {
+            None => c.products(),
+            Some(strategy) if *strategy == DIAGONAL => {
                 let filters = rows.saturating_mul(c.depth.div_ceil(self.taps));
                 filters.saturating_mul(self.patch_steps(c.columns.div_ceil(self.channels * self.patches)))
             }
-            ContractionKind::Conv3x3(Conv3x3Mapping::Dense) => {
+            Some(strategy) if *strategy == DENSE => {
                 let kernels = blocks.saturating_mul(c.depth.div_ceil(self.taps * self.channels));
                 kernels.saturating_mul(self.patch_steps(c.columns.div_ceil(self.patches)))
             }
-            ContractionKind::Sparse(..) => NEVER,
+            Some(_) => NEVER,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Target;
 use gradus_cost::{CostModel, NEVER, machine_numbers, price};
-use gradus_ir::op_cost::{Contraction, ContractionKind, OpCost};
+use gradus_dialects::op_cost::{Contraction, OpCost};
 
 /// The declaration.
 pub const TARGET: Target = Target {
@@ -46,17 +46,17 @@ impl Numbers {
 
     fn contract(&self, c: &Contraction) -> u64 {
         let (depthwise, positions) = (c.groups > 1 && c.depth == c.taps, c.columns.div_ceil(self.positions));
-        match c.kind {
-            ContractionKind::Dense if depthwise => {
+        match c.strategy {
+            None if depthwise => {
                 let kernels = c.groups.saturating_mul(c.rows).div_ceil(self.kernels);
                 kernels.saturating_mul(c.taps).saturating_mul(positions)
             }
-            ContractionKind::Dense => {
+            None => {
                 let kernels = c.groups.saturating_mul(c.rows.div_ceil(self.kernels));
                 let blocks = kernels.saturating_mul((c.depth / c.taps.max(1)).div_ceil(self.depth));
                 blocks.saturating_mul(c.taps).saturating_mul(positions)
             }
-            ContractionKind::Sparse(..) | ContractionKind::Conv3x3(_) => NEVER,
+            Some(_) => NEVER,
         }
     }
 }

@@ -14,9 +14,9 @@ pub use window::{DepthwiseOp, PoolOp};
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
 use crate::graph::Inputs;
 use crate::layout::{MAX_ENTRIES, ZERO_PAGE, prefix_sums};
+use crate::op_cost::{Contraction, DeclaredCost, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
-use gradus_ir::op_cost::{Contraction, OpCost};
 use gradus_ir::{
     AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
     TypeConstraint, op,

@@ -22,7 +22,7 @@ macro_rules! product_op {
             effects = Effects::MayUb,
             speculatable = is_inside,
             infer = $infer,
-            cost = cost,
+            extensions = &[&DeclaredCost(cost)],
             eval = $eval,
             format = concat!(
                 $factors,

@@ -4,9 +4,8 @@ use super::product::{epilogue, infer_sums, product_op, zero_points};
 use super::{OFFSETS, RUN, check_inside, in_f32, is_compatible, is_inside, offsets, shape, span_of_runs};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
-use gradus_ir::declared_cost::elements;
+use crate::op_cost::{DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::op_cost::OpCost;
 use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
 use gradus_reference_kernels::{self as kernels, Reduction};
 
@@ -29,7 +28,7 @@ const KIND: AttrKind = AttrKind {
     effects = Effects::MayUb,
     speculatable = is_inside,
     infer = infer_pool,
-    cost = cost,
+    extensions = &[&DeclaredCost(cost)],
     eval = pool,
     format = "$kind $a `[` $bases `]` `run` $run attr-dict `:` functional-type(operands, results)"
 )]

@@ -3,8 +3,8 @@
 use super::args::{Inputs, int, one, unary};
 use super::{DENSE, GENERIC, infer, onnx_type};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, TENSOR};
+use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::op_cost::OpCost;
 use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axis, slice_axis};
@@ -268,7 +268,7 @@ fn eye_like(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.shape",
-    cost = |_| OpCost::View,
+    extensions = &[&DeclaredCost::VIEW],
     format = GENERIC,
     infer = infer_shape,
     fold = fold_shape,

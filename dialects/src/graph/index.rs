@@ -4,8 +4,8 @@ use super::args::{Inputs, choice, int, one};
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{I64, INT_TENSOR, STRING, TENSOR};
+use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::op_cost::OpCost;
 use gradus_ir::{OpArgs, OpDecl, OpInfo, op};
 use gradus_reference_kernels::shape::normalize_axis;
 use gradus_reference_kernels::{self as kernels, ScatterReduction};
@@ -15,7 +15,7 @@ use gradus_reference_kernels::{self as kernels, ScatterReduction};
 /// ```mlir
 /// %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<4x8xf32>, tensor<2x3xi64>) -> tensor<4x2x3xf32>
 /// ```
-#[op("graph.gather", cost = OpCost::moved, format = GENERIC, infer = infer_gather, eval = gather)]
+#[op("graph.gather", extensions = &[&DeclaredCost::MOVE], format = GENERIC, infer = infer_gather, eval = gather)]
 pub struct GatherOp {
     /// Operand.
     x: Operand<TENSOR>,

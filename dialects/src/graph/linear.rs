@@ -4,9 +4,8 @@ use super::args::{Inputs, binary, conv, float, list, one, variadic};
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
-use gradus_ir::declared_cost::elements;
+use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::op_cost::{Contraction, OpCost};
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
@@ -26,7 +25,7 @@ use gradus_reference_kernels::shape::{
     format = GENERIC,
     infer = infer_conv,
     eval = eval_conv,
-    cost = conv_cost,
+    extensions = &[&DeclaredCost(conv_cost)],
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct ConvOp {
@@ -305,7 +304,7 @@ fn eval_conv_transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
     traits = Traits::ASSOCIATIVE,
     format = GENERIC,
     infer = infer_matmul,
-    cost = matmul_cost,
+    extensions = &[&DeclaredCost(matmul_cost)],
     eval = |_, data| binary(data, kernels::matmul)
 )]
 pub struct MatMulOp {
@@ -347,7 +346,7 @@ pub(super) fn matmul_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
 /// ```mlir
 /// %y = graph.gemm %a, %b, %c {transB = 1 : i64} : (tensor<1x8xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<1x4xf32>
 /// ```
-#[op("graph.gemm", format = GENERIC, infer = infer_gemm, cost = gemm_cost, eval = eval_gemm)]
+#[op("graph.gemm", format = GENERIC, infer = infer_gemm, extensions = &[&DeclaredCost(gemm_cost)], eval = eval_gemm)]
 pub struct GemmOp {
     /// Left matrix, `[M, K]`.
     a: Operand<TENSOR>,

@@ -3,8 +3,8 @@
 use super::args::{Inputs, int, list, one, unary, variadic};
 use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, TENSOR};
+use crate::op_cost::{DeclaredCost, OpCost};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::op_cost::OpCost;
 use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis, split_sizes};
@@ -16,7 +16,7 @@ use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis
 /// ```
 #[op(
     "graph.transpose",
-    cost = OpCost::moved,
+    extensions = &[&DeclaredCost::MOVE],
     format = GENERIC,
     infer = infer_transpose,
     fold = fold_transpose,
@@ -76,7 +76,7 @@ fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```
 #[op(
     "graph.concat",
-    cost = OpCost::moved,
+    extensions = &[&DeclaredCost::MOVE],
     format = GENERIC,
     infer = infer_concat,
     fold = fold_concat,
@@ -133,7 +133,7 @@ fn fold_concat(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```mlir
 /// %y:2 = graph.split %x {num_outputs = 2 : i64} : (tensor<4x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
 /// ```
-#[op("graph.split", cost = parts_cost, format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
+#[op("graph.split", extensions = &[&DeclaredCost(parts_cost)], format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
 pub struct SplitOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -230,7 +230,7 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.slice",
-    cost = |args| if args.opt_operand("steps").is_none() { parts_cost(args) } else { OpCost::moved(args) },
+    extensions = &[&DeclaredCost(slice_cost)],
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $starts `,` $ends (`axes` $axes^)? (`steps` $steps^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_slice,
@@ -249,6 +249,11 @@ pub struct SliceOp {
     steps: OptOperand<INT_TENSOR>,
     /// Slice.
     y: OpResult<TENSOR>,
+}
+
+/// A slice without steps is a view if it is contiguous in its operand.
+fn slice_cost(args: &OpArgs<'_>) -> OpCost {
+    if args.opt_operand("steps").is_none() { parts_cost(args) } else { OpCost::moved(args) }
 }
 
 fn infer_slice(args: &OpArgs<'_>) -> infer::Types {

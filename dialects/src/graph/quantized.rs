@@ -5,6 +5,7 @@ use super::linear::{conv_cost, conv_shape, matmul_cost, matmul_shape};
 use super::unary::checked;
 use super::{GENERIC, infer, onnx_dtype, onnx_type};
 use crate::constraint::{BYTE_TENSOR, FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
+use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
@@ -21,7 +22,7 @@ use gradus_reference_kernels as kernels;
     traits = Traits::OPERAND_SEGMENTS,
     format = "$a `,` $b (`a_zero` $a_zero_point^)? (`b_zero` $b_zero_point^)? attr-dict `:` functional-type(operands, results)",
     infer = |args| infer::one(args, matmul_shape(args)?, Type::I32),
-    cost = matmul_cost,
+    extensions = &[&DeclaredCost(matmul_cost)],
     eval = matmul_integer
 )]
 pub struct MatMulIntegerOp {
@@ -55,7 +56,7 @@ pub(crate) fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Da
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $w (`x_zero` $x_zero_point^)? (`w_zero` $w_zero_point^)? attr-dict `:` functional-type(operands, results)",
     infer = |args| infer::one(args, conv_shape(args)?, Type::I32),
-    cost = conv_cost,
+    extensions = &[&DeclaredCost(conv_cost)],
     eval = conv_integer,
     verify = |m, op| checked(m, op, conv)
 )]
@@ -103,7 +104,7 @@ fn conv_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     "graph.qlinear_matmul",
     format = GENERIC,
     infer = infer_qlinear_matmul,
-    cost = matmul_cost,
+    extensions = &[&DeclaredCost(matmul_cost)],
     eval = qlinear_matmul
 )]
 pub struct QLinearMatMulOp {
@@ -175,7 +176,7 @@ fn qlinear_matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     "graph.qlinear_conv",
     format = GENERIC,
     infer = infer_qlinear_conv,
-    cost = conv_cost,
+    extensions = &[&DeclaredCost(conv_cost)],
     eval = qlinear_conv,
     verify = |m, op| checked(m, op, conv)
 )]

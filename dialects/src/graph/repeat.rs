@@ -5,8 +5,8 @@ use super::reshape::fold_same_shape;
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, STRING, TENSOR};
+use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::op_cost::OpCost;
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 use gradus_reference_kernels::shape::{normalize_axes, pad_dims};
 use gradus_reference_kernels::{self as kernels, PadMode};
@@ -16,7 +16,7 @@ use gradus_reference_kernels::{self as kernels, PadMode};
 /// ```mlir
 /// %y = graph.expand %x, %shape : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<4x3xf32>
 /// ```
-#[op("graph.expand", cost = OpCost::moved, format = GENERIC, infer = infer_expand, fold = fold_same_shape, eval = expand)]
+#[op("graph.expand", extensions = &[&DeclaredCost::MOVE], format = GENERIC, infer = infer_expand, fold = fold_same_shape, eval = expand)]
 pub struct ExpandOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -44,7 +44,7 @@ fn expand(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.tile %x, %repeats : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<?x?xf32>
 /// ```
-#[op("graph.tile", cost = OpCost::moved, format = GENERIC, infer = infer_tile, eval = tile)]
+#[op("graph.tile", extensions = &[&DeclaredCost::MOVE], format = GENERIC, infer = infer_tile, eval = tile)]
 pub struct TileOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -81,7 +81,7 @@ fn tile(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.pad",
-    cost = OpCost::moved,
+    extensions = &[&DeclaredCost::MOVE],
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $pads (`value` $constant_value^)? (`axes` $axes^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_pad,

@@ -3,8 +3,8 @@
 use super::args::{Inputs, int, one, unary};
 use super::{GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, FLOAT_TENSOR, I64, I64_TENSOR, TENSOR};
+use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::op_cost::OpCost;
 use gradus_ir::{Attr, DYNAMIC, FoldResult, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis};
@@ -28,7 +28,7 @@ fn fold_to_operand(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```
 #[op(
     "graph.identity",
-    cost = |_| OpCost::View,
+    extensions = &[&DeclaredCost::VIEW],
     traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE).and(Traits::IDEMPOTENT),
     format = "$x attr-dict `:` type($y)",
     infer = infer::same,
@@ -111,7 +111,7 @@ fn dropout(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.reshape %x, %shape : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<8x3xf32>
 /// ```
-#[op("graph.reshape", cost = |_| OpCost::View, format = GENERIC, infer = infer_reshape, fold = fold_same_shape, eval = reshape)]
+#[op("graph.reshape", extensions = &[&DeclaredCost::VIEW], format = GENERIC, infer = infer_reshape, fold = fold_same_shape, eval = reshape)]
 pub struct ReshapeOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -178,7 +178,7 @@ fn reshape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.flatten",
-    cost = |_| OpCost::View,
+    extensions = &[&DeclaredCost::VIEW],
     format = GENERIC,
     infer = infer_flatten,
     fold = fold_same_shape,
@@ -207,7 +207,7 @@ fn infer_flatten(args: &OpArgs<'_>) -> infer::Types {
 /// ```mlir
 /// %y = graph.squeeze %x, %axes : (tensor<1x3x1xf32>, tensor<1xi64>) -> tensor<?x?xf32>
 /// ```
-#[op("graph.squeeze", cost = |_| OpCost::View, format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, eval = squeeze)]
+#[op("graph.squeeze", extensions = &[&DeclaredCost::VIEW], format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, eval = squeeze)]
 pub struct SqueezeOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -246,7 +246,7 @@ fn squeeze(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.unsqueeze %x, %axes : (tensor<3xf32>, tensor<2xi64>) -> tensor<1x3x1xf32>
 /// ```
-#[op("graph.unsqueeze", cost = |_| OpCost::View, format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, eval = unsqueeze)]
+#[op("graph.unsqueeze", extensions = &[&DeclaredCost::VIEW], format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, eval = unsqueeze)]
 pub struct UnsqueezeOp {
     /// Operand.
     x: Operand<TENSOR>,

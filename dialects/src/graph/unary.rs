@@ -3,9 +3,8 @@
 use super::args::{Inputs, choice, float, int, one, unary};
 use super::{ELEM_TYPE, GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
-use gradus_ir::declared_cost::elements;
+use crate::op_cost::{DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::op_cost::OpCost;
 use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels::{self as kernels, RoundMode};
 
@@ -260,7 +259,7 @@ fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     format = "$x `to` $to attr-dict `:` functional-type(operands, results)",
     infer = infer_cast,
     fold = fold_cast,
-    cost = cast_cost,
+    extensions = &[&DeclaredCost(cast_cost)],
     eval = cast,
     verify = |m, op| checked(m, op, round_mode)
 )]

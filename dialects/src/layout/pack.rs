@@ -5,8 +5,8 @@ use super::concrete_layout::Layout;
 use super::copy_plan::Relayout;
 use super::tiled::TiledLayout;
 use crate::constraint::{RANKED_TENSOR, STRING};
+use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
-use gradus_ir::op_cost::OpCost;
 use gradus_ir::tensor::Tensor;
 use gradus_ir::{Attr, AttrKind, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, Type, op};
 
@@ -26,7 +26,7 @@ const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis",
 /// ```
 #[op(
     "layout.pack",
-    cost = OpCost::moved,
+    extensions = &[&DeclaredCost::MOVE],
     infer = infer_pack,
     verify = verify_padding,
     fold = fold_in_order,
@@ -52,7 +52,7 @@ pub struct PackOp {
 /// ```
 #[op(
     "layout.unpack",
-    cost = OpCost::moved,
+    extensions = &[&DeclaredCost::MOVE],
     verify = verify_unpack,
     fold = fold_in_order,
     eval = unpack,

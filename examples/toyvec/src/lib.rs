@@ -81,7 +81,7 @@ fn is_vector(ctx: &Context, ty: Type) -> bool {
 macro_rules! instructions {
     ($($(#[doc = $doc:literal])* $Op:ident $name:literal $format:literal $function:ident ($($operand:ident),*))*) => { $(
         $(#[doc = $doc])*
-        #[op($name, traits = Traits::SAME_TYPE, eval = |args, data| eval(args, data, $function), format = $format)]
+        #[op($name, traits = Traits::SAME_TYPE, eval = eval, extensions = &[&ElementFn($function)], format = $format)]
         pub struct $Op {
             $(#[doc = "An operand."] $operand: Operand<VECTOR>,)*
             /// The result.
@@ -99,8 +99,10 @@ instructions! {
     MacOp "toyvec.mac" "$x `,` $y `,` $z attr-dict `:` type($result)" mac (x, y, z)
 }
 
-/// The function of an instruction on an element of each operand.
-type Function = fn(&[f32]) -> f32;
+/// The function of an instruction on an element of each operand, in its declaration.
+struct ElementFn(fn(&[f32]) -> f32);
+
+impl Extension for ElementFn {}
 
 fn add(x: &[f32]) -> f32 {
     x[0] + x[1]
@@ -115,7 +117,8 @@ fn mac(x: &[f32]) -> f32 {
 }
 
 /// The reference semantics.
-fn eval(_: &OpArgs<'_>, data: &[Datum], function: Function) -> Result<Vec<Datum>, Trap> {
+fn eval(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let ElementFn(function) = args.info.extension().ok_or_else(|| Trap::unsupported("is no instruction"))?;
     let tensors = data.iter().map(Datum::tensor).collect::<Result<Vec<_>, _>>()?;
     let operands: Vec<_> = tensors.iter().map(|tensor| tensor.as_slice::<f32>()).collect();
     let each = |i| function(&operands.iter().map(|x| x[i]).collect::<Vec<f32>>());
@@ -190,7 +193,7 @@ fn lower(
 /// An instruction of the machine: registers hold vectors.
 struct Instruction {
     op: Op,
-    function: Function,
+    function: &'static ElementFn,
     reads: Vec<usize>,
     cycles: u64,
 }
@@ -241,20 +244,14 @@ impl Simulator {
                 simulator.results = reads;
                 continue;
             }
-            let name = m.name_text(op);
-            let function = function_of(name).ok_or_else(|| format!("'{name}' is no instruction of toyvec"))?;
+            let function = m.info(op).and_then(|info| info.extension());
+            let function = function.ok_or_else(|| format!("'{}' is no instruction of toyvec", m.name_text(op)))?;
             let cycles = numbers.cycles(extent(m, m.result(op, 0))? as u64);
             simulator.instructions.push(Instruction { op, function, reads, cycles });
             registers.insert(m.result(op, 0), registers.len());
         }
         Ok(simulator)
     }
-}
-
-fn function_of(name: &str) -> Option<Function> {
-    [("toyvec.add", add as Function), ("toyvec.mul", mul), ("toyvec.mac", mac)]
-        .into_iter()
-        .find_map(|(known, function)| (known == name).then_some(function))
 }
 
 /// Number of elements of a vector.
@@ -285,7 +282,7 @@ impl Executable for Simulator {
         for instruction in &self.instructions {
             let reads: Vec<&Vec<f32>> = instruction.reads.iter().filter_map(|&r| registers.get(r)).collect();
             let n = reads.iter().map(|x| x.len()).min().unwrap_or(0);
-            let each = |i: usize| (instruction.function)(&reads.iter().map(|x| x[i]).collect::<Vec<f32>>());
+            let each = |i: usize| (instruction.function.0)(&reads.iter().map(|x| x[i]).collect::<Vec<f32>>());
             let result = (0..n).map(each).collect();
             registers.push(result);
         }

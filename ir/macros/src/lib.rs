@@ -25,6 +25,7 @@ use syn::{
 /// | `format` | the custom form, in MLIR's declarative assembly format |
 /// | `verify`, `infer`, `relations`, `fold`, `eval`, `exec`, `control`, `counted`, `patterns`, `effects`, ... | the field of `OpInfo` of that name |
 /// | `scalar`, `access` | the field of `OpInfo` of that name, from which `eval` or `exec` follows |
+/// | `extensions` | `&[&A(...), &B]`, values of types that implement `Extension`, each of another type |
 ///
 /// Each field of the struct declares an operand, result, attribute, region or successor:
 ///
@@ -247,7 +248,6 @@ const OP: Kind = Kind {
         "slot",
         "format",
         "result_names",
-        "cost",
     ],
     keys: &[
         "scalar",
@@ -260,6 +260,7 @@ const OP: Kind = Kind {
         "default_dialect",
         "relations",
         "patterns",
+        "extensions",
     ],
     fields: &[
         ("Operand", 0, "One", true),

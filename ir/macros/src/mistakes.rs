@@ -4,7 +4,7 @@ use super::{Args, Kind, doc_text, field_name};
 use std::collections::BTreeSet;
 use strsim::levenshtein;
 use syn::spanned::Spanned;
-use syn::{Error, Field, ItemStruct, Result, Type};
+use syn::{Error, Expr, Field, ItemStruct, Result, Type};
 
 /// Attributes that a field can have.
 const FIELD_ATTRIBUTES: [&str; 3] = ["doc", "name", "default"];
@@ -47,7 +47,7 @@ fn check_name(kind: &Kind, args: &Args) -> Result<()> {
 fn check_keys(kind: &Kind, args: &Args) -> Result<()> {
     let known = || kind.optional_keys.iter().chain(kind.keys).copied();
     let mut seen = BTreeSet::new();
-    for (key, _) in &args.pairs {
+    for (key, value) in &args.pairs {
         let text = key.to_string();
         if !known().any(|known| known == text) {
             let message = format!("`{text}` is not a key of `#[{}]`{}", kind.attribute, hint(&text, known()));
@@ -61,8 +61,22 @@ fn check_keys(kind: &Kind, args: &Args) -> Result<()> {
         if !seen.insert(text.clone()) {
             return Err(Error::new(key.span(), format!("`{text}` is stated twice")));
         }
+        if text == "extensions" {
+            check_extensions(value)?;
+        }
     }
     Ok(())
+}
+
+/// Checks the form of a list of extensions: `&[&A(...), &B]`. Their types are checked by the trait `Extension`.
+fn check_extensions(list: &Expr) -> Result<()> {
+    let shape = "`extensions` is a list of references: `&[&A(...), &B]`";
+    let Expr::Reference(list) = list else { return Err(Error::new(list.span(), shape)) };
+    let Expr::Array(list) = &*list.expr else { return Err(Error::new(list.span(), shape)) };
+    match list.elems.iter().find(|value| !matches!(value, Expr::Reference(_))) {
+        Some(value) => Err(Error::new(value.span(), shape)),
+        None => Ok(()),
+    }
 }
 
 fn check_field(field: &Field) -> Result<()> {
@@ -128,6 +142,9 @@ mod tests {
             ("\"toy.add\", fold = f, fold = g", "`fold` is stated twice"),
             ("\"toy.add\", scalar = f, eval = g", "`eval` follows from `scalar`: state one of them"),
             ("\"toy.add\", access = f, exec = g", "`exec` follows from `access`: state one of them"),
+            ("\"toy.add\", extensions = &A(1)", "`extensions` is a list of references: `&[&A(...), &B]`"),
+            ("\"toy.add\", extensions = [&A(1)]", "`extensions` is a list of references: `&[&A(...), &B]`"),
+            ("\"toy.add\", extensions = &[A(1)]", "`extensions` is a list of references: `&[&A(...), &B]`"),
         ];
         for (args, message) in cases {
             assert_eq!(error(args, PLAIN), message);

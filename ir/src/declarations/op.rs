@@ -7,11 +7,13 @@ use crate::effects::Effects;
 use crate::op_info::{Arity, Dialect, OpInfo, SlotRole, TypeRelation, ValueSpec};
 use crate::text::format_mistakes;
 use crate::traits::Traits;
+use std::any::Any;
 
 /// Returns the mistakes in an op's declaration.
 pub(super) fn mistakes(ctx: &Context, dialect: &Dialect, info: &'static OpInfo) -> Vec<String> {
     let mut check = Check { ctx, info, found: Vec::new() };
     check.names(dialect);
+    check.extensions();
     check.groups();
     check.attributes();
     check.symbols();
@@ -61,6 +63,18 @@ impl Check<'_> {
         }
         for name in repeated(info.directives.iter().map(|directive| directive.name)) {
             self.add(format!("two of its directives are called '{name}'"));
+        }
+    }
+
+    /// Checks that an extension is the only one of its type.
+    fn extensions(&mut self) {
+        let mut seen = Vec::new();
+        for &extension in self.info.extensions {
+            let id = Any::type_id(extension);
+            if seen.contains(&id) {
+                self.add(format!("two of its extensions are of type '{}'", extension.type_name()));
+            }
+            seen.push(id);
         }
     }
 
