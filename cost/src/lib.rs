@@ -34,7 +34,7 @@ pub struct CostModel {
     /// The cost of an op, at least 1, so that fewer ops are cheaper.
     pub cost: MakeCost,
     /// The ops that the target implements: names, or `dialect.*`. Empty for all ops.
-    pub ops: &'static [&'static str],
+    pub ops: fn() -> Vec<&'static str>,
     /// The cost of other ops, evaluated by reference; without it they cost [`NEVER`].
     pub reference: Option<MakeCost>,
     /// The rule groups to use, besides the canonicalization rules.
@@ -50,7 +50,7 @@ impl CostModel {
         doc: "",
         machine: "",
         cost: |_| Ok(CostFn::new(|_, _| 1)),
-        ops: &[],
+        ops: Vec::new,
         reference: None,
         groups: &[],
         approx: false,
@@ -85,21 +85,20 @@ impl CostModel {
     pub fn cost_fn(&self, ctx: &Context) -> Result<CostFn, String> {
         let machine = self.machine(ctx)?;
         let cost = (self.cost)(&machine)?;
-        if self.ops.is_empty() {
-            return Ok(cost);
-        }
-        let implemented = self.implemented(ctx);
+        let Some(implemented) = self.implemented(ctx) else { return Ok(cost) };
         let other = self.reference.unwrap_or(|_| Ok(CostFn::new(|_, _| NEVER)))(&machine)?;
         Ok(CostFn::new(move |m, op| if implemented.contains(&m.name(op)) { &cost } else { &other }.of(m, op)))
     }
 
-    /// The declared ops that the target implements.
-    fn implemented(&self, ctx: &Context) -> FxHashSet<OpName> {
+    /// The declared ops that the target implements; `None` for all.
+    fn implemented(&self, ctx: &Context) -> Option<FxHashSet<OpName>> {
+        let listed = (self.ops)();
         let is_listed = |dialect: &str, name: &str| {
-            self.ops.iter().any(|&entry| entry == name || entry.strip_suffix(".*") == Some(dialect))
+            listed.iter().any(|&entry| entry == name || entry.strip_suffix(".*") == Some(dialect))
         };
         let ops = ctx.dialects().iter().flat_map(|d| d.ops.iter().map(move |info| (d.name, info.name)));
-        ops.filter(|(dialect, name)| is_listed(dialect, name)).map(|(_, name)| ctx.op_name(name)).collect()
+        let implemented = ops.filter(|(dialect, name)| is_listed(dialect, name)).map(|(_, name)| ctx.op_name(name));
+        (!listed.is_empty()).then(|| implemented.collect())
     }
 
     /// Returns the rules or rule groups with the given names; without names, the canonicalization rules, the rules from

@@ -143,8 +143,8 @@ impl Pass for GraphToAddr {
         };
         let patterns: Vec<ConversionPattern<'_>> = LOWERINGS.into_iter().map(pattern).collect();
         let mut target = ConversionTarget::new("addr");
-        for pattern in LOWERINGS {
-            target.unknown_op(pattern.0.name);
+        for info in ops() {
+            target.unknown_op(info.name);
         }
         target.legal_unknown();
         let config = ConversionConfig { fold: false, ..ConversionConfig::PARTIAL };
@@ -156,6 +156,11 @@ impl Pass for GraphToAddr {
 
 /// Makes ops that compute the result of an op; `None` if it stays as it is.
 type Lower = fn(&mut Builder<'_>, Op, &ConvReadOptions) -> Option<Value>;
+
+/// Returns the ops that the pass lowers.
+pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
+    LOWERINGS.into_iter().map(|(info, _, _)| info)
+}
 
 /// The ops that are lowered, each with the name of its pattern.
 const LOWERINGS: [(&OpInfo, &str, Lower); 11] = [

@@ -14,7 +14,7 @@ mod affine_to_scf;
 #[cfg(feature = "graph")]
 mod form_steps;
 #[cfg(feature = "graph")]
-mod graph_to_addr;
+pub mod graph_to_addr;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 #[cfg(feature = "onnx")]

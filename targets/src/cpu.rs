@@ -1,8 +1,12 @@
 //! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
 
-use crate::Target;
-use gradus_cost::{CostModel, machine_numbers, price};
+use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target};
+use gradus_cost::{CostModel, Machine, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
+use gradus_ir::eval::Datum;
+use gradus_ir::{Module, Op};
+use gradus_runtime::cpu::Program;
+use gradus_runtime::workers::Workers;
 
 /// The declaration. Products with a common operand are not merged: each reads the operand in place, and slices of a
 /// merged result would be copied.
@@ -12,7 +16,7 @@ pub const TARGET: Target = Target {
         doc: "this machine: convolutions and matrix products by address tables, on its widest vectors",
         machine: include_str!("../machines/cpu.toml"),
         cost: |machine| price(Numbers::of(machine), Numbers::cost),
-        ops: OPS,
+        ops,
         reference: Some(|machine| price(Numbers::of(machine), Numbers::reference)),
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
         approx: true,
@@ -23,67 +27,18 @@ pub const TARGET: Target = Target {
                runs-per-element=$runs_per_element},\
                propagate-layouts,fuse-epilogues,canonicalize,pack-panels{widths=$panel_widths},canonicalize,cse,\
                form-steps,dce,plan-memory)",
-    #[cfg(feature = "cpu")]
-    load: Some(program::load),
+    load: Some(load),
     ..Target::DEFAULT
 };
 
-/// The ops with kernels, and those that the pipeline lowers to them.
-const OPS: &[&str] = &[
-    "addr.*",
-    "layout.*",
-    "graph.abs",
-    "graph.add",
-    "graph.average_pool",
-    "graph.ceil",
-    "graph.clip",
-    "graph.concat",
-    "graph.conv",
-    "graph.conv_integer",
-    "graph.dequantize_linear",
-    "graph.div",
-    "graph.dropout",
-    "graph.exp",
-    "graph.expand",
-    "graph.flatten",
-    "graph.floor",
-    "graph.gemm",
-    "graph.global_average_pool",
-    "graph.global_max_pool",
-    "graph.hard_sigmoid",
-    "graph.hard_swish",
-    "graph.identity",
-    "graph.leaky_relu",
-    "graph.log_softmax",
-    "graph.lrn",
-    "graph.matmul",
-    "graph.matmul_integer",
-    "graph.max",
-    "graph.max_pool",
-    "graph.min",
-    "graph.mul",
-    "graph.neg",
-    "graph.pad",
-    "graph.prelu",
-    "graph.qlinear_conv",
-    "graph.qlinear_matmul",
-    "graph.quantize_linear",
-    "graph.reciprocal",
-    "graph.relu",
-    "graph.reshape",
-    "graph.sigmoid",
-    "graph.slice",
-    "graph.softmax",
-    "graph.split",
-    "graph.sqrt",
-    "graph.squeeze",
-    "graph.sub",
-    "graph.sum",
-    "graph.swish",
-    "graph.tanh",
-    "graph.transpose",
-    "graph.unsqueeze",
-];
+/// The ops with kernels, and those that the pipeline lowers to them, by name.
+fn ops() -> Vec<&'static str> {
+    let ops = gradus_runtime::cpu::ops().chain(gradus_lowering::graph_to_addr::ops());
+    let mut names: Vec<&str> = ops.map(|info| info.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
 
 machine_numbers! {
     /// The numbers of the cost model.
@@ -130,67 +85,52 @@ impl Numbers {
     }
 }
 
-#[cfg(feature = "cpu")]
-mod program {
-    use crate::{Executable, OpTimes, Signature, Statistic, Stop};
-    use gradus_cost::Machine;
-    use gradus_ir::eval::Datum;
-    use gradus_ir::{Module, Op};
-    use gradus_runtime::cpu::Program;
-    use gradus_runtime::workers::Workers;
+fn load<'m>(module: &'m Module, function: Op, _: &Machine, threads: usize) -> Result<Box<dyn Executable + 'm>, String> {
+    let program = Program::new(module, function).on(Workers::new(threads)?);
+    Ok(Box::new(Compiled { program, signature: Signature::of(module, function), calls: 0 }))
+}
 
-    pub(super) fn load<'m>(
-        module: &'m Module,
-        function: Op,
-        _: &Machine,
-        threads: usize,
-    ) -> Result<Box<dyn Executable + 'm>, String> {
-        let program = Program::new(module, function).on(Workers::new(threads)?);
-        Ok(Box::new(Compiled { program, signature: Signature::of(module, function), calls: 0 }))
+struct Compiled<'m> {
+    program: Program<'m>,
+    signature: Signature,
+    /// Number of calls.
+    calls: u64,
+}
+
+const MIB: f64 = (1 << 20) as f64;
+
+impl Executable for Compiled<'_> {
+    fn signature(&self) -> &Signature {
+        &self.signature
     }
 
-    struct Compiled<'m> {
-        program: Program<'m>,
-        signature: Signature,
-        /// Number of calls.
-        calls: u64,
+    fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
+        self.calls += 1;
+        self.program.call(args)
     }
 
-    const MIB: f64 = (1 << 20) as f64;
+    fn statistics(&self) -> Vec<Statistic> {
+        let usage = self.program.usage().map(|usage| {
+            [
+                ("memory of intermediate results", usage.reserved),
+                ("needed at once", usage.needed),
+                ("without sharing", usage.unshared),
+            ]
+        });
+        let usage = usage.into_iter().flatten();
+        let usage =
+            usage.map(|(name, bytes)| Statistic { name: name.to_owned(), value: bytes as f64 / MIB, unit: "MiB" });
+        let calls = self.calls.max(1);
+        let reference = self.program.reference(calls).into_iter().map(|(name, count)| Statistic {
+            name: format!("by reference: {name}"),
+            value: (count / calls) as f64,
+            unit: "ops",
+        });
+        usage.chain(reference).collect()
+    }
 
-    impl Executable for Compiled<'_> {
-        fn signature(&self) -> &Signature {
-            &self.signature
-        }
-
-        fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
-            self.calls += 1;
-            self.program.call(args)
-        }
-
-        fn statistics(&self) -> Vec<Statistic> {
-            let usage = self.program.usage().map(|usage| {
-                [
-                    ("memory of intermediate results", usage.reserved),
-                    ("needed at once", usage.needed),
-                    ("without sharing", usage.unshared),
-                ]
-            });
-            let usage = usage.into_iter().flatten();
-            let usage =
-                usage.map(|(name, bytes)| Statistic { name: name.to_owned(), value: bytes as f64 / MIB, unit: "MiB" });
-            let calls = self.calls.max(1);
-            let reference = self.program.reference(calls).into_iter().map(|(name, count)| Statistic {
-                name: format!("by reference: {name}"),
-                value: (count / calls) as f64,
-                unit: "ops",
-            });
-            usage.chain(reference).collect()
-        }
-
-        fn op_times(&self) -> Option<OpTimes> {
-            let ops = self.program.spent().into_iter().map(|(op, time)| (op, time.as_secs_f64() * 1e3)).collect();
-            Some(OpTimes { unit: "ms", ops })
-        }
+    fn op_times(&self) -> Option<OpTimes> {
+        let ops = self.program.spent().into_iter().map(|(op, time)| (op, time.as_secs_f64() * 1e3)).collect();
+        Some(OpTimes { unit: "ms", ops })
     }
 }

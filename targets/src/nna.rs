@@ -12,7 +12,7 @@ pub const TARGET: Target = Target {
         doc: "an engine for 3x3 convolutions and its scalar processor; costs in cycles",
         machine: include_str!("../machines/nna.toml"),
         cost: |machine| price(Numbers::of(machine), Numbers::cost),
-        ops: &["arith.*", "graph.*", "layout.*", "math.*", "nna.*", "tensor.*"],
+        ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "nna.*", "tensor.*"],
         groups: &[
             "graph-algebra",
             "graph-fuse",

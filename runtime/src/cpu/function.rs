@@ -22,6 +22,9 @@ macro_rules! functions {
         }
 
         impl $Functions {
+            /// The ops that apply a function.
+            const OPS: &[&OpInfo] = &[$($(graph::$Op::INFO,)*)*];
+
             /// Returns the function that an op applies to each element.
             pub(super) fn of(args: &OpArgs<'_>) -> Option<$Functions> {
                 let is_one_of = |ops: &[&OpInfo]| ops.iter().any(|info| std::ptr::eq(*info, args.info));
@@ -73,6 +76,11 @@ functions! {
     Max [MaxOp] larger;
     Min [MinOp] smaller;
     PRelu [PReluOp] |a, b| if a < 0.0 { a * b } else { a };
+}
+
+/// Returns the ops that apply an elementwise function.
+pub(super) fn ops() -> impl Iterator<Item = &'static OpInfo> {
+    Unary::OPS.iter().chain(Binary::OPS).copied()
 }
 
 /// An argument of a function.

@@ -148,6 +148,11 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::LrnOp::INFO, lanes::lrn),
 ];
 
+/// Returns the ops with kernels, some of them twice.
+pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
+    KERNELS.iter().map(|&(info, _)| info).chain(function::ops())
+}
+
 /// Prepares an op whose result has the bytes of its operand, if the sizes agree: a declared type may be wrong.
 fn view(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     (size(m, args.operand_type(0)) == size(m, *args.result_types.first()?)).then_some(Prepared::View)

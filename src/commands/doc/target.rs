@@ -31,7 +31,7 @@ pub(super) fn page(tool: &Tool, target: &Target) -> String {
     let floats = if cost.approx { "included" } else { "left out" };
     let _ = write!(text, "Rule groups: {groups}. Rules that round differently are {floats} by default.\n\n");
     let other = if cost.reference.is_some() { "evaluated by reference, and priced so" } else { "never chosen" };
-    let _ = write!(text, "Ops that it implements: {}. Others are {other}.\n\n", list(cost.ops));
+    let _ = write!(text, "Ops that it implements: {}. Others are {other}.\n\n", list(&(cost.ops)()));
     text
 }
 
