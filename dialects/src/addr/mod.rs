@@ -7,7 +7,7 @@ mod product;
 mod table;
 mod window;
 
-pub use product::is_product;
+pub use product::{has_stage, has_stage_after, is_product};
 pub use table::{StaticAccess, constant_table};
 pub use window::{DepthwiseOp, PoolOp};
 

@@ -9,6 +9,7 @@ use gradus_dialects::layout::{
 use gradus_ir::pass::Options;
 use gradus_ir::{Builder, Module, Op, Value};
 use gradus_reference_kernels::shape::Window;
+use std::sync::LazyLock;
 
 /// Maximum number of groups, each of which becomes separate ops.
 const MAX_GROUPS: u64 = 1 << 12;
@@ -137,10 +138,10 @@ impl Conv {
         layouts: &[TiledLayout],
         options: &ConvReadOptions,
     ) -> Option<Value> {
-        let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes.letters, options))?;
+        let plan = layouts.iter().find_map(|layout| self.plan(layout, axes.letters, options))?;
         let mut e = Emitter::of(b, op);
         let x = if plan.is_copied { self.padded(&mut e)? } else { self.x };
-        let a = e.pack(x, plan.layout, &axes.letters)?;
+        let a = e.pack(x, plan.layout, axes.letters)?;
         let rows = self.rows(&mut e, plan.order, axes)?;
         let mut products = Vec::new();
         for (g, (b, operands)) in rows.into_iter().zip(self.operands.split(&mut e, self.group)?).enumerate() {
@@ -237,7 +238,7 @@ impl Conv {
     fn rows(&self, e: &mut Emitter<'_, '_>, order: ReductionOrder, axes: &ImageAxes) -> Option<Vec<Value>> {
         let ordered = match order {
             ReductionOrder::ChannelsFirst => self.w,
-            ReductionOrder::ChannelsLast => e.pack(self.w, &axes.channels_last, &axes.letters)?,
+            ReductionOrder::ChannelsLast => e.pack(self.w, &axes.channels_last, axes.letters)?,
         };
         let depth = self.filters[1..].iter().product();
         let rows = e.reshape(ordered, &[self.filters[0], depth])?;
@@ -249,7 +250,7 @@ impl Conv {
         let axes = ImageAxes::of_rank(self.input.len())?;
         let table = places(&self.window, &self.input)?;
         let mut e = Emitter::of(b, op);
-        let a = e.pack(self.x, &axes.channels_last, &axes.letters)?;
+        let a = e.pack(self.x, &axes.channels_last, axes.letters)?;
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let rows = e.reshape(self.w, &[self.filters[0], positions])?;
         let w = e.transpose(rows)?;
@@ -274,16 +275,24 @@ impl Conv {
 /// The axes of a batch of images.
 pub(super) struct ImageAxes {
     /// The letters of batch, channels, and up to three image dimensions: `NCHW`.
-    pub letters: String,
+    pub letters: &'static str,
+    /// The row-major layout: `NCHW`.
+    pub plain: TiledLayout,
     /// The channels-last layout: `NHWC`.
     pub channels_last: TiledLayout,
 }
 
 impl ImageAxes {
     /// Returns the axes of a tensor of this rank. `None` if it is not a batch of images.
-    pub(super) fn of_rank(rank: usize) -> Option<ImageAxes> {
-        let image = "DHW".get(3_usize.checked_sub(rank.checked_sub(2)?)?..)?;
-        Some(ImageAxes { letters: format!("NC{image}"), channels_last: format!("N{image}C").parse().ok()? })
+    pub(super) fn of_rank(rank: usize) -> Option<&'static ImageAxes> {
+        /// For each rank from 2 on.
+        static ALL: LazyLock<[ImageAxes; 4]> = LazyLock::new(|| {
+            [("NC", "NC"), ("NCW", "NWC"), ("NCHW", "NHWC"), ("NCDHW", "NDHWC")].map(|(letters, channels_last)| {
+                let [plain, channels_last] = [letters, channels_last].map(|order| order.parse().expect("a layout"));
+                ImageAxes { letters, plain, channels_last }
+            })
+        });
+        ALL.get(rank.checked_sub(2)?)
     }
 }
 
@@ -308,7 +317,7 @@ fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_pad
 /// The addresses of window positions in a channels-last image, one run each.
 pub(super) fn places(window: &Window, image: &[i64]) -> Option<AddressTable<'static>> {
     let axes = ImageAxes::of_rank(image.len())?;
-    let placed = axes.channels_last.of(&axes.letters, image).ok()?;
+    let placed = axes.channels_last.of(axes.letters, image).ok()?;
     let access = access(window, image[0] as u64, 1, ReductionOrder::ChannelsLast, true);
     let table = access.indirect_table(&placed).ok()?;
     // With a single channel, positions of a row are contiguous.
@@ -324,5 +333,5 @@ pub(super) fn as_image(e: &mut Emitter<'_, '_>, op: Op, rows: Value) -> Option<V
     let axes = ImageAxes::of_rank(extents.len())?;
     let pixels: Vec<i64> = [&extents[..1], &extents[2..], &extents[1..2]].concat();
     let pixels = e.reshape(rows, &pixels)?;
-    e.unpack(pixels, &axes.channels_last, &axes.letters, ty)
+    e.unpack(pixels, &axes.channels_last, axes.letters, ty)
 }

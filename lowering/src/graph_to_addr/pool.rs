@@ -39,7 +39,7 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<
     }
     let axes = ImageAxes::of_rank(extents.len())?;
     let mut e = Emitter::of(b, op);
-    let a = e.pack(x, &axes.channels_last, &axes.letters)?;
+    let a = e.pack(x, &axes.channels_last, axes.letters)?;
     let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
     if let Some(counts) = counts {
         rows = e.scaled(rows, counts.into_iter().map(|count| 1.0 / count as f64).collect())?;

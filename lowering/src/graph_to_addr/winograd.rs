@@ -145,7 +145,7 @@ impl Conv {
         let strips = tiles.strips().map(|rows| Strip::of(&tiles, rows)).collect::<Option<Vec<_>>>()?;
         let (axes, factors) = (ImageAxes::of_rank(4)?, factors(&filters.as_slice::<f32>())?);
         let mut e = Emitter::of(b, op);
-        let a = e.pack(self.x, &axes.channels_last, &axes.letters)?;
+        let a = e.pack(self.x, &axes.channels_last, axes.letters)?;
         let mut sums = Vec::with_capacity(factors.len());
         for (i, factor) in factors.into_iter().enumerate() {
             let [down, across] = [i / TILE, i % TILE].map(|i| [1.0, INPUT_TRANSFORM[i].1]);
