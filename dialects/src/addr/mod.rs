@@ -2,6 +2,8 @@
 //!
 //! Source: the seed on static compiled representations. An [`AccessFunction`](crate::layout::AccessFunction) computes
 //! the tables. They are ordinary constants, so layers of the same geometry share them, and large ones can be resources.
+//! Evaluation, checks and kernels read them as an [`AddressTable`](crate::layout::AddressTable). The kinds of addressing
+//! are separate ops, because their operands differ.
 
 mod product;
 mod table;

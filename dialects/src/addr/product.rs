@@ -168,3 +168,17 @@ pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> R
         _ => sums,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{EPILOGUE, PRODUCTS};
+
+    /// Every stage is an operand or attribute of every product.
+    #[test]
+    fn stages_are_declared() {
+        for (info, stage) in PRODUCTS.iter().flat_map(|info| EPILOGUE.map(|stage| (info, stage))) {
+            let is_operand = info.operands.iter().any(|group| group.name == stage);
+            assert!(is_operand || info.attrs.iter().any(|attr| attr.name == stage), "{} {stage}", info.name);
+        }
+    }
+}
