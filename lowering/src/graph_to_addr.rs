@@ -188,8 +188,8 @@ fn rows_product(e: &mut Emitter<'_, '_>, a: Value, b: Value, operands: &ProductO
     let extents = |e: &Emitter<'_, '_>, v| e.m().ctx.static_shape(e.m().value_type(v)).map(<[i64]>::to_vec);
     let (&[rows, depth], &[_, _]) = (&extents(e, a)?[..], &extents(e, b)?[..]) else { return None };
     let plain: TiledLayout = "MK".parse().ok()?;
-    let tables = AccessFunction::rows(rows as u64, depth as u64).tables(&plain.of("MK", &[rows, depth]).ok()?).ok()?;
-    e.gemm(a, &tables.base, &tables.relative, b, operands)
+    let access = AccessFunction::rows(rows as u64, depth as u64);
+    e.gemm(a, &access.separable_table(&plain.of("MK", &[rows, depth]).ok()?).ok()?, b, operands)
 }
 
 fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<Value> {

@@ -1,7 +1,7 @@
 //! `fuse-epilogues`: fusion of elementwise ops into the store of table-driven products.
 
 use crate::by_patterns::ByPatterns;
-use gradus_dialects::addr::is_product;
+use gradus_dialects::addr::{has_stage, has_stage_after, is_product};
 use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, SumOp};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
@@ -82,12 +82,7 @@ fn add_to_product(r: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let (&[a, b], ty) = (m.operands(op), m.value_type(m.result(op, 0))) else { return false };
-    let is_open = |product: &Op| {
-        let args = m.args(*product);
-        args.is_some_and(|args| {
-            args.opt_operand("add").is_none() && args.attr("low").is_none() && args.attr("high").is_none()
-        })
-    };
+    let is_open = |&product: &Op| !has_stage(m, product, "add") && !has_stage_after(m, product, "add");
     let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x).filter(is_open)?, y)));
     let Some((product, other)) = found.filter(|_| [a, b].iter().all(|&v| m.value_type(v) == ty)) else { return false };
     replace(r, op, product, [None, None], Some(other))
@@ -140,6 +135,9 @@ fn clip_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
 /// Replaces an op by the product with its clamp composed with `low` and `high`.
 fn bounded(r: &mut Rewriter<'_>, op: Op, product: Op, [low, high]: [Option<f64>; 2]) -> bool {
     let m = r.module();
+    if has_stage_after(m, product, "high") {
+        return false;
+    }
     // The later clamp also bounds the earlier bounds.
     let within = |x: f64| x.max(low.unwrap_or(f64::NEG_INFINITY)).min(high.unwrap_or(f64::INFINITY));
     let low = bound(m, product, "low").map(within).or(low);

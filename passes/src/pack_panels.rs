@@ -37,16 +37,33 @@ Linear in the number of ops.",
     options: &[PassOption { name: "widths", doc: "Panel widths nr in order of preference", kind: OptionKind::List }],
     statistics: &[("num-packed", "Number of factors packed")],
     make: |options| {
-        let width = |text: &String| text.parse::<i64>().ok().filter(|w| (1..=1 << 16).contains(w));
-        let widths = options.list("widths").iter().map(width).collect::<Option<Vec<i64>>>();
-        let widths = widths.ok_or("'widths' are numbers of columns, from 1 to 65536")?;
-        Ok(Box::new(PackPanels { widths: if widths.is_empty() { vec![16] } else { widths } }))
+        let mut panels = options.list("widths").iter().map(|width| Panels::of(width)).collect::<Result<Vec<_>, _>>()?;
+        if panels.is_empty() {
+            panels.push(Panels::of("16")?);
+        }
+        Ok(Box::new(PackPanels { panels }))
     },
     ..PassInfo::DEFAULT
 };
 
 struct PackPanels {
-    widths: Vec<i64>,
+    /// The panels to choose from, in order of preference.
+    panels: Vec<Panels>,
+}
+
+/// Panels of `width` columns, and their layout.
+struct Panels {
+    width: i64,
+    layout: TiledLayout,
+}
+
+impl Panels {
+    /// Parses a width.
+    fn of(width: &str) -> Result<Panels, String> {
+        let number = width.parse().ok().filter(|w| (1..=1 << 16).contains(w));
+        let number = number.ok_or("'widths' are numbers of columns, from 1 to 65536")?;
+        Ok(Panels { width: number, layout: format!("NK{number}n").parse()? })
+    }
 }
 
 impl Pass for PackPanels {
@@ -73,9 +90,8 @@ fn factor(m: &Module, op: Op) -> Option<(Value, i64)> {
 
 impl PackPanels {
     fn pack(&self, m: &mut Module, op: Op, b: Value, columns: i64) -> Option<()> {
-        let empty = |width: &&i64| (columns + **width - 1) / **width * **width - columns;
-        let width = self.widths.iter().min_by_key(empty)?;
-        let layout: TiledLayout = format!("NK{width}n").parse().ok()?;
+        let empty = |panels: &&Panels| (columns + panels.width - 1) / panels.width * panels.width - columns;
+        let layout = &self.panels.iter().min_by_key(empty)?.layout;
         let mut state = OpState::new(&m.ctx, PackOp::INFO.name, m.loc(op));
         state.operands.push(b);
         state.inherent(&m.ctx, "layout", Some(layout.to_attr(&m.ctx)));

@@ -10,7 +10,7 @@ use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_dialects::addr::{self, StaticAccess};
-use gradus_dialects::layout::{PackOp, TiledLayout};
+use gradus_dialects::layout::{AddressTable, PackOp, TiledLayout};
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 
 /// The declaration.
@@ -47,8 +47,8 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let one = chosen(&found, matches.get_one::<String>("op").map(String::as_str))?;
     let nothing = || format!("the tables of op {}, '{}', are not constant", one.number, m.name_text(one.op));
     let reads = StaticAccess::of(&m, one.op).ok_or_else(nothing)?;
-    if let Some(row) = row.filter(|&row| row >= reads.rows()) {
-        let message = format!("row {row} is out of range: op {} has {} rows", one.number, reads.rows());
+    if let Some(row) = row.filter(|&row| row >= reads.table.rows()) {
+        let message = format!("row {row} is out of range: op {} has {} rows", one.number, reads.table.rows());
         return Err(Failure::Input(message));
     }
     if let Some(path) = svg {
@@ -119,6 +119,6 @@ impl Found {
 }
 
 /// Formats the number of rows, runs per row, and elements per run.
-fn shown_extents(reads: &StaticAccess) -> String {
-    format!("{} rows x {} runs x {}", reads.rows(), reads.runs(), reads.run)
+fn shown_extents(table: &AddressTable<'_>) -> String {
+    format!("{} rows x {} runs x {}", table.rows(), table.runs(), table.run())
 }

@@ -2,18 +2,19 @@
 //!
 //! Source: the seed on static compiled representations. An [`AccessFunction`](crate::layout::AccessFunction) computes
 //! the tables. They are ordinary constants, so layers of the same geometry share them, and large ones can be resources.
+//! Evaluation, checks and kernels read them as an [`AddressTable`](crate::layout::AddressTable). The kinds of addressing
+//! are separate ops, because their operands differ.
 
 mod product;
-mod static_access;
+mod table;
 mod window;
 
-pub use product::is_product;
-pub use static_access::{RowAddresses, StaticAccess};
+pub use product::{has_stage, has_stage_after, is_product};
+pub use table::{StaticAccess, constant_table};
 pub use window::{DepthwiseOp, PoolOp};
 
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
 use crate::graph::Inputs;
-use crate::layout::{MAX_ENTRIES, ZERO_PAGE, prefix_sums};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
@@ -23,6 +24,7 @@ use gradus_ir::{
 };
 use gradus_reference_kernels as kernels;
 use product::{epilogue, infer_sums, product_op, zero_points};
+use table::{gathered, table};
 
 /// A table of offsets, in elements.
 const OFFSETS: TypeConstraint = TypeConstraint {
@@ -88,7 +90,7 @@ product_op! {
     /// ```mlir
     /// %c = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<1x3x3x4xf32>, tensor<9x9xi32>, tensor<2x36xf32>) -> tensor<9x2xf32>
     /// ```
-    "addr.indirect_gemm" "$a `[` $bases `]` `run` $run `,` $b (`columns` $columns^)?" infer infer_gemm eval indirect_gemm
+    "addr.indirect_gemm" "$a `[` $bases `]` `run` $run `,` $b (`columns` $columns^)?" infer infer_gemm eval gemm
     pub struct IndirectGemmOp {
         /// Number of contiguous elements per run.
         run: Attribute<RUN>,
@@ -156,51 +158,6 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
     OpCost::Contract(Contraction::dense(1, m, k, n))
 }
 
-/// Returns the constant offsets of an operand, if there are at most [`MAX_ENTRIES`].
-fn constant(args: &OpArgs<'_>, name: &str) -> Option<Vec<i32>> {
-    let (table, ctx) = (args.opt_operand(name)?, args.ctx());
-    let extents = ctx.static_shape(args.module.value_type(table))?;
-    if extents.iter().fold(1, |n, &d| times(n, d)) > MAX_ENTRIES as i64 {
-        return None;
-    }
-    let attr = args.module.constant(table)?;
-    offsets(&args.ctx().dense_tensor(attr)?)
-}
-
-fn offsets(table: &Tensor) -> Option<Vec<i32>> {
-    (table.dtype() == DType::I32).then(|| table.as_slice::<i32>().into_owned())
-}
-
-/// Decodes the relative offsets of an op.
-fn relative(args: &OpArgs<'_>, table: Vec<i32>) -> Vec<i32> {
-    if args.attr("running").is_some() { prefix_sums(&table) } else { table }
-}
-
-/// Returns the minimum and maximum.
-fn span(mut offsets: impl Iterator<Item = i32>) -> Option<[i64; 2]> {
-    let first = i64::from(offsets.next()?);
-    Some(offsets.map(i64::from).fold([first, first], |[low, high], at| [low.min(at), high.max(at)]))
-}
-
-/// Returns the minimum and maximum of the pairwise sums of two tables.
-fn span_of_sums(base: &[i32], relative: &[i32]) -> Option<[i64; 2]> {
-    let ([low, high], [first, last]) = (span(base.iter().copied())?, span(relative.iter().copied())?);
-    Some([low + first, high + last])
-}
-
-/// Returns the minimum and maximum address of runs.
-fn span_of_runs(bases: &[i32], run: i64) -> Option<[i64; 2]> {
-    let [first, last] = span(bases.iter().copied().filter(|&base| base != ZERO_PAGE))?;
-    Some([first, last.saturating_add(run - 1)])
-}
-
-/// Checks that a span of addresses is inside a buffer.
-fn check_inside(span: Option<[i64; 2]>, elements: i64) -> Result<(), String> {
-    let outside = |&at: &i64| at < 0 || at >= elements;
-    let outside = span.and_then(|span| span.into_iter().find(outside));
-    outside.map_or(Ok(()), |at| Err(format!("address {at} is outside a buffer of {elements} elements")))
-}
-
 /// Whether all addresses are constant and in bounds.
 fn is_inside(m: &Module, op: Op) -> bool {
     is_static(m, op) && StaticAccess::of(m, op).is_some_and(|reads| reads.check().is_ok())
@@ -209,12 +166,6 @@ fn is_inside(m: &Module, op: Op) -> bool {
 /// Whether all operands have static shapes.
 fn is_static(m: &Module, op: Op) -> bool {
     m.operands(op).iter().all(|&v| m.ctx.static_shape(m.value_type(v)).is_some())
-}
-
-/// Returns the number of elements of the buffer; `i64::MAX` if dynamic.
-fn buffer(args: &OpArgs<'_>) -> i64 {
-    let size = shape(args, "a").iter().fold(1, |n, &d| times(n, d));
-    if size == DYNAMIC { i64::MAX } else { size }
 }
 
 /// Evaluates ops on 16-bit floats in f32, so that sums are rounded once, as in `graph.conv`.
@@ -231,55 +182,17 @@ fn in_f32(data: &[Datum], eval: impl FnOnce(&[Datum]) -> Result<Tensor, Trap>) -
     Ok(vec![Datum::Tensor(kernels::cast(&eval(&wide)?, dtype)?)])
 }
 
+/// Evaluates `addr.gemm` and `addr.indirect_gemm`.
 fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    in_f32(data, |data| gemm_of(args, data))
-}
-
-fn gemm_of(args: &OpArgs<'_>, data: &[Datum]) -> Result<Tensor, Trap> {
-    let [a, base, table, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?, data[3].tensor()?];
-    let [base, table] = [base, table].map(|t| offsets(t).unwrap_or_default());
-    let relative = relative(args, table);
-    check_inside(span_of_sums(&base, &relative), a.len() as i64).map_err(Trap::Ub)?;
-    let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
-    let sums = product(args, a, &[base.len(), relative.len()], base.iter().flat_map(at), b, Inputs::new(args, data))?;
-    epilogue(args, data, sums)
-}
-
-fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    in_f32(data, |data| indirect_gemm_of(args, data))
-}
-
-fn indirect_gemm_of(args: &OpArgs<'_>, data: &[Datum]) -> Result<Tensor, Trap> {
-    let [a, bases, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?];
-    let &[rows, runs] = bases.shape() else { return Err(Trap::unsupported("an offset table of rank other than 2")) };
-    let run = args.int("run").unwrap_or(1);
-    let bases = offsets(bases).unwrap_or_default();
-    check_inside(span_of_runs(&bases, run), a.len() as i64).map_err(Trap::Ub)?;
-    let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
-    let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
-    let sums = product(args, a, &[rows, depth], bases.iter().flat_map(at), b, Inputs::new(args, data))?;
-    epilogue(args, data, sums)
-}
-
-/// Multiplies the gathered elements of `a` (`None` is zero) as a matrix of `shape` with the transpose of `b`.
-fn product(
-    args: &OpArgs<'_>,
-    a: &Tensor,
-    shape: &[usize; 2],
-    elements: impl Iterator<Item = Option<usize>>,
-    b: &Tensor,
-    inputs: Inputs<'_>,
-) -> Result<Tensor, Trap> {
-    let size = a.dtype().size();
-    let mut bytes = Vec::with_capacity(kernels::shape::checked_elements(shape)? * size);
-    let is_short = matches!(a.dtype(), DType::I8 | DType::U8);
-    let [a_zero, b_zero] = if is_short { zero_points(inputs)? } else { [None, None] };
-    let zero = a_zero.map_or_else(|| vec![0; size], |zero| zero.bytes().to_vec());
-    for at in elements {
-        bytes.extend_from_slice(at.map_or(&zero[..], |i| &a.bytes()[i * size..][..size]));
-    }
-    let (a, b) = (Tensor::new(a.dtype(), shape.to_vec(), bytes.into())?, unpacked_rhs(args, b)?);
-    Ok(if is_short { kernels::matmul_integer(&a, &b, a_zero, b_zero) } else { kernels::matmul(&a, &b) }?)
+    in_f32(data, |data| {
+        let (inputs, table) = (Inputs::new(args, data), table(args, data)?);
+        let (a, b) = (inputs.get("a")?, unpacked_rhs(args, inputs.get("b")?)?);
+        let is_short = matches!(a.dtype(), DType::I8 | DType::U8);
+        let [a_zero, b_zero] = if is_short { zero_points(inputs)? } else { [None, None] };
+        let a = gathered(a, &table, a_zero)?.reshape(vec![table.rows(), table.depth()])?;
+        let sums = if is_short { kernels::matmul_integer(&a, &b, a_zero, b_zero) } else { kernels::matmul(&a, &b) }?;
+        epilogue(args, data, sums)
+    })
 }
 
 /// Returns the right factor as `[K, N]`.

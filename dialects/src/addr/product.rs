@@ -53,12 +53,25 @@ macro_rules! product_op {
 }
 pub(super) use product_op;
 
+/// The stages of the epilogue in the order in which they apply: operands, or attributes, of all products.
+const EPILOGUE: [&str; 5] = ["bias", "add", "low", "high", "scale"];
+
 /// All products.
 const PRODUCTS: &[&OpInfo] = &[super::GemmOp::INFO, super::IndirectGemmOp::INFO, super::DepthwiseOp::INFO];
 
 /// Whether an op is a product, which has an epilogue.
 pub fn is_product(m: &Module, op: Op) -> bool {
     m.info(op).is_some_and(|info| PRODUCTS.iter().any(|product| std::ptr::eq(*product, info)))
+}
+
+/// Whether the epilogue of a product has this stage: an operand or attribute.
+pub fn has_stage(m: &Module, product: Op, stage: &str) -> bool {
+    m.args(product).is_some_and(|args| args.opt_operand(stage).is_some() || args.attr(stage).is_some())
+}
+
+/// Whether the epilogue of a product has a stage that applies after this one.
+pub fn has_stage_after(m: &Module, product: Op, stage: &str) -> bool {
+    EPILOGUE.iter().skip_while(|&&other| other != stage).skip(1).any(|later| has_stage(m, product, later))
 }
 
 /// Infers the type of the result: `[M, N]` of the accumulator type, i32 for 8-bit factors, or of the requantized type.
@@ -154,4 +167,18 @@ pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> R
         (Some(scale), Some(zero)) => kernels::requantize(&sums, scale, zero)?,
         _ => sums,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EPILOGUE, PRODUCTS};
+
+    /// Every stage is an operand or attribute of every product.
+    #[test]
+    fn stages_are_declared() {
+        for (info, stage) in PRODUCTS.iter().flat_map(|info| EPILOGUE.map(|stage| (info, stage))) {
+            let is_operand = info.operands.iter().any(|group| group.name == stage);
+            assert!(is_operand || info.attrs.iter().any(|attr| attr.name == stage), "{} {stage}", info.name);
+        }
+    }
 }

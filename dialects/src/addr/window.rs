@@ -1,7 +1,8 @@
 //! Pools and depthwise convolutions through indirection tables.
 
 use super::product::{epilogue, infer_sums, product_op, zero_points};
-use super::{OFFSETS, RUN, check_inside, in_f32, is_compatible, is_inside, offsets, shape, span_of_runs};
+use super::table::{gathered, table};
+use super::{OFFSETS, RUN, in_f32, is_compatible, is_inside, shape};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
 use crate::op_cost::{DeclaredCost, OpCost, elements};
@@ -66,16 +67,10 @@ product_op! {
     }
 }
 
-/// Returns the number of channels per run.
-pub(super) fn channels(args: &OpArgs<'_>) -> i64 {
-    let weights = shape(args, "b").get(1).copied();
-    args.int("run").or(weights).unwrap_or(DYNAMIC)
-}
-
 fn infer_pool(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let &[m, _] = shape(args, "bases") else { return Err("requires 'bases' of rank 2".into()) };
     let elem = args.ctx().element_type(args.operand_type(0));
-    Ok(vec![args.ctx().tensor_type(&[m, channels(args)], elem)])
+    Ok(vec![args.ctx().tensor_type(&[m, args.int("run").unwrap_or(DYNAMIC)], elem)])
 }
 
 fn infer_depthwise(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
@@ -94,52 +89,33 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
     OpCost::Map(results.saturating_mul(positions))
 }
 
-/// Gathers the runs of all rows, `[rows, positions, run]`; padding becomes `hole`.
-fn gathered(data: &[Datum], hole: &Tensor, run: usize) -> Result<Tensor, Trap> {
-    let (a, bases) = (data[0].tensor()?, data[1].tensor()?);
-    let &[rows, positions] = bases.shape() else {
-        return Err(Trap::unsupported("an offset table of rank other than 2"));
-    };
-    let bases = offsets(bases).unwrap_or_default();
-    check_inside(span_of_runs(&bases, run.max(1) as i64), a.len() as i64).map_err(Trap::Ub)?;
-    let shape = [rows, positions, run];
-    let size = a.dtype().size();
-    let mut bytes = Vec::with_capacity(kernels::shape::checked_elements(&shape)? * size);
-    let hole = hole.bytes().repeat(run);
-    for base in bases {
-        let there = usize::try_from(base).map(|base| &a.bytes()[base * size..][..run * size]);
-        bytes.extend_from_slice(there.unwrap_or(&hole));
-    }
-    Ok(Tensor::new(a.dtype(), shape.to_vec(), bytes.into())?)
-}
-
 fn pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let run = usize::try_from(args.int("run").unwrap_or(1)).unwrap_or(1);
-    let (kind, hole) = match args.int("kind") {
+    let (kind, padding) = match args.int("kind") {
         Some(0) => (Reduction::Max, f64::NEG_INFINITY),
         _ => (Reduction::Sum, 0.0),
     };
-    let hole = floats_to_tensor(data[0].tensor()?.dtype(), &[], vec![hole]);
-    Ok(vec![Datum::Tensor(kernels::reduce(&gathered(data, &hole, run)?, kind, &[1], false, false)?)])
+    let a = data[0].tensor()?;
+    let padding = floats_to_tensor(a.dtype(), &[], vec![padding]);
+    let runs = gathered(a, &table(args, data)?, Some(&padding))?;
+    Ok(vec![Datum::Tensor(kernels::reduce(&runs, kind, &[1], false, false)?)])
 }
 
 fn depthwise(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     in_f32(data, |data| {
-        let (a, b, inputs) = (data[0].tensor()?, data[2].tensor()?, Inputs::new(args, data));
-        let &[_, run] = b.shape() else { return Err(Trap::unsupported("weights of rank other than 2")) };
-        let nothing = Tensor::new(a.dtype(), vec![], vec![0; a.dtype().size()].into())?;
-        if a.dtype().is_float() {
-            let products = kernels::mul(&gathered(data, &nothing, run)?, b)?;
-            return epilogue(args, data, kernels::reduce(&products, Reduction::Sum, &[1], false, false)?);
-        }
-        let less = |x: &Tensor, zero: Option<&Tensor>| -> Result<Tensor, Trap> {
-            let x = kernels::cast(x, DType::I32)?;
-            Ok(if let Some(zero) = zero { kernels::sub(&x, &kernels::cast(zero, DType::I32)?)? } else { x })
+        let (inputs, table) = (Inputs::new(args, data), table(args, data)?);
+        let (a, b) = (inputs.get("a")?, inputs.get("b")?);
+        let products = if a.dtype().is_float() {
+            kernels::mul(&gathered(a, &table, None)?, b)?
+        } else {
+            let [a_zero, b_zero] = zero_points(inputs)?;
+            kernels::mul(&minus(&gathered(a, &table, a_zero)?, a_zero)?, &minus(b, b_zero)?)?
         };
-        let [a_zero, b_zero] = zero_points(inputs)?;
-        let a = less(&gathered(data, a_zero.unwrap_or(&nothing), run)?, a_zero)?;
-        let products = kernels::mul(&a, &less(b, b_zero)?)?;
-        let sums = kernels::reduce(&products, Reduction::Sum, &[1], false, false)?;
-        epilogue(args, data, sums)
+        epilogue(args, data, kernels::reduce(&products, Reduction::Sum, &[1], false, false)?)
     })
+}
+
+/// Converts 8-bit integers to 32 bits and subtracts a zero point.
+fn minus(x: &Tensor, zero: Option<&Tensor>) -> Result<Tensor, Trap> {
+    let x = kernels::cast(x, DType::I32)?;
+    Ok(if let Some(zero) = zero { kernels::sub(&x, &kernels::cast(zero, DType::I32)?)? } else { x })
 }

@@ -50,7 +50,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// Returns the tensor of a required operand.
-    pub(super) fn get(self, name: &str) -> Result<&'a Tensor, Trap> {
+    pub(crate) fn get(self, name: &str) -> Result<&'a Tensor, Trap> {
         self.opt(name)?.ok_or_else(|| Trap::unsupported(format!("the operand '{name}' is missing")))
     }
 

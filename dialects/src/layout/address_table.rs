@@ -1,58 +1,164 @@
-//! Address tables, computed ahead of time.
-//!
-//! If every address is `base[m] + relative[k]` (separable addressing), an access needs two lists, and layers of the
-//! same geometry share `relative`. Otherwise an indirection table has one base per output point and contiguous run of
-//! reduction points.
+//! Address tables: the element addresses that a table-driven op reads, known ahead of time.
 
-use super::access_function::{AccessFunction, AccessLoop, MAX_ENTRIES, along};
-use super::concrete_layout::Layout;
-use super::error::LayoutError;
-use super::separability::{IndexSet, check_separable};
-use smallvec::SmallVec;
+use std::borrow::Cow;
 
-/// Entry of an indirection table for a run of padding, which is read from a page of zeros.
+/// Entry of an indirect table for a run of padding, which is read from a page of zeros.
 pub const ZERO_PAGE: i32 = -1;
 
-/// Separable addresses: the element for output point m and reduction point k is at `base[m] + relative[k]`.
+/// The address of each element that an op reads, for each output point (row) m and reduction point k.
+///
+/// Reduction points form runs of equal length, whose elements are contiguous in the buffer. Addresses count elements
+/// from the start of the buffer. They may be outside of it, until [`check`](AddressTable::check) has succeeded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AddressTables {
-    /// Base address of each output point, in elements.
-    pub base: Vec<i32>,
-    /// Offset of each reduction point, in elements.
-    pub relative: Vec<i32>,
-    /// Length of the contiguous runs of `relative`; it divides the length of `relative`.
-    pub run: u64,
+pub struct AddressTable<'a> {
+    addressing: Addressing<'a>,
+    run: usize,
 }
 
-/// An indirection table: one base address per output point and run of reduction points.
+/// The lists of a table, borrowed from a constant or owned.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct IndirectionTable {
-    /// Base addresses in elements, or [`ZERO_PAGE`], `[M, runs]` in row-major order.
-    pub bases: Vec<i32>,
-    /// Number of runs per output point.
-    pub runs: u64,
-    /// Elements per run.
-    pub run: u64,
+pub enum Addressing<'a> {
+    /// Separable: the element of m and k is at `base[m] + relative[k]`.
+    Separable {
+        /// Base address of each row, `[M]`.
+        base: Cow<'a, [i32]>,
+        /// Offset of each reduction point, `[K]`, not delta-encoded.
+        relative: Cow<'a, [i32]>,
+    },
+    /// Indirect: the element of m and k is at `bases[m, k / run] + k % run`.
+    Indirect {
+        /// Address of each run, or [`ZERO_PAGE`], `[rows, runs]` in row-major order.
+        bases: Cow<'a, [i32]>,
+        /// Number of rows M.
+        rows: usize,
+        /// Number of runs per row.
+        runs: usize,
+    },
 }
 
-impl AddressTables {
-    /// Returns the address for output point m and reduction point k.
-    pub fn offset(&self, m: usize, k: usize) -> i32 {
-        self.base[m] + self.relative[k]
+impl<'a> AddressTable<'a> {
+    /// Creates a table of separable addresses. Its runs are the longest of equal length in `relative`.
+    pub fn separable(base: impl Into<Cow<'a, [i32]>>, relative: impl Into<Cow<'a, [i32]>>) -> AddressTable<'a> {
+        let relative = relative.into();
+        let run = run_length(&relative);
+        AddressTable { addressing: Addressing::Separable { base: base.into(), relative }, run }
     }
 
-    /// Returns `relative` in delta encoding.
-    pub fn deltas(&self) -> Vec<i32> {
-        deltas(&self.relative)
+    /// Creates a table of one base per row and run of `run` elements.
+    ///
+    /// # Errors
+    /// There are not `rows * runs` bases, or the number of reduction points overflows.
+    pub fn indirect(
+        bases: impl Into<Cow<'a, [i32]>>,
+        [rows, runs]: [usize; 2],
+        run: usize,
+    ) -> Result<AddressTable<'a>, String> {
+        let bases = bases.into();
+        if rows.checked_mul(runs) != Some(bases.len()) || runs.checked_mul(run).is_none() {
+            return Err(format!("{} bases are not {rows} rows of {runs} runs of {run} elements", bases.len()));
+        }
+        Ok(AddressTable { addressing: Addressing::Indirect { bases, rows, runs }, run })
+    }
+
+    /// Returns the lists.
+    pub fn addressing(&self) -> &Addressing<'a> {
+        &self.addressing
+    }
+
+    /// Returns the number of contiguous elements per run; at least 1 if addresses are separable.
+    pub fn run(&self) -> usize {
+        self.run
+    }
+
+    /// Returns the number of rows M.
+    pub fn rows(&self) -> usize {
+        match &self.addressing {
+            Addressing::Separable { base, .. } => base.len(),
+            Addressing::Indirect { rows, .. } => *rows,
+        }
+    }
+
+    /// Returns the number of runs per row.
+    pub fn runs(&self) -> usize {
+        match &self.addressing {
+            Addressing::Separable { relative, .. } => relative.len() / self.run,
+            Addressing::Indirect { runs, .. } => *runs,
+        }
+    }
+
+    /// Returns the number of reduction points K.
+    pub fn depth(&self) -> usize {
+        self.runs() * self.run
+    }
+
+    /// Returns the address of the first element of a run; `None` for padding, and for a row or run that does not exist.
+    pub fn run_start(&self, row: usize, run: usize) -> Option<i64> {
+        match &self.addressing {
+            Addressing::Separable { base, relative } => {
+                let relative = relative.get(run.checked_mul(self.run)?)?;
+                Some(i64::from(*base.get(row)?) + i64::from(*relative))
+            }
+            Addressing::Indirect { bases, runs, .. } => {
+                let at = row.checked_mul(*runs)?.checked_add(run).filter(|_| run < *runs)?;
+                bases.get(at).filter(|&&base| base != ZERO_PAGE).map(|&base| base.into())
+            }
+        }
+    }
+
+    /// Returns the address of row m and reduction point k; `None` for padding, and for a point that does not exist.
+    pub fn offset(&self, m: usize, k: usize) -> Option<i64> {
+        Some(self.run_start(m, k.checked_div(self.run)?)? + (k % self.run) as i64)
+    }
+
+    /// Returns the addresses of a row in reduction order, `None` for padding. Empty if the row does not exist.
+    pub fn row(&self, m: usize) -> impl Iterator<Item = Option<i64>> {
+        let runs = if m < self.rows() { self.runs() } else { 0 };
+        let starts = (0..runs).map(move |run| self.run_start(m, run));
+        starts.flat_map(|start| (0..self.run as i64).map(move |i| Some(start? + i)))
+    }
+
+    /// Returns the minimum and maximum address; `None` if nothing is read.
+    pub fn span(&self) -> Option<[i64; 2]> {
+        match &self.addressing {
+            Addressing::Separable { base, relative } => {
+                let ([low, high], [first, last]) = (extremes(base.iter())?, extremes(relative.iter())?);
+                Some([low + first, high + last])
+            }
+            Addressing::Indirect { bases, .. } => {
+                let [first, last] = extremes(bases.iter().filter(|&&base| base != ZERO_PAGE))?;
+                Some([first, last.saturating_add_unsigned(self.run.max(1) as u64 - 1)])
+            }
+        }
+    }
+
+    /// Checks that all addresses are inside a buffer of `elements` elements.
+    ///
+    /// # Errors
+    /// Names an address that is not.
+    pub fn check(&self, elements: i64) -> Result<(), String> {
+        let is_outside = |&at: &i64| at < 0 || at >= elements;
+        match self.span().and_then(|span| span.into_iter().find(is_outside)) {
+            Some(at) => Err(format!("address {at} is outside a buffer of {elements} elements")),
+            None => Ok(()),
+        }
     }
 }
 
-impl IndirectionTable {
-    /// Returns the address for output point m and reduction point k; `None` for padding.
-    pub fn offset(&self, m: usize, k: usize) -> Option<i32> {
-        let base = self.bases[m * self.runs as usize + k / self.run as usize];
-        (base != ZERO_PAGE).then(|| base + (k % self.run as usize) as i32)
-    }
+/// Returns the minimum and maximum.
+fn extremes<'a>(mut offsets: impl Iterator<Item = &'a i32>) -> Option<[i64; 2]> {
+    let first = *offsets.next()?;
+    Some(offsets.fold([first; 2], |[low, high], &at| [low.min(at), high.max(at)]).map(i64::from))
+}
+
+/// Returns the length of the longest runs of equal length into which offsets split, each of consecutive numbers; 1 for
+/// no offsets.
+fn run_length(offsets: &[i32]) -> usize {
+    let is_next = |two: &[i32]| two[0].checked_add(1) == Some(two[1]);
+    let first = offsets.windows(2).take_while(|two| is_next(two)).count() + 1;
+    let splits = |run: &usize| {
+        offsets.len().is_multiple_of(*run) && offsets.chunks(*run).all(|some| some.windows(2).all(is_next))
+    };
+    (1..=first).rev().find(splits).unwrap_or(1)
 }
 
 /// Returns the delta encoding of offsets: each one minus its predecessor.
@@ -68,209 +174,4 @@ pub fn prefix_sums(running: &[i32]) -> Vec<i32> {
         Some(*sum)
     };
     running.iter().scan(0, add).collect()
-}
-
-/// Splits offsets into contiguous runs of equal length, as long as possible. Returns the first offset of each run, and
-/// the length.
-pub fn split_runs(offsets: &[i32]) -> (Vec<i32>, usize) {
-    let ends = |run: &usize| {
-        offsets.len().is_multiple_of(*run)
-            && offsets.chunks(*run).all(|some| some.windows(2).all(|two| two[0].checked_add(1) == Some(two[1])))
-    };
-    let first = offsets.windows(2).take_while(|two| two[0].checked_add(1) == Some(two[1])).count() + 1;
-    let run = (1..=first).rev().find(ends).unwrap_or(1);
-    (offsets.iter().copied().step_by(run).collect(), run)
-}
-
-impl AccessFunction {
-    /// Checks that every address is the sum of a base, which depends on the output point only, and an offset, which
-    /// depends on the reduction point only. All indices must be inside the buffer, padding included.
-    ///
-    /// The time depends on extents, steps and tiles, not on the number of points. The result is exact, except where an
-    /// axis has several tile sizes or tiles of thousands of elements: sums that are separable only because carries
-    /// cancel may be rejected.
-    ///
-    /// # Errors
-    /// [`LayoutError::NotSeparable`] with the axis and tile, or [`LayoutError::OutOfBounds`].
-    pub fn check_separable(&self, layout: &Layout) -> Result<(), LayoutError> {
-        self.check_axes(layout)?;
-        let is_empty = self.m.iter().chain(&self.k).any(|l| l.extent == 0);
-        if is_empty {
-            return Ok(());
-        }
-        let axes = || layout.axes().iter().enumerate();
-        if let Some((_, axis)) = axes().find(|&(i, _)| self.is_padded(layout, i)) {
-            return Err(LayoutError::OutOfBounds { axis: axis.name });
-        }
-        for (i, axis) in axes() {
-            check_separable(axis, &self.fixed(i), &along(&self.k, i, IndexSet::at(0)))?;
-        }
-        Ok(())
-    }
-
-    /// Computes base and relative addresses in O(M + K).
-    ///
-    /// # Errors
-    /// Those of [`check_separable`](AccessFunction::check_separable), and [`LayoutError::TooLarge`].
-    pub fn tables(&self, layout: &Layout) -> Result<AddressTables, LayoutError> {
-        self.check_separable(layout)?;
-        let (m, k) = (self.num_outputs()?, self.depth()?);
-        if layout.size() > i32::MAX as u64 {
-            return Err(LayoutError::TooLarge);
-        }
-        if m == 0 || k == 0 {
-            return Ok(AddressTables { base: vec![0; m as usize], relative: vec![0; k as usize], run: k.max(1) });
-        }
-        let [base, mut relative] =
-            [(&self.m, m), (&self.k, k)].map(|(loops, count)| offsets(layout, &self.start, loops, count));
-        let first = base[0];
-        relative.iter_mut().for_each(|r| *r -= first);
-        Ok(AddressTables { base, relative, run: self.run(layout)? })
-    }
-
-    /// Computes an indirection table, for any layout. Indices outside the tensor become padding.
-    ///
-    /// # Errors
-    /// [`LayoutError::Rank`] or [`LayoutError::TooLarge`].
-    pub fn indirection(&self, layout: &Layout) -> Result<IndirectionTable, LayoutError> {
-        let run = self.run(layout)?;
-        let runs = self.depth()? / run;
-        if layout.size() > i32::MAX as u64 || self.num_outputs()?.saturating_mul(runs) > MAX_ENTRIES {
-            return Err(LayoutError::TooLarge);
-        }
-        let loops: SmallVec<[AccessLoop; 8]> = self.m.iter().copied().chain(without_run(&self.k, run)).collect();
-        let bases = offsets(layout, &self.start, &loops, self.num_outputs()? * runs);
-        Ok(IndirectionTable { bases, runs, run })
-    }
-
-    /// Returns the length of the contiguous runs of reduction points: the largest `run` such that, at every output
-    /// point, the reduction points from each multiple of `run` on are neighbours in the buffer.
-    ///
-    /// # Errors
-    /// [`LayoutError::Rank`] or [`LayoutError::TooLarge`].
-    pub fn run(&self, layout: &Layout) -> Result<u64, LayoutError> {
-        self.check_axes(layout)?;
-        if self.num_outputs()? == 0 || self.depth()? == 0 {
-            return Ok(1);
-        }
-        let mut run = 1;
-        for i in (0..self.k.len()).rev() {
-            let part = self.run_factor(layout, i, run);
-            run *= part;
-            if part < self.k[i].extent {
-                break;
-            }
-        }
-        Ok(run)
-    }
-
-    /// Returns the largest divisor of reduction loop `i`'s extent whose iterations extend the runs of the loops inside
-    /// it.
-    fn run_factor(&self, layout: &Layout, i: usize, run: u64) -> u64 {
-        let AccessLoop { extent, axis: a, step } = self.k[i];
-        if extent == 1 || step == 0 || self.is_padded(layout, a) {
-            return 1;
-        }
-        // Find the digit that one step advances, and the tile at which it carries.
-        let (top, inner) = layout.axes()[a].digits.split_last().expect("an axis has a digit");
-        let (mut below, mut digit, mut tile) = (1, top, None);
-        for next in inner {
-            if step % (below * next.extent) != 0 {
-                (digit, tile) = (next, Some(below * next.extent));
-                break;
-            }
-            below *= next.extent;
-        }
-        if (step / below).checked_mul(digit.stride) != Some(run) {
-            return 1;
-        }
-        let Some(tile) = tile else { return extent };
-        let others: SmallVec<[AccessLoop; 4]> = self.k.iter().enumerate().filter(|l| l.0 != i).map(|l| *l.1).collect();
-        let others = along(&others, a, self.fixed(a));
-        let fits = |part: u64| {
-            let from = others.clone().and(extent / part, step * part).largest_remainder(tile);
-            from.saturating_add((part - 1) * step) < tile
-        };
-        let most = extent.min((tile - 1) / step + 1);
-        (1..=most).rev().find(|&part| extent % part == 0 && fits(part)).unwrap_or(1)
-    }
-}
-
-/// Divides the run out of the innermost loops.
-fn without_run(loops: &[AccessLoop], mut run: u64) -> SmallVec<[AccessLoop; 4]> {
-    let mut outer: SmallVec<[AccessLoop; 4]> = loops.into();
-    while run > 1 {
-        let Some(last) = outer.pop() else { break };
-        if run < last.extent {
-            outer.push(AccessLoop { extent: last.extent / run, step: last.step * run, ..last });
-        }
-        run /= last.extent.max(1);
-    }
-    outer
-}
-
-/// Returns the `count` addresses of the points of `loops` in iteration order, or [`ZERO_PAGE`] outside the tensor.
-fn offsets(layout: &Layout, start: &[i64], loops: &[AccessLoop], count: u64) -> Vec<i32> {
-    let loops: SmallVec<[AccessLoop; 8]> = loops.iter().copied().filter(|l| l.extent != 1).collect();
-    let is_last = |i: usize| loops[i + 1..].iter().all(|l| l.axis != loops[i].axis);
-    let levels = loops.iter().enumerate().map(|(i, &l)| (l, is_last(i))).collect();
-    let mut list = OffsetWriter { layout, levels, at: start.into(), offsets: Vec::with_capacity(count as usize) };
-    let mut still = (0..layout.axes().len()).filter(|&axis| loops.iter().all(|l| l.axis != axis));
-    let first = still.try_fold(layout.start(), |sum, axis| list.with(Some(sum), axis, start[axis]));
-    list.below(0, first);
-    list.offsets
-}
-
-/// A traversal of loops that appends one address per point.
-struct OffsetWriter<'a> {
-    layout: &'a Layout,
-    /// The loops, and whether each is the innermost one along its axis.
-    levels: SmallVec<[(AccessLoop, bool); 8]>,
-    at: SmallVec<[i64; 4]>,
-    offsets: Vec<i32>,
-}
-
-impl OffsetWriter<'_> {
-    /// Adds the contribution of `axis` at an index; `None` outside the tensor.
-    fn with(&self, sum: Option<u64>, axis: usize, at: i64) -> Option<u64> {
-        let (at, axis) = (u64::try_from(at).ok()?, &self.layout.axes()[axis]);
-        if at < axis.size { Some(sum?.wrapping_add(axis.contribution(at))) } else { None }
-    }
-
-    /// Visits all points of the loops from `level` on. `sum`: contributions of the axes that these loops do not
-    /// advance.
-    fn below(&mut self, level: usize, sum: Option<u64>) {
-        let Some(&(AccessLoop { extent, axis, step }, is_last)) = self.levels.get(level) else {
-            return self.offsets.push(entry(sum));
-        };
-        if level + 1 == self.levels.len() {
-            return self.innermost(AccessLoop { extent, axis, step }, sum);
-        }
-        let start = self.at[axis];
-        for _ in 0..extent {
-            let sum = if is_last { self.with(sum, axis, self.at[axis]) } else { sum };
-            self.below(level + 1, sum);
-            self.at[axis] = self.at[axis].wrapping_add(step as i64);
-        }
-        self.at[axis] = start;
-    }
-
-    /// Visits the points of the innermost loop, with a fast path for axes of constant stride.
-    fn innermost(&mut self, AccessLoop { extent, axis: of, step }: AccessLoop, sum: Option<u64>) {
-        let (axis, start) = (&self.layout.axes()[of], self.at[of]);
-        let indices = (0..extent).map(|i| start.wrapping_add(i.wrapping_mul(step) as i64) as u64);
-        let mut offsets = std::mem::take(&mut self.offsets);
-        if let (Some(sum), Some(stride)) = (sum, axis.stride()) {
-            let offset = |at: u64| sum.wrapping_add(at.wrapping_mul(stride)) as i32;
-            offsets.extend(indices.map(|at| if at < axis.size { offset(at) } else { ZERO_PAGE }));
-        } else {
-            offsets.extend(indices.map(|at| entry(self.with(sum, of, at as i64))));
-        }
-        self.offsets = offsets;
-    }
-}
-
-/// Converts an address to a table entry.
-fn entry(offset: Option<u64>) -> i32 {
-    offset.map_or(ZERO_PAGE, |offset| offset as i32)
 }

@@ -1,7 +1,7 @@
 //! `layout`: tiled tensor layouts and address computation.
 //!
 //! A [`TiledLayout`] is an order of loops over tiled dimensions. With sizes it becomes a [`Layout`], a map from indices
-//! to offsets. On top of it, [`AccessFunction`] and [`AddressTables`] give the operand addresses of products,
+//! to offsets. On top of it, [`AccessFunction`] and [`AddressTable`] give the operand addresses of products,
 //! [`Relayout`] the copies between layouts, and [`Sram`] addresses in block-addressed memory.
 
 mod access_function;
@@ -15,10 +15,11 @@ mod pack;
 mod separability;
 mod slice;
 mod sram;
+mod tabulate;
 mod tiled;
 
 pub use access_function::{AccessFunction, AccessLoop, MAX_ENTRIES, ReductionOrder, SlidingWindow};
-pub use address_table::{AddressTables, IndirectionTable, ZERO_PAGE, deltas, prefix_sums, split_runs};
+pub use address_table::{AddressTable, Addressing, ZERO_PAGE, deltas, prefix_sums};
 pub use attr::Tiled;
 pub use concrete_layout::{Axis, Digit, Index, Layout, LoopLevel};
 pub use copy_nest::{CopyLoop, CopyNest};

@@ -1,7 +1,7 @@
 //! Convolutions by address tables over buffers in many layouts equal the reference convolution.
 
 use gradus_dialects::layout::{
-    AccessFunction, Layout, LayoutError, ReductionOrder, Relayout, SlidingWindow, TiledLayout,
+    AccessFunction, AddressTable, Layout, LayoutError, ReductionOrder, Relayout, SlidingWindow, TiledLayout,
 };
 use gradus_ir::tensor::Tensor;
 use gradus_reference_kernels::shape::{ConvAttrs, WindowAttrs};
@@ -71,12 +71,7 @@ fn packed(x: &Tensor, layout: &Layout) -> Tensor {
 }
 
 /// Computes the convolution as one product per group, in the order of the reference.
-fn by_table(
-    conv: &Conv,
-    buffer: &Tensor,
-    order: ReductionOrder,
-    offset: &dyn Fn(usize, usize) -> Option<i32>,
-) -> Tensor {
+fn by_table(conv: &Conv, buffer: &Tensor, order: ReductionOrder, table: &AddressTable<'_>) -> Tensor {
     let [rows, columns] = conv.windows().unwrap().map(|w| w.outputs as usize);
     let points = conv.batch as usize * rows * columns;
     let depth = (conv.channels * conv.taps[0] * conv.taps[1]) as usize;
@@ -87,8 +82,8 @@ fn by_table(
     let mut out = vec![0.0; points * n * groups];
     for g in 0..groups {
         let b = weights.as_slice::<f32>()[g * n * depth..][..n * depth].to_vec();
-        let read = |at: Option<i32>| at.map_or(0.0, |at| elements[at as usize]);
-        let a = (0..points * depth).map(|i| read(offset(g * points + i / depth, i % depth))).collect();
+        let read = |at: Option<i64>| at.map_or(0.0, |at| elements[at as usize]);
+        let a = (g * points..(g + 1) * points).flat_map(|m| table.row(m)).map(read).collect();
         let b = transpose(&Tensor::from_vec(&[n, depth], b), &[1, 0]).unwrap();
         let c = matmul(&Tensor::from_vec(&[points, depth], a), &b).unwrap();
         for (i, &sum) in c.as_slice::<f32>().iter().enumerate() {
@@ -125,12 +120,12 @@ fn convolutions() {
             let sizes: Vec<i64> = conv.input().shape().iter().map(|&d| d as i64).collect();
             let layout = text.parse::<TiledLayout>().unwrap().of("NCHW", &sizes).unwrap();
             let buffer = packed(&conv.input(), &layout);
-            let table = access.indirection(&layout).unwrap();
-            let found = by_table(&conv, &buffer, order, &|m, k| table.offset(m, k));
+            let table = access.indirect_table(&layout).unwrap();
+            let found = by_table(&conv, &buffer, order, &table);
             assert_eq!(found.to_f64(), wanted, "{text} {conv:?}");
-            match access.tables(&layout) {
-                Ok(tables) => {
-                    let found = by_table(&conv, &buffer, order, &|m, k| Some(tables.offset(m, k)));
+            match access.separable_table(&layout) {
+                Ok(table) => {
+                    let found = by_table(&conv, &buffer, order, &table);
                     assert_eq!(found.to_f64(), wanted, "{text} {conv:?}");
                     separable += 1;
                 }

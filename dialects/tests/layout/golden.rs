@@ -1,8 +1,8 @@
 //! Against data that nested loops of another program made.
 
-use crate::oracle::{indices, layout};
+use crate::oracle::{indices, layout, sums};
 use gradus_dialects::layout::{
-    AccessFunction, LayoutError, ReductionOrder, SlidingWindow, Sram, TiledLayout, prefix_sums,
+    AccessFunction, LayoutError, ReductionOrder, SlidingWindow, Sram, TiledLayout, deltas, prefix_sums,
 };
 
 const LAYOUTS: &str = include_str!("layouts.txt");
@@ -76,16 +76,17 @@ fn address_tables() {
         let layout = layout(row[0], "NCHW", &sizes);
         assert_eq!(layout.size(), row[2].parse().unwrap());
         if row[3].is_empty() {
-            let error = access.tables(&layout).expect_err(row[0]);
+            let error = access.separable_table(&layout).expect_err(row[0]);
             assert!(matches!(error, LayoutError::NotSeparable { axis: 'H' | 'W', tile: 2 }), "{}: {error}", row[0]);
             refused += 1;
             continue;
         }
-        let tables = access.tables(&layout).unwrap_or_else(|e| panic!("{row:?}: {e}"));
-        assert_eq!(tables.base, numbers::<i32>(row[3]), "{row:?}");
-        assert_eq!(tables.relative, numbers::<i32>(row[4]), "{row:?}");
-        assert_eq!(tables.deltas(), numbers::<i32>(row[5]), "{row:?}");
-        assert_eq!(prefix_sums(&tables.deltas()), tables.relative);
+        let tables = access.separable_table(&layout).unwrap_or_else(|e| panic!("{row:?}: {e}"));
+        let (base, relative) = sums(&tables);
+        assert_eq!(base, numbers::<i32>(row[3]), "{row:?}");
+        assert_eq!(relative, numbers::<i32>(row[4]), "{row:?}");
+        assert_eq!(deltas(relative), numbers::<i32>(row[5]), "{row:?}");
+        assert_eq!(prefix_sums(&deltas(relative)), relative);
     }
     assert_eq!(refused, 2);
 }
@@ -111,11 +112,11 @@ fn formulas_of_the_formats() {
         }),
     ];
     for (text, base, relative) in formats {
-        let tables = access.tables(&layout(text, "NCHW", &[n, c, h, w].map(|n| n as i64))).unwrap();
+        let tables = access.separable_table(&layout(text, "NCHW", &[n, c, h, w].map(|n| n as i64))).unwrap();
         let triples = |a, b, d| indices(&[a, b, d]).into_iter();
         let bases: Vec<i32> = triples(n, ho, wo).map(|i| base(i[0], i[1], i[2]) as i32).collect();
         let relatives: Vec<i32> = triples(c, s, r).map(|i| relative(i[0], i[1], i[2]) as i32).collect();
-        assert_eq!((tables.base, tables.relative), (bases, relatives), "{text}");
+        assert_eq!(sums(&tables), (&bases[..], &relatives[..]), "{text}");
     }
 }
 
@@ -125,13 +126,13 @@ fn second_derivation() {
     for row in rows(TABLES).filter(|row| row[0] == "NCHW") {
         let [_, c, h, w, r, s, su, sv, du, dv, ho, wo] = numbers::<usize>(row[1])[..] else { panic!("{row:?}") };
         let (access, sizes) = conv(&row);
-        let tables = access.tables(&layout(row[0], "NCHW", &sizes)).unwrap();
-        for m in 0..tables.base.len() {
+        let tables = access.separable_table(&layout(row[0], "NCHW", &sizes)).unwrap();
+        for m in 0..tables.rows() {
             let (y, x) = (m / wo % ho * sv, m % wo * su);
-            for k in 0..tables.relative.len() {
+            for k in 0..tables.depth() {
                 let (v, u) = (k / r % s * dv, k % r * du);
                 let address = (m / (ho * wo) * c * h * w + y * w + x) + (k / (s * r) * h * w + v * w + u);
-                assert_eq!(tables.offset(m, k) as usize, address, "{row:?}");
+                assert_eq!(tables.offset(m, k), Some(address as i64), "{row:?}");
             }
         }
     }
@@ -186,8 +187,8 @@ fn sizes_that_no_memory_has() {
     let window = SlidingWindow { outputs: (1 << 20) - 2, taps: 3, stride: 1, dilation: 1, start: 0 };
     let access = AccessFunction::conv(1, 1, 8, &[window, window], ReductionOrder::ChannelsLast);
     assert_eq!(access.check_separable(&layout), Ok(()));
-    assert_eq!(access.tables(&layout), Err(LayoutError::TooLarge));
-    assert_eq!(access.indirection(&layout), Err(LayoutError::TooLarge));
+    assert_eq!(access.separable_table(&layout), Err(LayoutError::TooLarge));
+    assert_eq!(access.indirect_table(&layout), Err(LayoutError::TooLarge));
     let far = SlidingWindow { outputs: u64::MAX, stride: u64::MAX, ..window };
     let access = AccessFunction::conv(u64::MAX, u64::MAX, 8, &[far, far], ReductionOrder::ChannelsLast);
     assert_eq!(access.check_separable(&layout), Err(LayoutError::TooLarge));

@@ -1,6 +1,6 @@
 //! Reference semantics of layouts and accesses by enumeration, and random layouts.
 
-use gradus_dialects::layout::{AccessFunction, AccessLoop, Layout, TiledLayout};
+use gradus_dialects::layout::{AccessFunction, AccessLoop, AddressTable, Addressing, Layout, TiledLayout};
 use std::collections::BTreeMap;
 
 /// A small generator: the same layouts in every run.
@@ -134,4 +134,16 @@ pub fn reads(access: &AccessFunction, text: &str, axes: &str, sizes: &[i64]) -> 
         at.get(&index.collect::<Option<Vec<u64>>>()?).copied()
     };
     ms.iter().map(|m| ks.iter().map(|k| read(m, k)).collect()).collect()
+}
+
+/// The base and relative addresses of a table of separable addresses.
+pub fn sums<'t>(table: &'t AddressTable<'_>) -> (&'t [i32], &'t [i32]) {
+    let Addressing::Separable { base, relative } = table.addressing() else { panic!("{table:?}") };
+    (base, relative)
+}
+
+/// The bases of a table of indirect addresses.
+pub fn bases<'t>(table: &'t AddressTable<'_>) -> &'t [i32] {
+    let Addressing::Indirect { bases, .. } = table.addressing() else { panic!("{table:?}") };
+    bases
 }

@@ -17,24 +17,24 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, conv: &Conv, options: &ConvRead
     let axes = ImageAxes::of_rank(conv.input.len())?;
     let layouts = match &options.layout {
         Some(layout) => vec![layout.clone(), axes.channels_last.clone()],
-        None => candidates(b.module, conv, &axes, options)?,
+        None => candidates(b.module, conv, axes, options)?,
     };
-    conv.lower(b, op, &axes, &layouts, options)
+    conv.lower(b, op, axes, &layouts, options)
 }
 
 /// The candidate layouts, best first: channels last, in which results are produced, and the given layout of an argument
 /// or constant.
 fn candidates(m: &Module, conv: &Conv, axes: &ImageAxes, options: &ConvReadOptions) -> Option<Vec<TiledLayout>> {
-    let (last, plain): (_, TiledLayout) = (axes.channels_last.clone(), axes.letters.parse().ok()?);
+    let last = axes.channels_last.clone();
     // Bytes are multiplied in groups of four within a run.
     if m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_none() {
         return Some(vec![last]);
     }
     let panels = conv.columns().div_ceil(options.column_panel) as f64 / options.runs_per_element as f64;
-    let begun = |layout: &TiledLayout| Some(conv.runs(layout, &axes.letters, options)? as f64 * panels);
-    let is_cheaper = || Some(begun(&plain)? < begun(&last)? + conv.elements());
+    let begun = |layout: &TiledLayout| Some(conv.runs(layout, axes.letters, options)? as f64 * panels);
+    let is_cheaper = || Some(begun(&axes.plain)? < begun(&last)? + conv.elements());
     match is_given(m, conv.x) && is_cheaper() == Some(true) {
-        true => Some(vec![plain, last]),
+        true => Some(vec![axes.plain.clone(), last]),
         false => Some(vec![last]),
     }
 }

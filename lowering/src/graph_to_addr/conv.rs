@@ -3,12 +3,13 @@
 use super::emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
-    self, AccessFunction, IndirectionTable, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder,
-    TiledLayout, ZERO_PAGE,
+    self, AccessFunction, AddressTable, Addressing, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED_ELEMENTS,
+    ReductionOrder, TiledLayout, ZERO_PAGE,
 };
 use gradus_ir::pass::Options;
 use gradus_ir::{Builder, Module, Op, Value};
 use gradus_reference_kernels::shape::Window;
+use std::sync::LazyLock;
 
 /// Maximum number of groups, each of which becomes separate ops.
 const MAX_GROUPS: u64 = 1 << 12;
@@ -76,21 +77,16 @@ impl ConvReadOptions {
     }
 }
 
-/// The address tables of a convolution.
-enum Table {
-    /// Separable: the groups share the base table, and each has its own relative table.
-    Sums { base: Vec<i32>, relative: Vec<Vec<i32>> },
-    /// Indirect: one table per group.
-    Each(Vec<IndirectionTable>),
-}
-
 /// The lowering of a convolution in one layout.
 struct Plan<'a> {
     layout: &'a TiledLayout,
     order: ReductionOrder,
     /// Whether the image is copied with its padding.
     is_copied: bool,
-    table: Table,
+    access: AccessFunction,
+    image: Layout,
+    /// The address table of the first group.
+    table: AddressTable<'static>,
 }
 
 /// A convolution of static shape.
@@ -142,17 +138,22 @@ impl Conv {
         layouts: &[TiledLayout],
         options: &ConvReadOptions,
     ) -> Option<Value> {
-        let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes.letters, options))?;
+        let plan = layouts.iter().find_map(|layout| self.plan(layout, axes.letters, options))?;
         let mut e = Emitter::of(b, op);
         let x = if plan.is_copied { self.padded(&mut e)? } else { self.x };
-        let a = e.pack(x, plan.layout, &axes.letters)?;
+        let a = e.pack(x, plan.layout, axes.letters)?;
         let rows = self.rows(&mut e, plan.order, axes)?;
         let mut products = Vec::new();
         for (g, (b, operands)) in rows.into_iter().zip(self.operands.split(&mut e, self.group)?).enumerate() {
-            products.push(match &plan.table {
-                Table::Sums { base, relative } => e.gemm(a, base, &relative[g], b, &operands)?,
-                Table::Each(tables) => e.indirect_gemm(a, &tables[g], b, &operands)?,
-            });
+            let later;
+            let table = match g {
+                0 => &plan.table,
+                _ => {
+                    later = self.table_of_group(&plan, g)?;
+                    &later
+                }
+            };
+            products.push(e.gemm(a, table, b, &operands)?);
         }
         let product = e.concat(&products, 1)?;
         as_image(&mut e, op, product)
@@ -160,8 +161,9 @@ impl Conv {
 
     /// Plans the lowering in a layout. `None` if the layout does not fit the image, or the tables are too large.
     fn plan<'a>(&self, layout: &'a TiledLayout, axes: &str, options: &ConvReadOptions) -> Option<Plan<'a>> {
-        let (access, placed, is_copied) = self.read(layout, axes, options)?;
-        Some(Plan { layout, order: options.order_in(layout), is_copied, table: self.table(&access, &placed)? })
+        let (access, image, is_copied) = self.read(layout, axes, options)?;
+        let table = self.table(&access, &image)?;
+        Some(Plan { layout, order: options.order_in(layout), is_copied, access, image, table })
     }
 
     /// The access to an image in a layout, and whether the image is copied with its padding.
@@ -201,44 +203,42 @@ impl Conv {
         access(&self.window, self.input[0] as u64, self.filters[1] as u64, order, from_padding)
     }
 
-    /// The tables of all groups. `None` if they are too large.
-    fn table(&self, access: &AccessFunction, placed: &Layout) -> Option<Table> {
-        let of_group = |g: u64| {
-            let mut own = access.clone();
-            own.start[1] = g as i64 * self.filters[1];
-            own
-        };
+    /// The table of the first group. `None` if the tables of all groups are too large.
+    fn table(&self, access: &AccessFunction, image: &Layout) -> Option<AddressTable<'static>> {
         let fits = |entries: u64| entries.checked_mul(self.group).is_some_and(|all| all <= MAX_ENTRIES);
         if self.group > MAX_GROUPS || !fits(access.depth().ok()?) {
             return None;
         }
-        match access.tables(placed) {
-            Ok(first) => {
-                let mut relative = Vec::new();
-                for g in 0..self.group {
-                    // Only the first row is computed; other rows have the same distances as in the first group.
-                    let own = AccessFunction { m: Default::default(), ..of_group(g) }.tables(placed).ok()?;
-                    let further = own.base[0] - first.base[0];
-                    relative.push(own.relative.iter().map(|offset| offset + further).collect());
-                }
-                Some(Table::Sums { base: first.base, relative })
-            }
+        match access.separable_table(image) {
+            Ok(table) => Some(table),
             Err(LayoutError::TooLarge) => None,
             Err(_) => {
-                let runs = access.depth().ok()? / access.run(placed).ok()?;
-                if !fits(access.num_outputs().ok()?.saturating_mul(runs)) {
-                    return None;
-                }
-                (0..self.group).map(|g| of_group(g).indirection(placed).ok()).collect::<Option<_>>().map(Table::Each)
+                let runs = access.depth().ok()? / access.run(image).ok()?;
+                fits(access.num_outputs().ok()?.saturating_mul(runs)).then(|| access.indirect_table(image).ok())?
             }
         }
+    }
+
+    /// The table of group `g`, which shares the base addresses of the first group if addresses are separable.
+    fn table_of_group<'p>(&self, plan: &'p Plan<'_>, g: usize) -> Option<AddressTable<'p>> {
+        let mut access = plan.access.clone();
+        access.start[1] = g as i64 * self.filters[1];
+        let Addressing::Separable { base, .. } = plan.table.addressing() else {
+            return access.indirect_table(&plan.image).ok();
+        };
+        // Only the first row is computed; other rows have the same distances as in the first group.
+        access.m.clear();
+        let own = access.separable_table(&plan.image).ok()?;
+        let first = i64::from(*base.first()?);
+        let relative = own.row(0).map(|at| i32::try_from(at? - first).ok());
+        Some(AddressTable::separable(&**base, relative.collect::<Option<Vec<_>>>()?))
     }
 
     /// The filters of each group as rows of a matrix, in the order of the summands.
     fn rows(&self, e: &mut Emitter<'_, '_>, order: ReductionOrder, axes: &ImageAxes) -> Option<Vec<Value>> {
         let ordered = match order {
             ReductionOrder::ChannelsFirst => self.w,
-            ReductionOrder::ChannelsLast => e.pack(self.w, &axes.channels_last, &axes.letters)?,
+            ReductionOrder::ChannelsLast => e.pack(self.w, &axes.channels_last, axes.letters)?,
         };
         let depth = self.filters[1..].iter().product();
         let rows = e.reshape(ordered, &[self.filters[0], depth])?;
@@ -250,7 +250,7 @@ impl Conv {
         let axes = ImageAxes::of_rank(self.input.len())?;
         let table = places(&self.window, &self.input)?;
         let mut e = Emitter::of(b, op);
-        let a = e.pack(self.x, &axes.channels_last, &axes.letters)?;
+        let a = e.pack(self.x, &axes.channels_last, axes.letters)?;
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let rows = e.reshape(self.w, &[self.filters[0], positions])?;
         let w = e.transpose(rows)?;
@@ -275,16 +275,24 @@ impl Conv {
 /// The axes of a batch of images.
 pub(super) struct ImageAxes {
     /// The letters of batch, channels, and up to three image dimensions: `NCHW`.
-    pub letters: String,
+    pub letters: &'static str,
+    /// The row-major layout: `NCHW`.
+    pub plain: TiledLayout,
     /// The channels-last layout: `NHWC`.
     pub channels_last: TiledLayout,
 }
 
 impl ImageAxes {
     /// Returns the axes of a tensor of this rank. `None` if it is not a batch of images.
-    pub(super) fn of_rank(rank: usize) -> Option<ImageAxes> {
-        let image = "DHW".get(3_usize.checked_sub(rank.checked_sub(2)?)?..)?;
-        Some(ImageAxes { letters: format!("NC{image}"), channels_last: format!("N{image}C").parse().ok()? })
+    pub(super) fn of_rank(rank: usize) -> Option<&'static ImageAxes> {
+        /// For each rank from 2 on.
+        static ALL: LazyLock<[ImageAxes; 4]> = LazyLock::new(|| {
+            [("NC", "NC"), ("NCW", "NWC"), ("NCHW", "NHWC"), ("NCDHW", "NDHWC")].map(|(letters, channels_last)| {
+                let [plain, channels_last] = [letters, channels_last].map(|order| order.parse().expect("a layout"));
+                ImageAxes { letters, plain, channels_last }
+            })
+        });
+        ALL.get(rank.checked_sub(2)?)
     }
 }
 
@@ -307,14 +315,15 @@ fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_pad
 }
 
 /// The addresses of window positions in a channels-last image, one run each.
-pub(super) fn places(window: &Window, image: &[i64]) -> Option<IndirectionTable> {
+pub(super) fn places(window: &Window, image: &[i64]) -> Option<AddressTable<'static>> {
     let axes = ImageAxes::of_rank(image.len())?;
-    let placed = axes.channels_last.of(&axes.letters, image).ok()?;
-    let table = access(window, image[0] as u64, 1, ReductionOrder::ChannelsLast, true).indirection(&placed).ok()?;
+    let placed = axes.channels_last.of(axes.letters, image).ok()?;
+    let access = access(window, image[0] as u64, 1, ReductionOrder::ChannelsLast, true);
+    let table = access.indirect_table(&placed).ok()?;
     // With a single channel, positions of a row are contiguous.
-    let all = |&base: &i32| (0..table.run as i32).map(move |i| if base == ZERO_PAGE { base } else { base + i });
-    let bases = table.bases.iter().flat_map(all).collect();
-    Some(IndirectionTable { bases, runs: table.runs * table.run, run: u64::try_from(image[1]).ok()? })
+    let address = |at: Option<i64>| at.map_or(Some(ZERO_PAGE), |at| i32::try_from(at).ok());
+    let bases = (0..table.rows()).flat_map(|row| table.row(row)).map(address).collect::<Option<Vec<_>>>()?;
+    AddressTable::indirect(bases, [table.rows(), table.depth()], usize::try_from(image[1]).ok()?).ok()
 }
 
 /// Reshapes rows of channels to the result image of an op.
@@ -324,5 +333,5 @@ pub(super) fn as_image(e: &mut Emitter<'_, '_>, op: Op, rows: Value) -> Option<V
     let axes = ImageAxes::of_rank(extents.len())?;
     let pixels: Vec<i64> = [&extents[..1], &extents[2..], &extents[1..2]].concat();
     let pixels = e.reshape(rows, &pixels)?;
-    e.unpack(pixels, &axes.channels_last, &axes.letters, ty)
+    e.unpack(pixels, &axes.channels_last, axes.letters, ty)
 }

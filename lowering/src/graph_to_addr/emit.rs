@@ -1,7 +1,7 @@
 //! Creation of the ops of a lowered convolution.
 
-use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp};
-use gradus_dialects::layout::{IndirectionTable, TiledLayout};
+use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
+use gradus_dialects::layout::{AddressTable, Addressing, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Arity, Attr, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
 
@@ -139,36 +139,51 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.one("graph.concat", &[parts], &[("axis", axis)])
     }
 
-    /// Creates a product with separable addresses.
+    /// Creates the tables of an op as constants.
+    fn tables(&mut self, table: &AddressTable<'_>) -> Option<Vec<Value>> {
+        match table.addressing() {
+            Addressing::Separable { base, relative } => {
+                [base, relative].into_iter().map(|list| self.offsets(&[list.len()], list)).collect()
+            }
+            Addressing::Indirect { bases, rows, runs } => Some(vec![self.offsets(&[*rows, *runs], bases)?]),
+        }
+    }
+
+    /// The attribute `run`.
+    fn run(&self, table: &AddressTable<'_>) -> (&'static str, Attr) {
+        ("run", self.m().ctx.int_attr(Type::I64, table.run() as i64))
+    }
+
+    /// Creates a product, whose op follows from the kind of its addresses.
     pub(super) fn gemm(
         &mut self,
         a: Value,
-        base: &[i32],
-        relative: &[i32],
+        table: &AddressTable<'_>,
         b: Value,
         operands: &ProductOperands,
     ) -> Option<Value> {
-        let (base, relative) = (self.offsets(&[base.len()], base)?, self.offsets(&[relative.len()], relative)?);
-        self.product::<GemmOp>(&[a, base, relative, b], operands, &[])
+        match table.addressing() {
+            Addressing::Separable { .. } => self.product::<GemmOp>([a, b], table, operands, &[]),
+            Addressing::Indirect { .. } => self.product::<IndirectGemmOp>([a, b], table, operands, &[self.run(table)]),
+        }
     }
 
     /// Creates a pool: maximum or sum over windows.
-    pub(super) fn pool(&mut self, kind: i64, a: Value, table: &IndirectionTable) -> Option<Value> {
-        let bases = self.bases(table)?;
-        let [kind, run] = [kind, table.run as i64].map(|n| self.m().ctx.int_attr(Type::I64, n));
-        self.one("addr.pool", &[&[a], &[bases]], &[("kind", kind), ("run", run)])
+    pub(super) fn pool(&mut self, kind: i64, a: Value, table: &AddressTable<'_>) -> Option<Value> {
+        let tables = self.tables(table)?;
+        let kind = self.m().ctx.int_attr(Type::I64, kind);
+        self.one(PoolOp::INFO.name, &[&[a], &tables], &[("kind", kind), self.run(table)])
     }
 
     /// Creates a depthwise convolution.
     pub(super) fn depthwise(
         &mut self,
         a: Value,
-        table: &IndirectionTable,
+        table: &AddressTable<'_>,
         w: Value,
         operands: &ProductOperands,
     ) -> Option<Value> {
-        let bases = self.bases(table)?;
-        self.product::<DepthwiseOp>(&[a, bases, w], operands, &[])
+        self.product::<DepthwiseOp>([a, w], table, operands, &[])
     }
 
     /// Multiplies by a scalar, or by one factor per row.
@@ -180,34 +195,17 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.one("graph.mul", &[&[x], &[scale]], &[])
     }
 
-    fn bases(&mut self, table: &IndirectionTable) -> Option<Value> {
-        let runs = table.runs as usize;
-        self.offsets(&[table.bases.len() / runs, runs], &table.bases)
-    }
-
-    /// Creates a product with indirect addresses.
-    pub(super) fn indirect_gemm(
-        &mut self,
-        a: Value,
-        table: &IndirectionTable,
-        b: Value,
-        operands: &ProductOperands,
-    ) -> Option<Value> {
-        let bases = self.bases(table)?;
-        let run = self.m().ctx.int_attr(Type::I64, table.run as i64);
-        self.product::<IndirectGemmOp>(&[a, bases, b], operands, &[("run", run)])
-    }
-
-    /// Creates a product from its required operands.
+    /// Creates a product from its factors, tables and other operands.
     fn product<P: OpDecl>(
         &mut self,
-        factors: &[Value],
+        [a, b]: [Value; 2],
+        table: &AddressTable<'_>,
         operands: &ProductOperands,
         attrs: &[(&str, Attr)],
     ) -> Option<Value> {
-        let mut factors = factors.iter().copied();
+        let mut required = [a].into_iter().chain(self.tables(table)?).chain([b]);
         let group = |group: &ValueSpec| match group.arity {
-            Arity::One => factors.next(),
+            Arity::One => required.next(),
             _ => operands.get(group.name),
         };
         let groups: Vec<Option<Value>> = P::INFO.operands.iter().map(group).collect();

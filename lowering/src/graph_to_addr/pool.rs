@@ -4,7 +4,7 @@ use super::are_lowered;
 use super::conv::{ConvReadOptions, ImageAxes, as_image, places};
 use super::emit::Emitter;
 use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
-use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
+use gradus_dialects::layout::AddressTable;
 use gradus_ir::{Builder, Op, OpDecl, Type, Value};
 use gradus_reference_kernels::shape::Window;
 
@@ -35,11 +35,11 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<
         if with_padding && args.flag("ceil_mode") {
             return None;
         }
-        counts = Some(if with_padding { vec![table.runs] } else { counted(&table)? });
+        counts = Some(if with_padding { vec![table.runs() as u64] } else { counted(&table)? });
     }
     let axes = ImageAxes::of_rank(extents.len())?;
     let mut e = Emitter::of(b, op);
-    let a = e.pack(x, &axes.channels_last, &axes.letters)?;
+    let a = e.pack(x, &axes.channels_last, axes.letters)?;
     let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
     if let Some(counts) = counts {
         rows = e.scaled(rows, counts.into_iter().map(|count| 1.0 / count as f64).collect())?;
@@ -63,9 +63,10 @@ fn whole(image: &[i64]) -> Window {
 }
 
 /// Number of window positions inside the image, a single entry if equal for all windows. `None` if a window has none.
-fn counted(table: &IndirectionTable) -> Option<Vec<u64>> {
-    let there = |places: &[i32]| places.iter().filter(|&&base| base != ZERO_PAGE).count() as u64;
-    let mut counts: Vec<u64> = table.bases.chunks(table.runs as usize).map(there).collect();
+fn counted(table: &AddressTable<'_>) -> Option<Vec<u64>> {
+    let is_inside = |row: usize, run: &usize| table.run_start(row, *run).is_some();
+    let count = |row: usize| (0..table.runs()).filter(|run| is_inside(row, run)).count() as u64;
+    let mut counts: Vec<u64> = (0..table.rows()).map(count).collect();
     if counts.iter().all(|&count| count == counts[0]) {
         counts.truncate(1);
     }

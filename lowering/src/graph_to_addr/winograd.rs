@@ -8,7 +8,7 @@
 use super::conv::{Conv, ImageAxes, WinogradLimits, as_image};
 use super::emit::{Emitter, ProductOperands};
 use super::rows_product;
-use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
+use gradus_dialects::layout::{AddressTable, ZERO_PAGE};
 use gradus_ir::{Builder, Op, Tensor, Type, Value};
 use std::ops::Range;
 
@@ -20,6 +20,9 @@ const POINTS: usize = TILE * TILE;
 
 /// The rows of Bᵀ: each has two nonzero entries, at these positions, 1 and the given factor.
 const INPUT_TRANSFORM: [([i64; 2], f32); TILE] = [([0, 2], -1.0), ([1, 2], 1.0), ([2, 1], -1.0), ([1, 3], -1.0)];
+
+/// Number of image elements that are summed for a transformed element.
+const INPUT_TERMS: usize = 4;
 
 /// The rows of G. The last row is negated, so that all products except the third are only added.
 const FILTER_TRANSFORM: [[f64; 3]; TILE] = [[1.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.0, 0.0, -1.0]];
@@ -77,7 +80,7 @@ impl Tiles {
     }
 
     /// The addresses of the image elements of one transformed element, for each tile of a strip.
-    fn places(&self, sum: [usize; 2], strip: Range<i64>) -> Option<IndirectionTable> {
+    fn places(&self, sum: [usize; 2], strip: Range<i64>) -> Option<AddressTable<'static>> {
         let ([rows, columns], [height, width]) = (sum.map(|i| INPUT_TRANSFORM[i].0), self.image);
         let mut bases = Vec::new();
         for (at, j) in strip.flat_map(|at| (0..self.tiles[1]).map(move |j| (at, j))) {
@@ -89,11 +92,11 @@ impl Tiles {
                 bases.push(if is_there { i32::try_from(place).ok()? } else { ZERO_PAGE });
             }
         }
-        Some(IndirectionTable { bases, runs: 4, run: self.channels as u64 })
+        table(bases, INPUT_TERMS, self.channels)
     }
 
     /// The addresses, among the products of a strip, of the summands of each result.
-    fn products(&self, strip: Range<i64>) -> Option<IndirectionTable> {
+    fn products(&self, strip: Range<i64>) -> Option<AddressTable<'static>> {
         let mut bases = Vec::new();
         let all = POINTS as i64 * self.filters;
         for at in strip.clone() {
@@ -108,14 +111,20 @@ impl Tiles {
                 }
             }
         }
-        Some(IndirectionTable { bases, runs: POINTS as u64, run: self.filters as u64 })
+        table(bases, POINTS, self.filters)
     }
+}
+
+/// The table of these bases, `runs` per row, with runs of `channels` elements.
+fn table(bases: Vec<i32>, runs: usize, channels: i64) -> Option<AddressTable<'static>> {
+    let rows = bases.len() / runs;
+    AddressTable::indirect(bases, [rows, runs], usize::try_from(channels).ok()?).ok()
 }
 
 /// The address tables of a strip: of the input transform and of the output transform.
 struct Strip {
-    places: Vec<IndirectionTable>,
-    results: IndirectionTable,
+    places: Vec<AddressTable<'static>>,
+    results: AddressTable<'static>,
 }
 
 impl Strip {
@@ -136,7 +145,7 @@ impl Conv {
         let strips = tiles.strips().map(|rows| Strip::of(&tiles, rows)).collect::<Option<Vec<_>>>()?;
         let (axes, factors) = (ImageAxes::of_rank(4)?, factors(&filters.as_slice::<f32>())?);
         let mut e = Emitter::of(b, op);
-        let a = e.pack(self.x, &axes.channels_last, &axes.letters)?;
+        let a = e.pack(self.x, &axes.channels_last, axes.letters)?;
         let mut sums = Vec::with_capacity(factors.len());
         for (i, factor) in factors.into_iter().enumerate() {
             let [down, across] = [i / TILE, i % TILE].map(|i| [1.0, INPUT_TRANSFORM[i].1]);

@@ -7,24 +7,10 @@ use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::{Addresses, ColumnSlice, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
 use bytes::Bytes;
-use gradus_dialects::layout::{prefix_sums, split_runs};
+use gradus_dialects::addr::constant_table;
 use gradus_ir::eval::Trap;
 use gradus_ir::{Module, OpArgs, Tensor};
 use std::borrow::Cow;
-
-/// The address tables of the left operand.
-pub(super) fn addresses(args: &OpArgs<'_>, parts: RunSplit) -> Option<Addresses> {
-    let offsets = |name| Some(constant(args, name)?.as_slice::<i32>().into_owned());
-    if args.opt_operand("bases").is_some() {
-        let (bases, run) = (constant(args, "bases")?, usize::try_from(args.int("run")?).ok()?);
-        let &[_, runs] = bases.shape() else { return None };
-        return Addresses::each(bases.as_slice::<i32>().into_owned(), runs, run, parts).ok();
-    }
-    let (base, relative) = (offsets("base")?, offsets("relative")?);
-    let relative = if args.attr("running").is_some() { prefix_sums(&relative) } else { relative };
-    let (starts, run) = split_runs(&relative);
-    Addresses::sums(base, &starts, run, parts).ok()
-}
 
 /// The right operand of a product.
 #[derive(Clone, Copy)]
@@ -75,7 +61,7 @@ fn widened(kind: Narrow, constant: &Tensor) -> Bytes {
 /// run.
 pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let kind = Narrow::of(args, 0)?;
-    let addresses = addresses(args, RunSplit::FLOATS)?;
+    let addresses = Addresses::new(&constant_table(args)?, RunSplit::FLOATS).ok()?;
     let (range, factor) = (bounds(args), Factor::of(m, args)?);
     let mut operands = Operands::new(args);
     let add = operands.input("add");

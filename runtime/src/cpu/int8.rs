@@ -1,11 +1,11 @@
 //! Kernels of 8-bit products with constant address tables, right operand and scales.
 
-use super::addr::addresses;
 use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype};
 use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, IntegerOutput, Scales};
-use crate::gemm::{Isa, RunSplit};
+use crate::gemm::{Addresses, Isa, RunSplit};
 use crate::window::{ByteWindows, MAX_POSITIONS, WindowTable};
+use gradus_dialects::addr::constant_table;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
 
@@ -14,7 +14,7 @@ pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let mut operands = Operands::new(args);
     let parameters =
         Parameters::of(&mut operands, args, |shape| if let &[columns, _] = shape { Some(columns) } else { None })?;
-    let addresses = addresses(args, RunSplit::BYTES)?;
+    let addresses = Addresses::new(&constant_table(args)?, RunSplit::BYTES).ok()?;
     let size = [parameters.columns, addresses.summands()];
     let at = |n: usize, k: usize| parameters.weight(n * size[1] + k, n);
     let b = BytePanels::new(ByteIsa::best(), size, addresses.run(), at, parameters.bias.as_deref()).ok()?;
@@ -30,23 +30,22 @@ pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 
 /// Prepares `addr.depthwise` on bytes.
 pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let table = constant(args, "bases")?;
-    let &[_, positions] = table.shape() else { return None };
+    let table = constant_table(args)?;
     let mut operands = Operands::new(args);
     let parameters = Parameters::of(&mut operands, args, |shape| Some(*shape.get(1)?))?;
-    let n = parameters.columns;
+    let (n, positions) = (parameters.columns, table.runs());
     if positions > MAX_POSITIONS {
         return None;
     }
     let weights: Vec<f32> = (0..positions * n).map(|i| parameters.weight(i, i % n) as f32).collect();
-    let places = WindowTable::new(&table.as_slice::<i32>(), positions).ok()?;
+    let places = WindowTable::new(&table).ok()?;
     let Parameters { signed, bias, scales, .. } = parameters;
     let bias = bias.unwrap_or_else(|| vec![0; n]);
     let [zero, add] = ["a_zero", "add"].map(|name| operands.input(name));
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
         let (zero, add) = beside(data, zero, add);
         let (places, weights, bias) = (&places, &weights, &bias);
-        let windows = ByteWindows { a: data[0], signed, zero, places, channels: n, weights, bias, add };
+        let windows = ByteWindows { a: data[0], signed, zero, places, weights, bias, add };
         windows.compute(Isa::best(), workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
     });
     Some(kernel.into())

@@ -6,34 +6,28 @@ use super::operands::Operands;
 use super::{Kernel, Prepared, constant};
 use crate::gemm::Isa;
 use crate::window::{Reduction, WindowTable, Windows};
+use gradus_dialects::addr::constant_table;
 use gradus_ir::{Module, OpArgs};
 
 /// Prepares `addr.pool`.
 pub(super) fn pool(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let channels = usize::try_from(args.int("run")?).ok()?;
-    let is_max = args.int("kind") == Some(0);
-    windows(args, channels, None, is_max)
+    windows(args, None, args.int("kind") == Some(0))
 }
 
 /// Prepares `addr.depthwise`.
 pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let w = constant(args, "b")?;
-    let &[_, channels] = w.shape() else { return None };
-    let weights = Narrow::of(args, 0)?.floats(w.bytes()).into_owned();
+    let weights = Narrow::of(args, 0)?.floats(constant(args, "b")?.bytes()).into_owned();
     // Padding is skipped, but zero times a non-finite weight is NaN.
     if weights.iter().any(|w| !w.is_finite()) {
         return None;
     }
-    windows(args, channels, Some(weights), false)
+    windows(args, Some(weights), false)
 }
 
 /// Prepares windows over an image, with optional weights.
-fn windows(args: &OpArgs<'_>, channels: usize, weights: Option<Vec<f32>>, is_max: bool) -> Option<Prepared> {
-    let table = constant(args, "bases")?;
-    let kind = Narrow::of(args, 0)?;
-    let &[_, positions] = table.shape() else { return None };
-    let places = WindowTable::new(&table.as_slice::<i32>(), positions).ok()?;
-    let range = bounds(args);
+fn windows(args: &OpArgs<'_>, weights: Option<Vec<f32>>, is_max: bool) -> Option<Prepared> {
+    let (kind, range) = (Narrow::of(args, 0)?, bounds(args));
+    let places = WindowTable::new(&constant_table(args)?).ok()?;
     let mut operands = Operands::new(args);
     let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
@@ -44,7 +38,7 @@ fn windows(args: &OpArgs<'_>, channels: usize, weights: Option<Vec<f32>>, is_max
             None => Reduction::Sum,
         };
         let (a, bias, add) = (&kind.floats(data[0]), bias.as_deref(), add.as_deref());
-        let windows = Windows { a, places: &places, channels, reduction, bias, add, range };
+        let windows = Windows { a, places: &places, reduction, bias, add, range };
         kind.write(out, |c| Ok(windows.compute(Isa::best(), workers, c)?))
     });
     Some(kernel.into())

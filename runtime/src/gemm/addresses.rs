@@ -1,11 +1,9 @@
-//! Address tables of the left operand, with the facts that are checked before execution.
+//! The compiled form of the left operand's address table, as micro-kernels read it.
 
 use super::MAX_SUMMANDS;
 use super::kernel::Run;
+use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
 use std::ops::Range;
-
-/// Table entry for a run of zeros (padding).
-pub(super) const HOLE: i32 = -1;
 
 /// The split of runs into parts of the reduction dimension whose slice of B fits in the L1 cache.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +27,11 @@ impl RunSplit {
     }
 }
 
-/// The offset in elements of each (row of the result, run of summands).
+/// An [`AddressTable`], compiled for a product: element (m, r, j) is at `table[m, column of r] + offset of r + j`, for
+/// parts r of runs, whose slices of B fit in the L1 cache.
+///
+/// It is a copy, and its bounds are those of the copy: kernels read it without checks, while constants may be in a mapped
+/// file, which changes under a hostile writer.
 #[derive(Clone, Debug)]
 pub struct Addresses {
     table: Vec<i32>,
@@ -45,33 +47,28 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Separable addresses: `base[m] + relative[r]`, for runs of `run` summands.
+    /// Compiles a table.
     ///
     /// # Errors
-    /// An offset overflows.
-    pub fn sums(base: Vec<i32>, relative: &[i32], run: usize, parts: RunSplit) -> Result<Addresses, String> {
-        let span = |table: &[i32]| Some([*table.iter().min()?, *table.iter().max()?].map(i64::from));
-        let spans = span(&base).zip(span(relative));
-        let span = spans.map(|([low, high], [first, last])| [low + first, high + last + run as i64]);
-        let starts = relative.iter().map(|&offset| Run { column: 0, offset });
-        let runs = short(starts, run, parts.of(run))?;
-        Ok(Addresses { rows: base.len(), table: base, stride: 1, runs: runs.0, run: runs.1, span, holes: false })
-    }
-
-    /// Indirect addresses: one offset per row and run, row-major; -1 for a run of zeros.
-    ///
-    /// # Errors
-    /// An offset overflows, or the last row is incomplete.
-    pub fn each(bases: Vec<i32>, runs: usize, run: usize, parts: RunSplit) -> Result<Addresses, String> {
-        let rows = bases.len().checked_div(runs).unwrap_or(0);
-        if rows * runs != bases.len() {
-            return Err(format!("{} offsets are not rows of {runs}", bases.len()));
-        }
-        let there = || bases.iter().copied().filter(|&base| base != HOLE).map(i64::from);
-        let span = there().min().zip(there().max()).map(|(first, last)| [first, last + run as i64]);
-        let starts = (0..runs).map(|column| Run { column, offset: 0 });
-        let short = short(starts, run, parts.of(run))?;
-        Ok(Addresses { table: bases, rows, stride: runs, runs: short.0, run: short.1, span, holes: true })
+    /// An offset overflows, or runs are empty.
+    pub fn new(of: &AddressTable<'_>, parts: RunSplit) -> Result<Addresses, String> {
+        let run = of.run();
+        let (table, stride, starts, holes) = match of.addressing() {
+            _ if run == 0 => return Err("the runs of a product are empty".into()),
+            Addressing::Separable { base, relative } => {
+                let starts = relative.iter().step_by(run).map(|&offset| Run { column: 0, offset });
+                (base.to_vec(), 1, starts.collect::<Vec<_>>(), false)
+            }
+            &Addressing::Indirect { ref bases, runs, .. } => {
+                (bases.to_vec(), runs, (0..runs).map(|column| Run { column, offset: 0 }).collect(), true)
+            }
+        };
+        let bases = span(table.iter().copied().filter(|&base| !holes || base != ZERO_PAGE));
+        let spans = bases.zip(span(starts.iter().map(|start| start.offset)));
+        let span =
+            spans.map(|([low, high], [first, last])| [low + first, (high + last).saturating_add_unsigned(run as u64)]);
+        let (runs, run) = split(&starts, run, parts.of(run))?;
+        Ok(Addresses { table, rows: of.rows(), stride, runs, run, span, holes })
     }
 
     /// Number of rows M of the result.
@@ -102,7 +99,7 @@ impl Addresses {
     /// runs and the rest.
     pub(super) fn there<'a>(&self, rows: Range<usize>, runs: &'a [Run]) -> (usize, &'a [Run]) {
         let table = &self.table[rows.start * self.stride..rows.end * self.stride];
-        let is_supported = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != HOLE);
+        let is_supported = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != ZERO_PAGE);
         let Some(first) = runs.iter().position(is_supported) else { return (0, &[]) };
         let end = runs.iter().rposition(is_supported).map_or(first, |last| last + 1);
         (first, &runs[first..end])
@@ -113,18 +110,24 @@ impl Addresses {
         self.run
     }
 
-    /// Whether the table may contain -1.
+    /// Whether the table may contain [`ZERO_PAGE`].
     pub(super) fn has_holes(&self) -> bool {
         self.holes
     }
 }
 
+/// The minimum and maximum.
+fn span(offsets: impl Iterator<Item = i32> + Clone) -> Option<[i64; 2]> {
+    Some([offsets.clone().min()?, offsets.max()?].map(i64::from))
+}
+
 /// Splits runs into parts; returns the parts and their length.
-fn short(runs: impl Iterator<Item = Run>, run: usize, part: usize) -> Result<(Vec<Run>, usize), String> {
-    let of = |start: Run| {
+fn split(runs: &[Run], run: usize, part: usize) -> Result<(Vec<Run>, usize), String> {
+    let of = |start: &Run| {
+        let start = *start;
         (0..run / part)
             .map(move |i| Some(Run { offset: start.offset.checked_add(i32::try_from(i * part).ok()?)?, ..start }))
     };
-    let all: Option<Vec<Run>> = runs.flat_map(of).collect();
+    let all: Option<Vec<Run>> = runs.iter().flat_map(of).collect();
     Ok((all.ok_or("an offset is too large")?, part))
 }

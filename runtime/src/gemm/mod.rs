@@ -7,7 +7,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `addresses.rs` | address tables of A |
+//! | `addresses.rs` | the address table of A, compiled |
 //! | `panels.rs` | packed panels of B |
 //! | `kernel.rs` | the micro-kernel |
 //! | `kernels.rs` | its instances per vector extension and tile size |

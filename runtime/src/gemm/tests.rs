@@ -2,6 +2,7 @@
 
 use super::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
+use gradus_dialects::layout::AddressTable;
 
 /// Deterministic pseudo-random small integers, so that sums are exact.
 pub(super) struct Numbers(pub(super) u64);
@@ -15,6 +16,12 @@ impl Numbers {
     fn floats(&mut self, count: usize) -> Vec<f32> {
         (0..count).map(|_| self.next(17) as f32 - 8.0).collect()
     }
+}
+
+/// A table of separable addresses: a base per row, and the starts of runs.
+pub(super) fn separable<'a>(base: &'a [i32], starts: &[i32], run: usize) -> AddressTable<'a> {
+    let relative = starts.iter().flat_map(|&start| (0..run as i32).map(move |i| start + i));
+    AddressTable::separable(base, relative.collect::<Vec<_>>())
 }
 
 /// A pool of one thread, and a pool of several.
@@ -46,7 +53,8 @@ fn products_are_sums_of_products() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, with_bias.then_some(&bias[..])).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let addresses = Addresses::sums(base.clone(), &relative, run, RunSplit::FLOATS).expect("they are small");
+            let addresses =
+                Addresses::new(&separable(&base, &relative, run), RunSplit::FLOATS).expect("they are small");
             let add = with_add.then_some(&add[..]);
             let product = Product { a: &a, addresses: &addresses, b: &panels, add, range };
             product.compute(&workers[case % 2], &mut c).expect("it can be computed");
@@ -66,7 +74,7 @@ fn each_run_has_its_place_or_is_zero() {
     let (mut numbers, workers) = (Numbers(2), workers());
     for case in 0..200 {
         let (m, n) = ([0, 1, 7, 200][numbers.next(4)], [1, 16, 24, 64][numbers.next(4)]);
-        let (runs, run) = ([1, 2, 9][numbers.next(3)], [1, 3, 8, 130, 257][numbers.next(5)]);
+        let (runs, run) = ([0, 1, 2, 9][numbers.next(4)], [1, 3, 8, 130, 257][numbers.next(5)]);
         let a = numbers.floats(2048);
         let bases: Vec<i32> = (0..m * runs).map(|_| numbers.next(1700) as i32 - 100).map(|b| b.max(-1)).collect();
         let b = numbers.floats(n * runs * run);
@@ -74,7 +82,8 @@ fn each_run_has_its_place_or_is_zero() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, None).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let addresses = Addresses::each(bases.clone(), runs, run, RunSplit::FLOATS).expect("they are small");
+            let table = AddressTable::indirect(&bases, [m, runs], run).expect("rows are whole");
+            let addresses = Addresses::new(&table, RunSplit::FLOATS).expect("they are small");
             let range = (f32::NEG_INFINITY, f32::INFINITY);
             let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range };
             product.compute(&workers[case % 2], &mut c).expect("it can be computed");
@@ -96,7 +105,7 @@ fn addresses_outside_are_refused() {
     let panels = Panels::new(Isa::best(), [4, 2], |_, _| 1.0, None).expect("panels");
     let range = (f32::NEG_INFINITY, f32::INFINITY);
     let compute = |base: &[i32], relative: &[i32], run, c: usize| {
-        let addresses = Addresses::sums(base.to_vec(), relative, run, RunSplit::FLOATS)?;
+        let addresses = Addresses::new(&separable(base, relative, run), RunSplit::FLOATS)?;
         let product = Product { a: &[1.0; 8], addresses: &addresses, b: &panels, add: None, range };
         product.compute(&Workers::default(), &mut vec![0.0; c])
     };
@@ -115,7 +124,7 @@ fn nan_is_not_hidden() {
         let panels = Panels::new(isa, [20, 1], |_, _| 1.0, None).expect("panels");
         let mut c = vec![0.0; 20];
         let a = [f32::NAN];
-        let addresses = Addresses::sums(vec![0], &[0], 1, RunSplit::FLOATS).expect("they are small");
+        let addresses = Addresses::new(&separable(&[0], &[0], 1), RunSplit::FLOATS).expect("they are small");
         let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range: (0.0, f32::INFINITY) };
         product.compute(&Workers::default(), &mut c).expect("it can be computed");
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");

@@ -22,8 +22,6 @@ pub struct ByteWindows<'a> {
     pub zero: u8,
     /// The addresses of the window positions of each output row.
     pub places: &'a WindowTable,
-    /// Number of channels.
-    pub channels: usize,
     /// Weights, `[positions, channels]`: integers of magnitude at most 255.
     pub weights: &'a [f32],
     /// Bias, one per channel.
@@ -33,7 +31,7 @@ pub struct ByteWindows<'a> {
 }
 
 impl ByteWindows<'_> {
-    /// Computes output rows of `channels` columns with vectors of `isa` or narrower ones.
+    /// Computes output rows of one column per channel with vectors of `isa` or narrower ones.
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
@@ -46,7 +44,6 @@ impl ByteWindows<'_> {
         };
         let sizes = Sizes {
             places: self.places,
-            channels: self.channels,
             image: self.a.len(),
             elements,
             add: self.add.map(<[i32]>::len),
@@ -110,8 +107,8 @@ impl Image for Bytes<'_> {
         self.windows.a.as_ptr()
     }
 
-    fn windows(&self) -> (&WindowTable, usize) {
-        (self.windows.places, self.windows.channels)
+    fn places(&self) -> &WindowTable {
+        self.windows.places
     }
 
     #[inline(always)]
@@ -157,8 +154,8 @@ impl Bytes<'_> {
         sums: &mut [Sums; P],
         count: usize,
     ) {
-        let (width, ByteWindows { channels, bias, add, .. }) = (count * V::LANES, self.windows);
-        let at = |p: usize| row(p) * channels + channel;
+        let (width, ByteWindows { places, bias, add, .. }) = (count * V::LANES, self.windows);
+        let at = |p: usize| row(p) * places.channels() + channel;
         if let Some(add) = add {
             for (p, sums) in sums.iter_mut().enumerate() {
                 sums.0[..width].iter_mut().zip(&add[at(p)..]).for_each(|(sum, x)| *sum = sum.wrapping_add(*x));

@@ -23,8 +23,6 @@ pub struct Windows<'a> {
     pub a: &'a [f32],
     /// The addresses of the window positions of each output row.
     pub places: &'a WindowTable,
-    /// Number of channels.
-    pub channels: usize,
     /// The reduction of each window.
     pub reduction: Reduction<'a>,
     /// Bias, one per channel.
@@ -36,7 +34,7 @@ pub struct Windows<'a> {
 }
 
 impl Windows<'_> {
-    /// Computes output rows of `channels` columns with vectors of `isa` or narrower ones.
+    /// Computes output rows of one column per channel with vectors of `isa` or narrower ones.
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
@@ -44,7 +42,6 @@ impl Windows<'_> {
         let weights = if let Reduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
         let sizes = Sizes {
             places: self.places,
-            channels: self.channels,
             image: self.a.len(),
             elements: c.len(),
             add: self.add.map(<[f32]>::len),
@@ -79,8 +76,8 @@ impl Image for Floats<'_> {
         self.windows.a.as_ptr()
     }
 
-    fn windows(&self) -> (&WindowTable, usize) {
-        (self.windows.places, self.windows.channels)
+    fn places(&self) -> &WindowTable {
+        self.windows.places
     }
 
     #[inline(always)]
@@ -101,9 +98,9 @@ impl Image for Floats<'_> {
         channel: usize,
         all: [[V; NV]; P],
     ) {
-        let Windows { channels, bias, add, range, .. } = self.windows;
+        let Windows { places, bias, add, range, .. } = self.windows;
         for (p, all) in all.into_iter().enumerate() {
-            let at = row(p) * channels + channel;
+            let at = row(p) * places.channels() + channel;
             for (i, mut all) in all.into_iter().enumerate().map(|(v, all)| (v * V::LANES, all)) {
                 // SAFETY: bias has one element per channel; residual and result have one per channel of each row.
                 unsafe {

@@ -13,8 +13,8 @@ pub(super) trait Image {
     /// The first element.
     fn start(&self) -> *const Self::Element;
 
-    /// The window addresses and the number of channels.
-    fn windows(&self) -> (&WindowTable, usize);
+    /// The addresses of windows.
+    fn places(&self) -> &WindowTable;
 
     /// The weights, `[positions, channels]`, if the reduction has any.
     fn weights(&self) -> Option<*const f32>;
@@ -92,7 +92,7 @@ impl Reduce for Weighted {
 /// addresses are in the image, and the caller has exclusive access to the rows of this part.
 #[inline(always)]
 pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize; 2]) {
-    for (series, look) in image.windows().0.part(part) {
+    for (series, look) in image.places().part(part) {
         let some = Row { image, series, look };
         let (count, mut i) = (series.count, 0);
         // SAFETY: guaranteed by the caller; window indices stay inside the run.
@@ -133,7 +133,7 @@ impl<I: Image> Row<'_, I> {
     /// As for [`rows`]; the windows are in the run.
     #[inline(always)]
     unsafe fn channels<V: Vector, R: Reduce, const P: usize>(&self, i: usize) {
-        let (n, mut at) = (self.image.windows().1, 0);
+        let (n, mut at) = (self.image.places().channels(), 0);
         // SAFETY: no vector extends past the last channel.
         unsafe {
             while at + 2 * V::LANES <= n {
@@ -156,7 +156,7 @@ impl<I: Image> Row<'_, I> {
     /// The channels exist; otherwise as for [`channels`](Row::channels).
     #[inline(always)]
     unsafe fn piece<V: Vector, R: Reduce, const NV: usize, const P: usize>(&self, i: usize, channel: usize) {
-        let (image, channels) = (self.image, self.image.windows().1);
+        let (image, channels) = (self.image, self.image.places().channels());
         let WindowRun { base, step, row, row_step, .. } = *self.series;
         let step = step as isize;
         // SAFETY: the taps of these windows are in the image, and there are weights for each position and channel.

@@ -6,7 +6,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `places.rs` | address tables and their regularity |
+//! | `places.rs` | address tables, compiled to runs of windows with the same pattern |
 //! | `kernel.rs` | the innermost loops |
 //! | `floats.rs` | f32 images: maximum, sum, weighted sum |
 //! | `bytes.rs` | 8-bit images: weighted sum |
@@ -30,7 +30,6 @@ pub use places::WindowTable;
 /// Buffer lengths, for bounds checks.
 struct Sizes<'a> {
     places: &'a WindowTable,
-    channels: usize,
     image: usize,
     /// Length of the result.
     elements: usize,
@@ -45,7 +44,8 @@ impl Sizes<'_> {
     /// Checks that the machine has the vectors, that all channels of all addresses are in the image, and that all other
     /// lengths match.
     fn check(&self, isa: Isa) -> Result<(), String> {
-        let Sizes { places, channels, image, elements, add, weights, parameters } = *self;
+        let Sizes { places, image, elements, add, weights, parameters } = *self;
+        let channels = places.channels();
         if !isa.is_supported() {
             return Err(format!("this machine has no {isa:?}"));
         }
@@ -56,7 +56,7 @@ impl Sizes<'_> {
         if !is_each || weights.is_some_and(|have| places.positions().checked_mul(channels) != Some(have)) {
             return Err(format!("weights, biases or scales are not those of {channels} channels"));
         }
-        match places.are_in(image, channels) {
+        match places.are_in(image) {
             true => Ok(()),
             false => Err(format!("some places are not in a buffer of {image}")),
         }
@@ -69,8 +69,8 @@ impl Sizes<'_> {
 /// The machine has the vectors, all channels of all addresses are in the image, weights exist for each position and
 /// channel, and each row is writable.
 unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + Sync)) {
-    let (places, channels) = image.windows();
-    let steps = places.rows().saturating_mul(places.positions()).saturating_mul(channels / 16 + 1);
+    let places = image.places();
+    let steps = places.rows().saturating_mul(places.positions()).saturating_mul(places.channels() / 16 + 1);
     let threads = workers.for_steps(steps);
     let parts = if threads > 1 { 4 * threads } else { 1 };
     // SAFETY: guaranteed by the caller; each row belongs to one part.
@@ -84,7 +84,7 @@ unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + S
 unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
     // SAFETY: guaranteed by the caller; `isa_for` returns no vectors wider than the number of channels.
     unsafe {
-        match isa_for(isa, image.windows().1) {
+        match isa_for(isa, image.places().channels()) {
             #[cfg(target_arch = "x86_64")]
             Some(Isa::Avx512) => x86::avx512::<R>(image, part),
             #[cfg(target_arch = "x86_64")]

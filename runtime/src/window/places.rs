@@ -1,17 +1,21 @@
-//! Window address tables and their regularity.
+//! The compiled form of the address tables of windows.
 //!
 //! Neighboring windows read the same pattern of addresses, shifted by a step. Rows are grouped by pattern, so that
 //! several windows are computed at once and shared elements are loaded once.
 
+use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
 use rustc_hash::FxHashMap;
 
-/// The addresses of window positions, analyzed before execution.
+/// An [`AddressTable`], compiled for windows: patterns of positions, and runs of windows that share one. A run of the
+/// address table is a window position with all its channels.
 #[derive(Clone, Debug)]
 pub struct WindowTable {
     rows: usize,
+    /// Number of channels.
+    channels: usize,
     /// Number of positions per window.
     positions: usize,
-    /// The least and greatest base other than -1, if there is one.
+    /// The least and greatest base other than padding, if there is one.
     span: Option<[i32; 2]>,
     looks: Vec<WindowPattern>,
     series: Vec<WindowRun>,
@@ -48,19 +52,21 @@ pub(super) struct WindowRun {
 }
 
 impl WindowTable {
-    /// Analyzes a table with `positions` bases per row, -1 for padding.
+    /// Compiles a table.
     ///
     /// # Errors
-    /// The last row is incomplete, or `positions` is 0.
-    pub fn new(bases: &[i32], positions: usize) -> Result<WindowTable, String> {
-        if positions == 0 || !bases.len().is_multiple_of(positions) {
-            return Err(format!("{} bases are not rows of {positions}", bases.len()));
-        }
-        let there = || bases.iter().copied().filter(|&base| base != -1);
+    /// The addresses are not indirect, or windows have no positions.
+    pub fn new(of: &AddressTable<'_>) -> Result<WindowTable, String> {
+        let &Addressing::Indirect { ref bases, rows, runs: positions @ 1.. } = of.addressing() else {
+            return Err("windows need indirect addresses of at least one position".into());
+        };
+        // Copied before bounds are computed: constants may be in a mapped file, which changes under a hostile writer.
+        let bases = bases.to_vec();
+        let there = || bases.iter().copied().filter(|&base| base != ZERO_PAGE);
         let span = there().min().zip(there().max()).map(|(least, greatest)| [least, greatest]);
-        let mut places =
-            WindowTable { rows: bases.len() / positions, positions, span, looks: Vec::new(), series: Vec::new() };
-        places.sort(bases);
+        let (looks, series) = (Vec::new(), Vec::new());
+        let mut places = WindowTable { rows, channels: of.run(), positions, span, looks, series };
+        places.sort(&bases);
         Ok(places)
     }
 
@@ -71,7 +77,7 @@ impl WindowTable {
         let mut open: Vec<Option<usize>> = Vec::new();
         let (mut before, mut look) = (&bases[..0], 0);
         for (row, places) in bases.chunks_exact(self.positions).enumerate() {
-            let base = places.iter().copied().find(|&base| base != -1).unwrap_or(0);
+            let base = places.iter().copied().find(|&base| base != ZERO_PAGE).unwrap_or(0);
             if !has_same_pattern(before, places) {
                 let next = known.len();
                 look = *known.entry(offsets(places, base)).or_insert_with_key(|offsets| {
@@ -99,15 +105,20 @@ impl WindowTable {
         self.positions
     }
 
+    #[inline]
+    pub(super) fn channels(&self) -> usize {
+        self.channels
+    }
+
     /// The runs of part `i` of `parts`; each run belongs to one part.
     pub(super) fn part(&self, [i, parts]: [usize; 2]) -> impl Iterator<Item = (&WindowRun, &WindowPattern)> {
         let [start, end] = [i, i + 1].map(|i| i * self.series.len() / parts);
         self.series[start..end].iter().map(|series| (series, &self.looks[series.look]))
     }
 
-    /// Whether `channels` elements at all addresses are inside a buffer of `elements` elements.
-    pub(super) fn are_in(&self, elements: usize, channels: usize) -> bool {
-        let end = |base: i32| usize::try_from(base).ok().and_then(|base| base.checked_add(channels));
+    /// Whether all channels at all addresses are inside a buffer of `elements` elements.
+    pub(super) fn are_in(&self, elements: usize) -> bool {
+        let end = |base: i32| usize::try_from(base).ok().and_then(|base| base.checked_add(self.channels));
         self.span.is_none_or(|[least, greatest]| least >= 0 && end(greatest).is_some_and(|end| end <= elements))
     }
 }
@@ -136,15 +147,18 @@ impl WindowRun {
 
 /// Whether two windows differ only by a constant offset.
 fn has_same_pattern(a: &[i32], b: &[i32]) -> bool {
-    let mut steps = a.iter().zip(b).filter(|(x, y)| (**x, **y) != (-1, -1));
-    let Some((x, y)) = steps.next() else { return a.len() == b.len() && a.iter().all(|&x| x == -1) };
+    let mut steps = a.iter().zip(b).filter(|(x, y)| (**x, **y) != (ZERO_PAGE, ZERO_PAGE));
+    let Some((x, y)) = steps.next() else { return a.len() == b.len() && a.iter().all(|&x| x == ZERO_PAGE) };
     let step = y.wrapping_sub(*x);
-    a.len() == b.len() && *x != -1 && *y != -1 && steps.all(|(x, y)| *x != -1 && *y != -1 && y.wrapping_sub(*x) == step)
+    a.len() == b.len()
+        && *x != ZERO_PAGE
+        && *y != ZERO_PAGE
+        && steps.all(|(x, y)| *x != ZERO_PAGE && *y != ZERO_PAGE && y.wrapping_sub(*x) == step)
 }
 
-/// Offsets relative to the window's base; -1 stays.
+/// Offsets relative to the window's base; `i32::MIN` for padding.
 fn offsets(places: &[i32], base: i32) -> Vec<i32> {
-    places.iter().map(|&place| if place == -1 { i32::MIN } else { place.wrapping_sub(base) }).collect()
+    places.iter().map(|&place| if place == ZERO_PAGE { i32::MIN } else { place.wrapping_sub(base) }).collect()
 }
 
 /// The taps other than padding, three at a time where they are equidistant.

@@ -4,6 +4,7 @@ use super::{ByteWindows, Reduction, WindowTable, Windows};
 use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
+use gradus_dialects::layout::AddressTable;
 
 /// A deterministic pseudo-random sequence.
 struct Numbers(u64);
@@ -19,6 +20,11 @@ impl Numbers {
     }
 }
 
+/// Windows of some positions and channels.
+fn table(bases: &[i32], positions: usize, channels: usize) -> Result<WindowTable, String> {
+    WindowTable::new(&AddressTable::indirect(bases, [bases.len() / positions, positions], channels)?)
+}
+
 /// One element of the result by definition.
 fn element(windows: &Windows<'_>, places: &[i32], row: usize, channel: usize) -> f32 {
     let there = places.iter().enumerate().filter(|&(_, &base)| base != -1);
@@ -26,10 +32,10 @@ fn element(windows: &Windows<'_>, places: &[i32], row: usize, channel: usize) ->
     let all = match windows.reduction {
         Reduction::Max => values.fold(f32::NEG_INFINITY, |all, (_, x)| if x > all || x.is_nan() { x } else { all }),
         Reduction::Sum => values.map(|(_, x)| x).sum(),
-        Reduction::Weighted(weights) => values.map(|(t, x)| x * weights[t * windows.channels + channel]).sum(),
+        Reduction::Weighted(weights) => values.map(|(t, x)| x * weights[t * windows.places.channels() + channel]).sum(),
     };
     let all = windows.bias.map_or(all, |bias| all + bias[channel]);
-    let all = windows.add.map_or(all, |add| all + add[row * windows.channels + channel]);
+    let all = windows.add.map_or(all, |add| all + add[row * windows.places.channels() + channel]);
     if all < windows.range.0 {
         windows.range.0
     } else if all > windows.range.1 {
@@ -53,8 +59,8 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
     let bias = (case.is_multiple_of(2)).then_some(&bias[..]);
     let add = (case.is_multiple_of(4)).then_some(&added[..]);
     let range = if case.is_multiple_of(5) { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
-    let places = WindowTable::new(bases, positions).expect("rows are whole");
-    let windows = Windows { a: &a, places: &places, channels, reduction, bias, add, range };
+    let places = table(bases, positions, channels).expect("rows are whole");
+    let windows = Windows { a: &a, places: &places, reduction, bias, add, range };
     let of_row = |(i, places)| (0..channels).map(move |channel| (i, places, channel));
     let elements = bases.chunks(positions).enumerate().flat_map(of_row);
     let want: Vec<f32> = elements.map(|(i, places, channel)| element(&windows, places, i, channel)).collect();
@@ -71,12 +77,12 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
         all.sort_unstable();
         assert!(all == (0..rows).collect::<Vec<_>>(), "{parts} parts: {all:?}");
     }
-    check_bytes(case, bases, &places, channels, numbers);
+    check_bytes(case, bases, &places, numbers);
 }
 
 /// Checks the weighted sum of bytes.
-fn check_bytes(case: usize, bases: &[i32], places: &WindowTable, channels: usize, numbers: &mut Numbers) {
-    let (positions, rows) = (places.positions(), places.rows());
+fn check_bytes(case: usize, bases: &[i32], places: &WindowTable, numbers: &mut Numbers) {
+    let (positions, rows, channels) = (places.positions(), places.rows(), places.channels());
     let end = bases.iter().max().map_or(0, |&base| (base + 1) as usize) + channels;
     let extreme = |numbers: &mut Numbers| [0, 255, 127, 128, numbers.next(256) as u8][numbers.next(5)];
     let a: Vec<u8> = (0..end).map(|_| extreme(numbers)).collect();
@@ -104,7 +110,7 @@ fn check_bytes(case: usize, bases: &[i32], places: &WindowTable, channels: usize
     };
     let bytes: Vec<u8> = want.iter().enumerate().map(quantize).collect();
     let scales = Scales::new(scales.clone(), 7, false);
-    let windows = ByteWindows { a: &a, signed, zero, places, channels, weights: &weights, bias: &bias, add };
+    let windows = ByteWindows { a: &a, signed, zero, places, weights: &weights, bias: &bias, add };
     for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
         let (mut sums, mut quantized) = (vec![7; want.len()], vec![7; want.len()]);
         windows.compute(isa, &Workers::default(), IntegerOutput::Sums(&mut sums)).expect("it can be computed");
@@ -151,8 +157,8 @@ fn windows_of_images_are_what_they_say() {
 fn places_outside_are_refused() {
     let compute = |bases: &[i32], channels: usize| {
         let range = (f32::NEG_INFINITY, f32::INFINITY);
-        let (places, reduction) = (WindowTable::new(bases, 1)?, Reduction::Sum);
-        let windows = Windows { a: &[1.0; 8], places: &places, channels, reduction, bias: None, add: None, range };
+        let (places, reduction) = (table(bases, 1, channels)?, Reduction::Sum);
+        let windows = Windows { a: &[1.0; 8], places: &places, reduction, bias: None, add: None, range };
         windows.compute(Isa::best(), &Workers::default(), &mut vec![0.0; bases.len() * channels])
     };
     assert!(compute(&[0], 8).is_ok());

@@ -2,7 +2,8 @@
 
 use super::Found;
 use super::cells::{CELL, Cells, LETTER, colour};
-use gradus_dialects::addr::{RowAddresses, StaticAccess};
+use gradus_dialects::addr::StaticAccess;
+use gradus_dialects::layout::{AddressTable, Addressing};
 use gradus_ir::Module;
 use gradus_ir::svg::{document, escape};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,7 +66,7 @@ impl Grid {
 /// A row of an op and the elements that it reads.
 struct Picture<'a> {
     one: &'a Found,
-    reads: &'a StaticAccess,
+    table: &'a AddressTable<'a>,
     row: usize,
     grid: Grid,
     /// The first element of the row that reads each address.
@@ -77,32 +78,29 @@ struct Picture<'a> {
 }
 
 /// Draws the buffer of an op with the elements that a row reads. The error states why there is no picture.
-pub(super) fn draw(m: &Module, one: &Found, reads: &StaticAccess, row: usize) -> Result<String, String> {
+pub(super) fn draw(m: &Module, one: &Found, reads: &StaticAccess<'_>, row: usize) -> Result<String, String> {
     let extents = m.ctx.static_shape(one.buffer).ok_or("the extents of the buffer are not known")?;
     let extents: Vec<usize> = extents.iter().map(|&d| d as usize).collect();
     let elements = extents.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).ok_or("the buffer is too large")?;
     reads.check()?;
-    if elements == 0 || reads.rows() == 0 {
+    let table = &reads.table;
+    if elements == 0 || table.rows() == 0 {
         return Err("the op reads nothing".into());
     }
     let (mut read, mut count) = (BTreeMap::new(), [0; 2]);
-    for (k, at) in reads.row(row).enumerate().take(MOST_READ) {
+    for (k, at) in table.row(row).enumerate().take(MOST_READ) {
         count[0] += 1;
         match at {
             Some(at) => _ = read.entry(at as usize).or_insert(k),
             None => count[1] += 1,
         }
     }
-    let bases = match &reads.addresses {
-        RowAddresses::Separable { base, .. } => {
-            base.get(row).and_then(|&base| usize::try_from(base).ok()).into_iter().collect()
-        }
-        RowAddresses::Indirect { bases, runs } => {
-            let own = bases.chunks((*runs).max(1)).nth(row).unwrap_or(&[]);
-            own.iter().filter_map(|&base| usize::try_from(base).ok()).collect()
-        }
+    let bases: Vec<Option<i64>> = match table.addressing() {
+        Addressing::Separable { base, .. } => base.get(row).map(|&base| Some(base.into())).into_iter().collect(),
+        Addressing::Indirect { runs, .. } => (0..*runs).map(|run| table.run_start(row, run)).collect(),
     };
-    let picture = Picture { one, reads, row, grid: Grid::new(&extents, one), read, bases, count };
+    let bases = bases.into_iter().flatten().filter_map(|base| usize::try_from(base).ok()).collect();
+    let picture = Picture { one, table, row, grid: Grid::new(&extents, one), read, bases, count };
     Ok(picture.svg(m))
 }
 
@@ -211,19 +209,19 @@ impl Picture<'_> {
 
     /// The caption: op, row, and address formula.
     fn captions(&self, m: &Module, drawn: usize) -> Vec<String> {
-        let Picture { one, reads, row, count: [count, padding], .. } = self;
-        let formula = match &reads.addresses {
-            RowAddresses::Separable { base, .. } => {
+        let Picture { one, table, row, count: [count, padding], .. } = self;
+        let formula = match table.addressing() {
+            Addressing::Separable { base, .. } => {
                 let base = base.get(*row).map_or(String::new(), i32::to_string);
                 format!("element k is at base[{row}] + relative[k], and base[{row}] is {base} (thick)")
             }
-            RowAddresses::Indirect { .. } if reads.run == 1 => format!("element k is at bases[{row}, k] (thick)"),
-            RowAddresses::Indirect { .. } => {
-                format!("element k is at bases[{row}, k / {run}] + k % {run}; bases are thick", run = reads.run)
+            Addressing::Indirect { .. } if table.run() == 1 => format!("element k is at bases[{row}, k] (thick)"),
+            Addressing::Indirect { .. } => {
+                format!("element k is at bases[{row}, k / {run}] + k % {run}; bases are thick", run = table.run())
             }
         };
         let mut lines =
-            vec![format!("{} of {}, row {row} of {}", one.name, one.shown_buffer(m), reads.rows()), formula];
+            vec![format!("{} of {}, row {row} of {}", one.name, one.shown_buffer(m), table.rows()), formula];
         lines.push(format!("k is in the cells, from 0 to {}; on the left are the addresses of first cells", count - 1));
         if *padding > 0 {
             lines.push(format!("{padding} of them are padding and in no cell"));

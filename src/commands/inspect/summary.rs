@@ -1,8 +1,8 @@
 //! Address tables as text.
 
 use super::{Found, shown_extents};
-use gradus_dialects::addr::{RowAddresses, StaticAccess};
-use gradus_dialects::layout::{ZERO_PAGE, deltas};
+use gradus_dialects::addr::StaticAccess;
+use gradus_dialects::layout::{Addressing, ZERO_PAGE, deltas};
 use gradus_ir::{Attr, Module, OpArgs, Str, Traits};
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ fn columns(m: &Module, one: &Found) -> Vec<String> {
         tables_of(&args).for_each(|attr| tables.add(m, attr));
     }
     let (extents, addresses) = match StaticAccess::of(m, one.op) {
-        Some(reads) => (shown_extents(&reads), addresses(&reads)),
+        Some(reads) => (shown_extents(&reads.table), addresses(&reads)),
         None => ("non-constant tables".into(), String::new()),
     };
     vec![
@@ -90,8 +90,8 @@ fn columns(m: &Module, one: &Found) -> Vec<String> {
 }
 
 /// Formats as `addresses 0 to 15 of 16: inside`.
-fn addresses(reads: &StaticAccess) -> String {
-    let Some([low, high]) = reads.span() else { return "reads nothing".into() };
+fn addresses(reads: &StaticAccess<'_>) -> String {
+    let Some([low, high]) = reads.table.span() else { return "reads nothing".into() };
     let of = if reads.elements == i64::MAX { "an unknown number".into() } else { reads.elements.to_string() };
     match reads.check() {
         Ok(()) if reads.elements == i64::MAX => format!("addresses {low} to {high} of {of}"),
@@ -124,37 +124,37 @@ fn constants(m: &Module, found: &[Found]) -> String {
 }
 
 /// Formats the tables of an op, and the addresses that one row reads.
-pub(super) fn tables(m: &Module, one: &Found, reads: &StaticAccess, row: Option<usize>) -> String {
+pub(super) fn tables(m: &Module, one: &Found, reads: &StaticAccess<'_>, row: Option<usize>) -> String {
+    let table = &reads.table;
     let mut text = format!(
         "op {}: {}, {} of {}, {}\n",
         one.number,
         one.name,
-        shown_extents(reads),
+        shown_extents(table),
         one.shown_buffer(m),
         addresses(reads)
     );
     let mut line = |name: &str, numbers: &mut dyn Iterator<Item = Option<i64>>, count| {
         text += &format!("{name:<10}{}\n", list(numbers, count));
     };
-    match &reads.addresses {
-        RowAddresses::Separable { base, relative } => {
-            let running = deltas(relative);
-            for (name, table) in [("base", base), ("relative", relative), ("running", &running)] {
-                line(name, &mut table.iter().map(|&at| Some(at.into())), table.len());
+    match table.addressing() {
+        Addressing::Separable { base, relative } => {
+            for (name, list) in [("base", &**base), ("relative", relative), ("running", &deltas(relative))] {
+                line(name, &mut list.iter().map(|&at| Some(at.into())), list.len());
             }
         }
-        RowAddresses::Indirect { bases, runs } => {
+        Addressing::Indirect { bases, runs, .. } => {
             for (row, of_row) in bases.chunks((*runs).max(1)).enumerate().take(SHOWN[1]) {
                 let there = |&at: &i32| (at != ZERO_PAGE).then_some(at.into());
                 line(&format!("bases {row}"), &mut of_row.iter().map(there), of_row.len());
             }
-            if let Some(more @ 1..) = reads.rows().checked_sub(SHOWN[1]) {
+            if let Some(more @ 1..) = table.rows().checked_sub(SHOWN[1]) {
                 text += &format!("... ({more} more rows)\n");
             }
         }
     }
     if let Some(row) = row {
-        text += &format!("row {row} reads {}\n", list(&mut reads.row(row), reads.runs().saturating_mul(reads.run)));
+        text += &format!("row {row} reads {}\n", list(&mut table.row(row), table.depth()));
     }
     text
 }

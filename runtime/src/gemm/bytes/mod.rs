@@ -22,11 +22,12 @@ mod scales;
 #[cfg(test)]
 mod tests;
 
-use super::addresses::{Addresses, HOLE, RunSplit};
+use super::addresses::{Addresses, RunSplit};
 use super::kernel::Run;
 use crate::workers::Workers;
 use finish::Finish;
 pub use finish::IntegerOutput;
+use gradus_dialects::layout::ZERO_PAGE;
 use kernel::{Tile, steps};
 pub use kernels::ByteIsa;
 pub use panels::BytePanels;
@@ -143,7 +144,7 @@ impl ByteProduct<'_> {
         let (b, run) = (work.b, self.addresses.run());
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
         let (table, table_stride) = self.addresses.table();
-        let hole = self.addresses.has_holes().then_some(HOLE);
+        let hole = self.addresses.has_holes().then_some(ZERO_PAGE);
         let (per_block, count) = self.parts();
         for block in 0..count {
             let all = self.addresses.runs();

@@ -1,9 +1,10 @@
 //! Products of bytes against the sum that they are.
 
 use super::{ByteIsa, BytePanels, ByteProduct, IntegerOutput, Scales};
-use crate::gemm::tests::{Numbers, workers};
+use crate::gemm::tests::{Numbers, separable, workers};
 use crate::gemm::{Addresses, RunSplit};
 use crate::workers::Workers;
+use gradus_dialects::layout::AddressTable;
 
 fn isas() -> impl Iterator<Item = ByteIsa> {
     ByteIsa::ALL.into_iter().filter(|isa| isa.is_supported())
@@ -40,8 +41,7 @@ impl Case {
         let mut each = |count: usize, below: usize| (0..count).map(|_| numbers.next(below) as i32).collect::<Vec<_>>();
         let (base, relative) = (each(m, 900), each(runs, 800));
         let indirect = each(m * runs, 1700);
-        // Without runs a table does not say how many rows there are.
-        let is_sum = runs == 0 || each(1, 2)[0] == 0;
+        let is_sum = each(1, 2)[0] == 0;
         let bases = match is_sum {
             true => base.iter().flat_map(|b| relative.iter().map(move |r| b + r)).collect(),
             false => indirect.iter().map(|b| (b - 200).max(-1)).collect::<Vec<_>>(),
@@ -66,12 +66,12 @@ impl Case {
     }
 
     fn addresses(&self) -> Addresses {
-        let [.., runs, run] = self.sizes;
-        let made = match &self.sums {
-            Some((base, relative)) => Addresses::sums(base.clone(), relative, run, RunSplit::BYTES),
-            None => Addresses::each(self.bases.clone(), runs, run, RunSplit::BYTES),
+        let [m, _, runs, run] = self.sizes;
+        let table = match &self.sums {
+            Some((base, starts)) => separable(base, starts, run),
+            None => AddressTable::indirect(&self.bases, [m, runs], run).expect("rows are whole"),
         };
-        made.expect("they are small")
+        Addresses::new(&table, RunSplit::BYTES).expect("they are small")
     }
 
     /// The factor in column n and row k.
@@ -143,7 +143,7 @@ fn products_of_bytes_are_exact() {
 #[test]
 fn long_sums_wrap() {
     let summands = 40_000;
-    let addresses = Addresses::sums(vec![0], &[0], summands, RunSplit::BYTES).expect("they are small");
+    let addresses = Addresses::new(&separable(&[0], &[0], summands), RunSplit::BYTES).expect("they are small");
     for isa in isas() {
         let b = BytePanels::new(isa, [1, summands], addresses.run(), |_, _| 255, None).expect("panels");
         let a = vec![255; summands];
@@ -161,7 +161,7 @@ fn what_does_not_fit_is_refused() {
     assert!(BytePanels::new(isa, [1, 3], 2, |_, _| 0, None).is_err());
     let b = BytePanels::new(isa, [4, 2], 2, |_, _| 1, None).expect("panels");
     let compute = |base: &[i32], run, c: usize| {
-        let addresses = Addresses::sums(base.to_vec(), &[0], run, RunSplit::BYTES)?;
+        let addresses = Addresses::new(&separable(base, &[0], run), RunSplit::BYTES)?;
         let product = ByteProduct { a: &[1; 8], signed: false, zero: 0, addresses: &addresses, b: &b, add: None };
         product.compute(&Workers::default(), IntegerOutput::Sums(&mut vec![0; c]))
     };

@@ -1,0 +1,204 @@
+//! Computation of the address tables of access functions.
+//!
+//! If every address is `base[m] + relative[k]` (separable addressing), a table has two lists, and layers of the same
+//! geometry share `relative`. Otherwise it has one base per output point and contiguous run of reduction points.
+
+use super::access_function::{AccessFunction, AccessLoop, MAX_ENTRIES, along};
+use super::address_table::{AddressTable, ZERO_PAGE};
+use super::concrete_layout::Layout;
+use super::error::LayoutError;
+use super::separability::{IndexSet, check_separable};
+use smallvec::SmallVec;
+
+impl AccessFunction {
+    /// Checks that every address is the sum of a base, which depends on the output point only, and an offset, which
+    /// depends on the reduction point only. All indices must be inside the buffer, padding included.
+    ///
+    /// The time depends on extents, steps and tiles, not on the number of points. The result is exact, except where an
+    /// axis has several tile sizes or tiles of thousands of elements: sums that are separable only because carries
+    /// cancel may be rejected.
+    ///
+    /// # Errors
+    /// [`LayoutError::NotSeparable`] with the axis and tile, or [`LayoutError::OutOfBounds`].
+    pub fn check_separable(&self, layout: &Layout) -> Result<(), LayoutError> {
+        self.check_axes(layout)?;
+        let is_empty = self.m.iter().chain(&self.k).any(|l| l.extent == 0);
+        if is_empty {
+            return Ok(());
+        }
+        let axes = || layout.axes().iter().enumerate();
+        if let Some((_, axis)) = axes().find(|&(i, _)| self.is_padded(layout, i)) {
+            return Err(LayoutError::OutOfBounds { axis: axis.name });
+        }
+        for (i, axis) in axes() {
+            check_separable(axis, &self.fixed(i), &along(&self.k, i, IndexSet::at(0)))?;
+        }
+        Ok(())
+    }
+
+    /// Computes a table of separable addresses in O(M + K).
+    ///
+    /// # Errors
+    /// Those of [`check_separable`](AccessFunction::check_separable), and [`LayoutError::TooLarge`].
+    pub fn separable_table(&self, layout: &Layout) -> Result<AddressTable<'static>, LayoutError> {
+        self.check_separable(layout)?;
+        let (m, k) = (self.num_outputs()?, self.depth()?);
+        if layout.size() > i32::MAX as u64 {
+            return Err(LayoutError::TooLarge);
+        }
+        if m == 0 || k == 0 {
+            return Ok(AddressTable::separable(vec![0; m as usize], vec![0; k as usize]));
+        }
+        let [base, mut relative] =
+            [(&self.m, m), (&self.k, k)].map(|(loops, count)| offsets(layout, &self.start, loops, count));
+        let first = base[0];
+        relative.iter_mut().for_each(|r| *r -= first);
+        Ok(AddressTable::separable(base, relative))
+    }
+
+    /// Computes a table of indirect addresses, for any layout. Indices outside the tensor become padding.
+    ///
+    /// # Errors
+    /// [`LayoutError::Rank`] or [`LayoutError::TooLarge`].
+    pub fn indirect_table(&self, layout: &Layout) -> Result<AddressTable<'static>, LayoutError> {
+        let run = self.run(layout)?;
+        let (rows, runs) = (self.num_outputs()?, self.depth()? / run);
+        if layout.size() > i32::MAX as u64 || rows.saturating_mul(runs) > MAX_ENTRIES {
+            return Err(LayoutError::TooLarge);
+        }
+        let loops: SmallVec<[AccessLoop; 8]> = self.m.iter().copied().chain(without_run(&self.k, run)).collect();
+        let bases = offsets(layout, &self.start, &loops, rows * runs);
+        AddressTable::indirect(bases, [rows as usize, runs as usize], run as usize).map_err(|_| LayoutError::TooLarge)
+    }
+
+    /// Returns the length of the contiguous runs of reduction points: the largest `run` such that, at every output
+    /// point, the reduction points from each multiple of `run` on are neighbours in the buffer.
+    ///
+    /// # Errors
+    /// [`LayoutError::Rank`] or [`LayoutError::TooLarge`].
+    pub fn run(&self, layout: &Layout) -> Result<u64, LayoutError> {
+        self.check_axes(layout)?;
+        if self.num_outputs()? == 0 || self.depth()? == 0 {
+            return Ok(1);
+        }
+        let mut run = 1;
+        for i in (0..self.k.len()).rev() {
+            let part = self.run_factor(layout, i, run);
+            run *= part;
+            if part < self.k[i].extent {
+                break;
+            }
+        }
+        Ok(run)
+    }
+
+    /// Returns the largest divisor of reduction loop `i`'s extent whose iterations extend the runs of the loops inside
+    /// it.
+    fn run_factor(&self, layout: &Layout, i: usize, run: u64) -> u64 {
+        let AccessLoop { extent, axis: a, step } = self.k[i];
+        if extent == 1 || step == 0 || self.is_padded(layout, a) {
+            return 1;
+        }
+        // Find the digit that one step advances, and the tile at which it carries.
+        let (top, inner) = layout.axes()[a].digits.split_last().expect("an axis has a digit");
+        let (mut below, mut digit, mut tile) = (1, top, None);
+        for next in inner {
+            if step % (below * next.extent) != 0 {
+                (digit, tile) = (next, Some(below * next.extent));
+                break;
+            }
+            below *= next.extent;
+        }
+        if (step / below).checked_mul(digit.stride) != Some(run) {
+            return 1;
+        }
+        let Some(tile) = tile else { return extent };
+        let others: SmallVec<[AccessLoop; 4]> = self.k.iter().enumerate().filter(|l| l.0 != i).map(|l| *l.1).collect();
+        let others = along(&others, a, self.fixed(a));
+        let fits = |part: u64| {
+            let from = others.clone().and(extent / part, step * part).largest_remainder(tile);
+            from.saturating_add((part - 1) * step) < tile
+        };
+        let most = extent.min((tile - 1) / step + 1);
+        (1..=most).rev().find(|&part| extent % part == 0 && fits(part)).unwrap_or(1)
+    }
+}
+
+/// Divides the run out of the innermost loops.
+fn without_run(loops: &[AccessLoop], mut run: u64) -> SmallVec<[AccessLoop; 4]> {
+    let mut outer: SmallVec<[AccessLoop; 4]> = loops.into();
+    while run > 1 {
+        let Some(last) = outer.pop() else { break };
+        if run < last.extent {
+            outer.push(AccessLoop { extent: last.extent / run, step: last.step * run, ..last });
+        }
+        run /= last.extent.max(1);
+    }
+    outer
+}
+
+/// Returns the `count` addresses of the points of `loops` in iteration order, or [`ZERO_PAGE`] outside the tensor.
+fn offsets(layout: &Layout, start: &[i64], loops: &[AccessLoop], count: u64) -> Vec<i32> {
+    let loops: SmallVec<[AccessLoop; 8]> = loops.iter().copied().filter(|l| l.extent != 1).collect();
+    let is_last = |i: usize| loops[i + 1..].iter().all(|l| l.axis != loops[i].axis);
+    let levels = loops.iter().enumerate().map(|(i, &l)| (l, is_last(i))).collect();
+    let mut list = OffsetWriter { layout, levels, at: start.into(), offsets: Vec::with_capacity(count as usize) };
+    let mut still = (0..layout.axes().len()).filter(|&axis| loops.iter().all(|l| l.axis != axis));
+    let first = still.try_fold(layout.start(), |sum, axis| list.with(Some(sum), axis, start[axis]));
+    list.below(0, first);
+    list.offsets
+}
+
+/// A traversal of loops that appends one address per point.
+struct OffsetWriter<'a> {
+    layout: &'a Layout,
+    /// The loops, and whether each is the innermost one along its axis.
+    levels: SmallVec<[(AccessLoop, bool); 8]>,
+    at: SmallVec<[i64; 4]>,
+    offsets: Vec<i32>,
+}
+
+impl OffsetWriter<'_> {
+    /// Adds the contribution of `axis` at an index; `None` outside the tensor.
+    fn with(&self, sum: Option<u64>, axis: usize, at: i64) -> Option<u64> {
+        let (at, axis) = (u64::try_from(at).ok()?, &self.layout.axes()[axis]);
+        if at < axis.size { Some(sum?.wrapping_add(axis.contribution(at))) } else { None }
+    }
+
+    /// Visits all points of the loops from `level` on. `sum`: contributions of the axes that these loops do not
+    /// advance.
+    fn below(&mut self, level: usize, sum: Option<u64>) {
+        let Some(&(AccessLoop { extent, axis, step }, is_last)) = self.levels.get(level) else {
+            return self.offsets.push(entry(sum));
+        };
+        if level + 1 == self.levels.len() {
+            return self.innermost(AccessLoop { extent, axis, step }, sum);
+        }
+        let start = self.at[axis];
+        for _ in 0..extent {
+            let sum = if is_last { self.with(sum, axis, self.at[axis]) } else { sum };
+            self.below(level + 1, sum);
+            self.at[axis] = self.at[axis].wrapping_add(step as i64);
+        }
+        self.at[axis] = start;
+    }
+
+    /// Visits the points of the innermost loop, with a fast path for axes of constant stride.
+    fn innermost(&mut self, AccessLoop { extent, axis: of, step }: AccessLoop, sum: Option<u64>) {
+        let (axis, start) = (&self.layout.axes()[of], self.at[of]);
+        let indices = (0..extent).map(|i| start.wrapping_add(i.wrapping_mul(step) as i64) as u64);
+        let mut offsets = std::mem::take(&mut self.offsets);
+        if let (Some(sum), Some(stride)) = (sum, axis.stride()) {
+            let offset = |at: u64| sum.wrapping_add(at.wrapping_mul(stride)) as i32;
+            offsets.extend(indices.map(|at| if at < axis.size { offset(at) } else { ZERO_PAGE }));
+        } else {
+            offsets.extend(indices.map(|at| entry(self.with(sum, of, at as i64))));
+        }
+        self.offsets = offsets;
+    }
+}
+
+/// Converts an address to a table entry.
+fn entry(offset: Option<u64>) -> i32 {
+    offset.map_or(ZERO_PAGE, |offset| offset as i32)
+}
