@@ -9,7 +9,7 @@ mod machine;
 mod registered;
 
 pub use given::{given, keep_named};
-pub use machine::{Machine, Number, price};
+pub use machine::{Machine, Number, Price, price};
 pub use registered::{load_machine, loaded_machine, register};
 
 use gradus_dialects::op_cost::OpCost;
@@ -20,8 +20,17 @@ use rustc_hash::FxHashSet;
 /// The cost of an op that the target does not implement, above that of any program that it does.
 pub const NEVER: u64 = 1 << 40;
 
-/// Creates a cost function from the numbers of a machine.
-pub type MakeCost = fn(&Machine) -> Result<CostFn, String>;
+/// Creates a price function from the numbers of a machine.
+pub type MakePrice = fn(&Machine) -> Result<Price, String>;
+
+/// How a cost model prices ops; a price is at least 1, so that fewer ops are cheaper.
+#[derive(Clone, Copy)]
+pub enum Pricing {
+    /// The price of an op.
+    Ops(fn(&Module, Op) -> u64),
+    /// The price of an op's cost descriptor.
+    Descriptors(MakePrice),
+}
 
 /// A cost model. Constants, values computed only from constants, and ops that stay in place are free.
 pub struct CostModel {
@@ -31,12 +40,12 @@ pub struct CostModel {
     pub doc: &'static str,
     /// The embedded machine description; empty if the model only counts.
     pub machine: &'static str,
-    /// The cost of an op, at least 1, so that fewer ops are cheaper.
-    pub cost: MakeCost,
+    /// The costs of ops.
+    pub cost: Pricing,
     /// The ops that the target implements: names, or `dialect.*`. Empty for all ops.
     pub ops: fn() -> Vec<&'static str>,
     /// The cost of other ops, evaluated by reference; without it they cost [`NEVER`].
-    pub reference: Option<MakeCost>,
+    pub reference: Option<MakePrice>,
     /// The rule groups to use, besides the canonicalization rules.
     pub groups: &'static [&'static str],
     /// Whether rules that change floats by rounding are used by default, as usual for networks.
@@ -49,7 +58,7 @@ impl CostModel {
         name: "",
         doc: "",
         machine: "",
-        cost: |_| Ok(CostFn::new(|_, _| 1)),
+        cost: Pricing::Ops(|_, _| 1),
         ops: Vec::new,
         reference: None,
         groups: &[],
@@ -84,10 +93,24 @@ impl CostModel {
     /// The description lacks a number.
     pub fn cost_fn(&self, ctx: &Context) -> Result<CostFn, String> {
         let machine = self.machine(ctx)?;
-        let cost = (self.cost)(&machine)?;
+        let cost = match self.cost {
+            Pricing::Ops(cost) => CostFn::new(cost),
+            Pricing::Descriptors(make) => by_descriptor(make(&machine)?),
+        };
         let Some(implemented) = self.implemented(ctx) else { return Ok(cost) };
-        let other = self.reference.unwrap_or(|_| Ok(CostFn::new(|_, _| NEVER)))(&machine)?;
+        let other = by_descriptor(self.reference.unwrap_or(|_| Ok(Price::new(|_| NEVER)))(&machine)?);
         Ok(CostFn::new(move |m, op| if implemented.contains(&m.name(op)) { &cost } else { &other }.of(m, op)))
+    }
+
+    /// Returns the price of descriptors for the machine of a context.
+    ///
+    /// # Errors
+    /// The description lacks a number, or the model prices ops.
+    pub fn price(&self, ctx: &Context) -> Result<Price, String> {
+        match self.cost {
+            Pricing::Ops(_) => Err(format!("the costs of '{}' are not those of a machine", self.name)),
+            Pricing::Descriptors(make) => make(&self.machine(ctx)?),
+        }
     }
 
     /// The declared ops that the target implements; `None` for all.
@@ -155,13 +178,13 @@ pub const COUNTS: &[CostModel] = &[
     CostModel {
         name: "scalar",
         doc: "cycles of a scalar processor, roughly",
-        cost: |_| Ok(CostFn::new(scalar)),
+        cost: Pricing::Ops(scalar),
         ..CostModel::DEFAULT
     },
     CostModel {
         name: "flops",
         doc: "the number of multiplications, and of other operations on elements",
-        cost: |_| Ok(CostFn::new(flops)),
+        cost: Pricing::Descriptors(|_| Ok(Price::new(flops))),
         groups: &["graph-algebra", "graph-fuse", "graph-merge"],
         approx: true,
         ..CostModel::DEFAULT
@@ -169,10 +192,15 @@ pub const COUNTS: &[CostModel] = &[
     CostModel {
         name: "arbitrary",
         doc: "costs that mean nothing: any side of a rule may be chosen, to test rules",
-        cost: |_| Ok(CostFn::new(arbitrary)),
+        cost: Pricing::Ops(arbitrary),
         ..CostModel::DEFAULT
     },
 ];
+
+/// Prices ops by their descriptors.
+fn by_descriptor(price: Price) -> CostFn {
+    CostFn::new(move |m, op| price.of(OpCost::of(m, op)))
+}
 
 /// Latency in cycles, for ops that take more than one on common processors.
 fn scalar(m: &Module, op: Op) -> u64 {
@@ -188,8 +216,8 @@ fn scalar(m: &Module, op: Op) -> u64 {
 }
 
 /// Number of necessary multiplications and additions; data movement is free.
-fn flops(m: &Module, op: Op) -> u64 {
-    match OpCost::of(m, op) {
+fn flops(op: OpCost) -> u64 {
+    match op {
         OpCost::View | OpCost::Move(_) => 1,
         OpCost::Map(elements) => elements,
         OpCost::Contract(c) => match (c.strategy, c.nonzeros) {

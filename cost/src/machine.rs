@@ -10,7 +10,6 @@
 
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::diag::hint;
-use gradus_ir::rules::CostFn;
 use gradus_ir::{Context, Diagnostic, Loc};
 use std::ops::Range;
 use std::sync::Arc;
@@ -142,15 +141,31 @@ macro_rules! machine_numbers {
     };
 }
 
-/// Returns the cost function that prices op cost descriptors with the numbers of a machine.
+/// The price of an op cost descriptor.
+#[derive(Clone)]
+pub struct Price(Arc<dyn Fn(OpCost) -> u64 + Send + Sync>);
+
+impl Price {
+    /// Wraps a function.
+    pub fn new(cost: impl Fn(OpCost) -> u64 + Send + Sync + 'static) -> Price {
+        Price(Arc::new(cost))
+    }
+
+    /// Returns the price of a descriptor.
+    pub fn of(&self, cost: OpCost) -> u64 {
+        (self.0)(cost)
+    }
+}
+
+/// Returns the price function with the numbers of a machine.
 ///
 /// # Errors
 /// The numbers could not be read.
 pub fn price<N: Send + Sync + 'static>(
     numbers: Result<N, String>,
     cost: fn(&N, OpCost) -> u64,
-) -> Result<CostFn, String> {
-    numbers.map(|numbers| CostFn::new(move |m, op| cost(&numbers, OpCost::of(m, op))))
+) -> Result<Price, String> {
+    numbers.map(|numbers| Price::new(move |op| cost(&numbers, op)))
 }
 
 /// A description that is being read.

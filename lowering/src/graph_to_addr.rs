@@ -6,22 +6,26 @@
 mod choose;
 mod conv;
 mod emit;
+mod options;
 mod pool;
 mod quantized;
 mod winograd;
 
-use conv::{Conv, ConvReadOptions};
+use choose::Chooser;
+use conv::Conv;
 use emit::{Emitter, ProductOperands};
+use gradus_cost::CostModel;
 use gradus_dialects::graph::{
     AveragePoolOp, ConvIntegerOp, ConvOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MatMulIntegerOp, MatMulOp,
     MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
 };
 use gradus_dialects::layout::{AccessFunction, TiledLayout};
 use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_conversion};
-use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{
     Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, PatternRewriter, Value,
 };
+use options::{ConvOptions, OPTIONS};
+use std::sync::{Mutex, PoisonError};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -48,14 +52,16 @@ weights, zero points and scales. With padding, each run of summands has an addre
 padded explicitly if runs are shorter than `min-run`. Each group is a product of its own; depthwise convolutions are one op. Groups of
 few channels of quantized convolutions are merged, with zero weights between groups.
 
-Images are read in `layout`. With `auto` that is channels last, or the given layout of an argument if starting more runs costs less than
-the layout change. If addresses are not separable in the layout, such as a width in tiles under a wider window, each run of summands has
-an address of its own. Images that the layout does not fit or whose tables would be too large are read with channels last, as are images
-of pools and depthwise convolutions. Filters are put in the order of the summands, and results keep their layout.
+Images are read in `layout`. With `auto` that is channels last. If addresses are not separable in the layout, such as a width in tiles
+under a wider window, each run of summands has an address of its own. Images that the layout does not fit or whose tables would be too
+large are read with channels last, as are images of pools and depthwise convolutions. Filters are put in the order of the summands, and
+results keep their layout.
 
-With `winograd=N`, an f32 convolution with constant 3x3 filters, stride 1, enough channels and filters and at least N tiles of 2x2
-results is computed as F(2x2, 3x3): 16 instead of 36 multiplications per tile and channel, in strips of the image, with 16 transformed
-weights per filter. Results round differently, and an infinity or NaN reaches all results of its tile.
+With a `target`, the cheapest way to compute each convolution on floats is chosen: layout (`auto` also tries the given layout of an
+argument), padding by addresses or by a copy, and algorithm. Winograd's applies to f32 with constant 3x3 filters and stride 1: it
+computes 2x2 results at once by F(2x2, 3x3), with 16 instead of 36 multiplications per tile and channel, in strips of the image, with
+16 transformed weights per filter. Results round differently, and an infinity or NaN reaches all results of its tile. The costs are
+those of the ops that a way becomes, in the target's cost model; `report` lists them.
 
 # Refuses
 
@@ -68,75 +74,29 @@ Linear in the number of ops and the size of the tables: one entry per output pix
     options: OPTIONS,
     statistics: &[("num-lowered", "Number of operations lowered")],
     rounds: true,
-    make: |options| Ok(Box::new(GraphToAddr { options: ConvReadOptions::of(options)? })),
+    make: |options| {
+        Ok(Box::new(GraphToAddr { options: ConvOptions::of(options)?, target: options.text("target").to_owned() }))
+    },
     ..PassInfo::DEFAULT
 };
 
-const OPTIONS: &[PassOption] = &[
-    PassOption {
-        name: "layout",
-        doc: "Layout in which convolutions read images, with the dimensions N, C, H and W, or 'auto'",
-        kind: OptionKind::Text("NHWC"),
-    },
-    PassOption {
-        name: "order",
-        doc: "Order of the summands of a convolution",
-        kind: OptionKind::Word(
-            "auto",
-            &[
-                ("auto", "channels-last if channels are innermost in the layout, otherwise channels-first"),
-                ("channels-first", "channel, row, column"),
-                ("channels-last", "row, column, channel"),
-            ],
-        ),
-    },
-    PassOption {
-        name: "min-run",
-        doc: "Min. length of runs for which padding is addressed rather than copied",
-        kind: OptionKind::Int(8),
-    },
-    PassOption {
-        name: "winograd",
-        doc: "Min. number of tiles for Winograd convolution F(2x2, 3x3); 0 disables it",
-        kind: OptionKind::Int(0),
-    },
-    PassOption {
-        name: "winograd-channels",
-        doc: "Min. number of channels and of filters for Winograd convolution",
-        kind: OptionKind::Int(32),
-    },
-    PassOption {
-        name: "winograd-products",
-        doc: "Min. of channels x filters x tiles for Winograd convolution",
-        kind: OptionKind::Int(1 << 16),
-    },
-    PassOption {
-        name: "winograd-strip",
-        doc: "Max. number of products of a Winograd convolution held at once",
-        kind: OptionKind::Int(1 << 19),
-    },
-    PassOption {
-        name: "column-panel",
-        doc: "Columns of results computed per pass over the image, for layout=auto",
-        kind: OptionKind::Int(64),
-    },
-    PassOption {
-        name: "runs-per-element",
-        doc: "Number of runs of summands that start in the time of moving an element, for layout=auto",
-        kind: OptionKind::Int(8),
-    },
-];
-
 struct GraphToAddr {
-    options: ConvReadOptions,
+    options: ConvOptions,
+    /// The target that chooses; empty for none.
+    target: String,
 }
 
 impl Pass for GraphToAddr {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let options = &self.options;
+        if !self.target.is_empty() {
+            let price = CostModel::named(&m.ctx, &self.target).and_then(|model| model.price(&m.ctx));
+            self.options.price = Some(price.map_err(|message| Diagnostic::error(m.loc(root), message))?);
+        }
+        let all = Chooser { options: &self.options, remarks: Mutex::default() };
+        let chooser = &all;
         let pattern = |(info, name, lower): (&'static OpInfo, _, Lower)| {
             ConversionPattern::new(name, info.name, move |r, op, _| {
-                let value = r.build(InsertPoint::Before(op), |b| lower(b, op, options));
+                let value = r.build(InsertPoint::Before(op), |b| lower(b, op, chooser));
                 r.replace(op, &[value.ok_or("it is none of those that are products by address tables")?]);
                 Ok(())
             })
@@ -150,12 +110,15 @@ impl Pass for GraphToAddr {
         let config = ConversionConfig { fold: false, ..ConversionConfig::PARTIAL };
         let report = apply_conversion(m, root, &target, &patterns, config)?;
         cx.count("num-lowered", report.converted);
+        drop(patterns);
+        let remarks = all.remarks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        remarks.into_iter().for_each(|remark| cx.emit(remark));
         Ok(())
     }
 }
 
 /// Makes ops that compute the result of an op; `None` if it stays as it is.
-type Lower = fn(&mut Builder<'_>, Op, &ConvReadOptions) -> Option<Value>;
+type Lower = fn(&mut Builder<'_>, Op, &Chooser<'_>) -> Option<Value>;
 
 /// Returns the ops that the pass lowers.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
@@ -177,10 +140,10 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 11] = [
     (GlobalAveragePoolOp::INFO, "global-average-pool-to-pool", pool::lower),
 ];
 
-fn lower_conv(b: &mut Builder<'_>, op: Op, options: &ConvReadOptions) -> Option<Value> {
+fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
     let conv = Conv::of(b.module, op, operands)?;
-    if conv.is_depthwise() { conv.lower_depthwise(b, op) } else { choose::lower(b, op, &conv, options) }
+    if conv.is_depthwise() { conv.lower_depthwise(b, op) } else { chooser.lower(b, op, &conv) }
 }
 
 /// Lowers a product of the rows of `a` and `b`, both of static shape.
@@ -192,7 +155,7 @@ fn rows_product(e: &mut Emitter<'_, '_>, a: Value, b: Value, operands: &ProductO
     e.gemm(a, &access.separable_table(&plain.of("MK", &[rows, depth]).ok()?).ok()?, b, operands)
 }
 
-fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<Value> {
+fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
     let (gemm, m) = (GemmOp(op), &*builder.module);
     let args = m.args(op)?;
     let scale = |name| args.attr(name).and_then(|a| m.ctx.as_float(a));
@@ -208,7 +171,7 @@ fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<
     rows_product(&mut e, a, b, &ProductOperands::of([("bias", c)]))
 }
 
-fn lower_matmul(b: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<Value> {
+fn lower_matmul(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
     let (matmul, m) = (MatMulOp(op), &*b.module);
     let factors = [matmul.a(m), matmul.b(m)];
     are_lowered(m, &[factors[0], factors[1], m.result(op, 0)]).then_some(())?;

@@ -1,7 +1,7 @@
 //! `cluster`: five clusters of sixteen cores; costs only.
 
 use crate::Target;
-use gradus_cost::{CostModel, NEVER, machine_numbers, price};
+use gradus_cost::{CostModel, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 
 /// The declaration.
@@ -10,7 +10,7 @@ pub const TARGET: Target = Target {
         name: "cluster",
         doc: "five clusters of sixteen cores; costs in cycles",
         machine: include_str!("../machines/cluster.toml"),
-        cost: |machine| price(Numbers::of(machine), Numbers::cost),
+        cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "tensor.*"],
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
         approx: true,

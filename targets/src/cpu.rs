@@ -1,7 +1,7 @@
 //! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
 
 use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target};
-use gradus_cost::{CostModel, Machine, machine_numbers, price};
+use gradus_cost::{CostModel, Machine, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op};
@@ -15,16 +15,14 @@ pub const TARGET: Target = Target {
         name: "cpu",
         doc: "this machine: convolutions and matrix products by address tables, on its widest vectors",
         machine: include_str!("../machines/cpu.toml"),
-        cost: |machine| price(Numbers::of(machine), Numbers::cost),
+        cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops,
         reference: Some(|machine| price(Numbers::of(machine), Numbers::reference)),
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
         approx: true,
     },
-    pipeline: "builtin.module(canonicalize,apply-rules{target=cpu floats=approx rules=graph-algebra,graph-fuse},\
-               convert-graph-to-addr{layout=auto winograd=$winograd_tiles winograd-channels=$winograd_channels \
-               winograd-products=$winograd_products winograd-strip=$winograd_strip column-panel=$column_panel \
-               runs-per-element=$runs_per_element},\
+    pipeline: "builtin.module(canonicalize,saturate{target=cpu floats=approx},\
+               convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues,canonicalize,pack-panels{widths=$panel_widths},canonicalize,cse,\
                form-steps,dce,plan-memory)",
     load: Some(load),
@@ -47,6 +45,8 @@ machine_numbers! {
         peak,
         l2_bandwidth,
         product_share,
+        column_panel,
+        run_starts,
         depthwise_share,
         reference_call,
         reference_product,
@@ -66,12 +66,14 @@ impl Numbers {
         }
     }
 
-    /// Bound by memory bandwidth if each element is used only a few times.
+    /// Bound by memory bandwidth if each element is used only a few times. Addresses are looked up for each panel of
+    /// columns.
     fn contract(&self, c: &Contraction) -> u64 {
         let elements = c.rows.saturating_add(c.columns).saturating_mul(c.depth);
         let read = c.groups.saturating_mul(elements).saturating_mul(ELEMENT);
         let share = if c.groups > 1 && c.depth == c.taps { self.depthwise_share } else { self.product_share };
-        (c.products().saturating_mul(100) / (self.peak * share)).max(read / self.l2_bandwidth)
+        let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
+        (c.products().saturating_mul(100) / (self.peak * share)).max(read / self.l2_bandwidth).saturating_add(starts)
     }
 
     /// The interpreter skips no product, not even with zero.

@@ -1,7 +1,7 @@
 //! `nna`: an engine for 3x3 convolutions and its scalar processor; costs only.
 
 use crate::Target;
-use gradus_cost::{CostModel, NEVER, machine_numbers, price};
+use gradus_cost::{CostModel, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::nna::{DENSE, DIAGONAL};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 
@@ -11,7 +11,7 @@ pub const TARGET: Target = Target {
         name: "nna",
         doc: "an engine for 3x3 convolutions and its scalar processor; costs in cycles",
         machine: include_str!("../machines/nna.toml"),
-        cost: |machine| price(Numbers::of(machine), Numbers::cost),
+        cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "nna.*", "tensor.*"],
         groups: &[
             "graph-algebra",

@@ -1,7 +1,7 @@
 //! `npu`: a multiplier array with two-dimensional SRAM; costs only.
 
 use crate::Target;
-use gradus_cost::{CostModel, NEVER, machine_numbers, price};
+use gradus_cost::{CostModel, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 
 /// The declaration.
@@ -10,7 +10,7 @@ pub const TARGET: Target = Target {
         name: "npu",
         doc: "a multiplier array with SRAM of its own; costs in cycles",
         machine: include_str!("../machines/npu.toml"),
-        cost: |machine| price(Numbers::of(machine), Numbers::cost),
+        cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "tensor.*"],
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
         approx: true,

@@ -18,7 +18,7 @@ pub static TARGET: Target = Target {
         name: "toyvec",
         doc: "a vector machine with three instructions; costs in cycles",
         machine: include_str!("../toyvec.toml"),
-        cost: |machine| price(Numbers::of(machine), Numbers::cost),
+        cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops: || vec!["graph.add", "graph.mul", "toyvec.*"],
         groups: &["toyvec"],
         ..CostModel::DEFAULT

@@ -1,41 +1,115 @@
-//! Choice of the algorithm of a convolution, and of the layout in which it reads its image, by cost.
+//! Choice by cost between the ways to compute a convolution: the layout in which the image is read, padding by addresses
+//! or by a copy, and the algorithm.
 
-use super::conv::{Conv, ConvReadOptions, ImageAxes};
-use gradus_dialects::layout::TiledLayout;
-use gradus_ir::{Builder, Module, Op, Value};
+use super::conv::{Conv, ImageAxes, Reading};
+use super::options::{Algorithm, ConvOptions};
+use super::winograd::Tiles;
+use gradus_cost::Price;
+use gradus_dialects::op_cost::OpCost;
+use gradus_ir::{Builder, Diagnostic, Module, Op, Value};
+use std::fmt;
+use std::sync::Mutex;
 
 /// Maximum number of ops followed from an image to its source.
 const MAX_STEPS: usize = 64;
 
-/// Lowers a convolution, by Winograd's algorithm if the options select it and it applies.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, conv: &Conv, options: &ConvReadOptions) -> Option<Value> {
-    if options.winograd.tiles > 0
-        && let Some(value) = conv.lower_winograd(b, op, &options.winograd)
-    {
-        return Some(value);
-    }
-    let axes = ImageAxes::of_rank(conv.input.len())?;
-    let layouts = match &options.layout {
-        Some(layout) => vec![layout.clone(), axes.channels_last.clone()],
-        None => candidates(b.module, conv, axes, options)?,
-    };
-    conv.lower(b, op, axes, &layouts, options)
+/// A way to compute a convolution.
+enum Way {
+    Direct(Reading),
+    Winograd(Tiles),
 }
 
-/// The candidate layouts, best first: channels last, in which results are produced, and the given layout of an argument
-/// or constant.
-fn candidates(m: &Module, conv: &Conv, axes: &ImageAxes, options: &ConvReadOptions) -> Option<Vec<TiledLayout>> {
-    let last = axes.channels_last.clone();
-    // Bytes are multiplied in groups of four within a run.
-    if m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_none() {
-        return Some(vec![last]);
+/// How convolutions are lowered, and the remarks on what was chosen.
+pub(super) struct Chooser<'a> {
+    pub options: &'a ConvOptions,
+    pub remarks: Mutex<Vec<Diagnostic>>,
+}
+
+impl Chooser<'_> {
+    /// Lowers a convolution in the cheapest way; without a target, as the options say.
+    pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, conv: &Conv) -> Option<Value> {
+        let axes = ImageAxes::of_rank(conv.input.len())?;
+        let mut ways = self.ways(b.module, conv, axes);
+        if let Some(price) = self.options.price.as_ref().filter(|_| ways.len() > 1) {
+            let is_given = is_given(b.module, conv.x);
+            let cost = |way: &Way| Some(cost(&way.ops(conv, axes, self.options, is_given)?, price));
+            let mut priced: Vec<(u64, Way)> = ways.into_iter().filter_map(|way| Some((cost(&way)?, way))).collect();
+            priced.sort_by_key(|way| way.0);
+            self.remark(b.module, op, &priced);
+            ways = priced.into_iter().map(|way| way.1).collect();
+        }
+        let otherwise = conv.reading(&axes.channels_last, axes, self.options).map(Way::Direct);
+        ways.iter().chain(&otherwise).find_map(|way| match way {
+            Way::Direct(reading) => conv.lower(b, op, axes, reading, self.options),
+            Way::Winograd(tiles) => conv.lower_winograd(b, op, tiles),
+        })
     }
-    let panels = conv.columns().div_ceil(options.column_panel) as f64 / options.runs_per_element as f64;
-    let begun = |layout: &TiledLayout| Some(conv.runs(layout, axes.letters, options)? as f64 * panels);
-    let is_cheaper = || Some(begun(&axes.plain)? < begun(&last)? + conv.elements());
-    match is_given(m, conv.x) && is_cheaper() == Some(true) {
-        true => Some(vec![axes.plain.clone(), last]),
-        false => Some(vec![last]),
+
+    /// The ways that are possible and allowed.
+    fn ways(&self, m: &Module, conv: &Conv, axes: &ImageAxes) -> Vec<Way> {
+        let ConvOptions { price, layout, algorithm, strip, .. } = self.options;
+        let is_float = m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_some();
+        let tiles = || Tiles::of(m, conv, *strip).map(Way::Winograd);
+        let winograd = match algorithm {
+            Some(Algorithm::Winograd) => tiles(),
+            None if price.is_some() => tiles(),
+            _ => None,
+        };
+        if *algorithm == Some(Algorithm::Winograd) && winograd.is_some() {
+            return Vec::from_iter(winograd);
+        }
+        // Bytes are multiplied in groups of four within a run, so their channels are last.
+        let is_priced = is_float && price.is_some();
+        let layouts = match layout {
+            Some(layout) => vec![layout],
+            None if is_priced && is_given(m, conv.x) => vec![&axes.channels_last, &axes.plain],
+            None => vec![&axes.channels_last],
+        };
+        let readings = layouts.into_iter().flat_map(|layout| match is_priced {
+            true => conv.readings(layout),
+            false => Vec::from_iter(conv.reading(layout, axes, self.options)),
+        });
+        winograd.into_iter().chain(readings.map(Way::Direct)).collect()
+    }
+
+    /// Adds a remark with the costs of all ways, the cheapest first.
+    fn remark(&self, m: &Module, op: Op, ways: &[(u64, Way)]) {
+        if !self.options.report {
+            return;
+        }
+        let costs: Vec<String> = ways.iter().map(|(cost, way)| format!("{way} {cost}")).collect();
+        let remark = Diagnostic::remark(m.loc(op), format!("costs: {}", costs.join(", ")));
+        self.remarks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(remark);
+    }
+}
+
+/// The sum of the prices.
+fn cost(ops: &[OpCost], price: &Price) -> u64 {
+    ops.iter().map(|&op| price.of(op)).fold(0, u64::saturating_add)
+}
+
+impl Way {
+    /// The cost descriptors of the ops that it becomes. `None` if it is not possible.
+    fn ops(&self, conv: &Conv, axes: &ImageAxes, options: &ConvOptions, is_given: bool) -> Option<Vec<OpCost>> {
+        // The image of an argument or constant is packed; others are produced with channels last.
+        let is_packed = |layout| is_given && layout != &axes.plain;
+        let (mut ops, is_packed) = match self {
+            Way::Direct(reading) => (conv.ops(reading, axes, options)?, is_packed(&reading.layout)),
+            Way::Winograd(tiles) => (tiles.ops(), is_packed(&axes.channels_last)),
+        };
+        ops.extend(is_packed.then(|| OpCost::Move(conv.elements())));
+        Some(ops)
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Way::Direct(reading) => {
+                write!(f, "direct in {}{}", reading.layout.order(), if reading.is_copied { " with copied padding" } else { "" })
+            }
+            Way::Winograd(_) => f.write_str("winograd"),
+        }
     }
 }
 

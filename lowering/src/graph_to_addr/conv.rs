@@ -1,12 +1,13 @@
 //! Lowering of convolutions: layout of the image, and address tables.
 
 use super::emit::{Emitter, ProductOperands};
+use super::options::ConvOptions;
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
     self, AccessFunction, AddressTable, Addressing, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED_ELEMENTS,
     ReductionOrder, TiledLayout, ZERO_PAGE,
 };
-use gradus_ir::pass::Options;
+use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::{Builder, Module, Op, Value};
 use gradus_reference_kernels::shape::Window;
 use std::sync::LazyLock;
@@ -14,75 +15,15 @@ use std::sync::LazyLock;
 /// Maximum number of groups, each of which becomes separate ops.
 const MAX_GROUPS: u64 = 1 << 12;
 
-/// Options of the lowering of convolutions.
-pub(super) struct ConvReadOptions {
-    /// The layout; `None` chooses by cost.
-    pub(super) layout: Option<TiledLayout>,
-    /// The order of summands; `None` follows the layout.
-    order: Option<ReductionOrder>,
-    /// Length in elements of runs below which padding is copied instead of addressed.
-    min_run: u64,
-    pub(super) winograd: WinogradLimits,
-    /// Columns of results computed per pass over the image.
-    pub(super) column_panel: u64,
-    /// Number of runs of summands that start in the time of moving an element.
-    pub(super) runs_per_element: u64,
+/// How the image of a convolution is read.
+pub(super) struct Reading {
+    pub layout: TiledLayout,
+    /// Whether the image is copied with its padding; otherwise padding has no address.
+    pub is_copied: bool,
 }
 
-/// When a convolution is computed by Winograd's algorithm.
-pub(super) struct WinogradLimits {
-    /// Minimum number of tiles; 0 disables it.
-    pub(super) tiles: i64,
-    /// Minimum number of channels and of filters.
-    pub(super) channels: i64,
-    /// Minimum of channels · filters · tiles.
-    pub(super) products: i64,
-    /// Maximum number of products held at once.
-    pub(super) strip: i64,
-}
-
-impl ConvReadOptions {
-    /// Reads the options of the pass.
-    pub(super) fn of(options: &Options) -> Result<ConvReadOptions, String> {
-        let text = options.text("layout");
-        let wrong = |error: LayoutError| format!("for the --layout option: '{text}' is no layout: {error}");
-        let layout = if text == "auto" { None } else { Some(text.parse().map_err(wrong)?) };
-        let order = match options.text("order") {
-            "channels-first" => Some(ReductionOrder::ChannelsFirst),
-            "channels-last" => Some(ReductionOrder::ChannelsLast),
-            _ => None,
-        };
-        let positive = |name: &str| match options.int(name) {
-            value @ 1.. => Ok(value),
-            value => Err(format!("for the --{name} option: {value} is not positive")),
-        };
-        let winograd = WinogradLimits {
-            tiles: options.int("winograd"),
-            channels: positive("winograd-channels")?,
-            products: positive("winograd-products")?,
-            strip: positive("winograd-strip")?,
-        };
-        let min_run = u64::try_from(options.int("min-run")).unwrap_or(0);
-        let [column_panel, runs_per_element] =
-            [positive("column-panel")?, positive("runs-per-element")?].map(i64::cast_unsigned);
-        Ok(ConvReadOptions { layout, order, min_run, winograd, column_panel, runs_per_element })
-    }
-
-    /// The order of summands in a layout: channels innermost if they are contiguous.
-    fn order_in(&self, layout: &TiledLayout) -> ReductionOrder {
-        self.order.unwrap_or_else(|| match layout.levels().last() {
-            Some(level) if level.axis == 'C' => ReductionOrder::ChannelsLast,
-            _ => ReductionOrder::ChannelsFirst,
-        })
-    }
-}
-
-/// The lowering of a convolution in one layout.
-struct Plan<'a> {
-    layout: &'a TiledLayout,
-    order: ReductionOrder,
-    /// Whether the image is copied with its padding.
-    is_copied: bool,
+/// The addresses of a convolution's image.
+struct Plan {
     access: AccessFunction,
     image: Layout,
     /// The address table of the first group.
@@ -129,20 +70,22 @@ impl Conv {
         self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group
     }
 
-    /// Lowers the op to products with address tables, in the first of the layouts that is possible.
+    /// Lowers the op to products with address tables. `None` if the layout does not fit the image, or the tables are too
+    /// large.
     pub(super) fn lower(
         &self,
         b: &mut Builder<'_>,
         op: Op,
         axes: &ImageAxes,
-        layouts: &[TiledLayout],
-        options: &ConvReadOptions,
+        reading: &Reading,
+        options: &ConvOptions,
     ) -> Option<Value> {
-        let plan = layouts.iter().find_map(|layout| self.plan(layout, axes.letters, options))?;
+        let (access, image) = self.read(reading, axes, options)?;
+        let plan = Plan { table: self.table(&access, &image)?, access, image };
         let mut e = Emitter::of(b, op);
-        let x = if plan.is_copied { self.padded(&mut e)? } else { self.x };
-        let a = e.pack(x, plan.layout, axes.letters)?;
-        let rows = self.rows(&mut e, plan.order, axes)?;
+        let x = if reading.is_copied { self.padded(&mut e)? } else { self.x };
+        let a = e.pack(x, &reading.layout, axes.letters)?;
+        let rows = self.rows(&mut e, options.order_in(&reading.layout), axes)?;
         let mut products = Vec::new();
         for (g, (b, operands)) in rows.into_iter().zip(self.operands.split(&mut e, self.group)?).enumerate() {
             let later;
@@ -159,42 +102,47 @@ impl Conv {
         as_image(&mut e, op, product)
     }
 
-    /// Plans the lowering in a layout. `None` if the layout does not fit the image, or the tables are too large.
-    fn plan<'a>(&self, layout: &'a TiledLayout, axes: &str, options: &ConvReadOptions) -> Option<Plan<'a>> {
-        let (access, image, is_copied) = self.read(layout, axes, options)?;
-        let table = self.table(&access, &image)?;
-        Some(Plan { layout, order: options.order_in(layout), is_copied, access, image, table })
+    /// The access to an image, and the image's layout.
+    fn read(&self, reading: &Reading, axes: &ImageAxes, options: &ConvOptions) -> Option<(AccessFunction, Layout)> {
+        let Reading { layout, is_copied } = reading;
+        let extents = if *is_copied { &self.padded_extents() } else { &self.input };
+        Some((self.access(options.order_in(layout), !is_copied), placed(layout, axes.letters, extents)?))
     }
 
-    /// The access to an image in a layout, and whether the image is copied with its padding.
-    fn read(
-        &self,
-        layout: &TiledLayout,
-        axes: &str,
-        options: &ConvReadOptions,
-    ) -> Option<(AccessFunction, Layout, bool)> {
-        let order = options.order_in(layout);
-        let (access, image) = (self.access(order, true), placed(layout, axes, &self.input)?);
-        let is_padded = self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0);
-        match is_padded && access.run(&image).ok()? < options.min_run {
-            true => Some((self.access(order, false), placed(layout, axes, &self.padded_extents())?, true)),
-            false => Some((access, image, false)),
-        }
+    /// The ways to read an image in a layout.
+    pub(super) fn readings(&self, layout: &TiledLayout) -> Vec<Reading> {
+        let copied = [false, true].into_iter().take(if self.is_padded() { 2 } else { 1 });
+        copied.map(|is_copied| Reading { layout: layout.clone(), is_copied }).collect()
     }
 
-    /// Number of runs of summands in a layout.
-    pub(super) fn runs(&self, layout: &TiledLayout, axes: &str, options: &ConvReadOptions) -> Option<u64> {
-        let (access, image, _) = self.read(layout, axes, options)?;
-        access.num_outputs().ok()?.checked_mul(access.depth().ok()? / access.run(&image).ok()?)
+    /// The way to read an image in a layout: padding is copied if runs are short.
+    pub(super) fn reading(&self, layout: &TiledLayout, axes: &ImageAxes, options: &ConvOptions) -> Option<Reading> {
+        let reading = |is_copied| Reading { layout: layout.clone(), is_copied };
+        let (access, image) = self.read(&reading(false), axes, options)?;
+        Some(reading(self.is_padded() && access.run(&image).ok()? < options.min_run))
+    }
+
+    fn is_padded(&self) -> bool {
+        self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0)
+    }
+
+    /// The cost descriptors of the ops that it becomes: the copy with padding, and the products.
+    pub(super) fn ops(&self, reading: &Reading, axes: &ImageAxes, options: &ConvOptions) -> Option<Vec<OpCost>> {
+        let (access, image) = self.read(reading, axes, options)?;
+        let (rows, depth) = (access.num_outputs().ok()?, access.depth().ok()?);
+        let runs = rows.checked_mul(self.group)?.checked_mul(depth / access.run(&image).ok()?)?;
+        let products = Contraction { runs, ..Contraction::dense(self.group, rows, depth, self.columns()) };
+        let copied = reading.is_copied.then(|| OpCost::Move(elements(&self.padded_extents())));
+        Some(copied.into_iter().chain([OpCost::Contract(products)]).collect())
     }
 
     /// Number of elements of the image.
-    pub(super) fn elements(&self) -> f64 {
-        self.input.iter().map(|&d| d as f64).product()
+    pub(super) fn elements(&self) -> u64 {
+        elements(&self.input)
     }
 
     /// Number of columns of a group's product.
-    pub(super) fn columns(&self) -> u64 {
+    fn columns(&self) -> u64 {
         self.filters[0] as u64 / self.group
     }
 
@@ -220,7 +168,7 @@ impl Conv {
     }
 
     /// The table of group `g`, which shares the base addresses of the first group if addresses are separable.
-    fn table_of_group<'p>(&self, plan: &'p Plan<'_>, g: usize) -> Option<AddressTable<'p>> {
+    fn table_of_group<'p>(&self, plan: &'p Plan, g: usize) -> Option<AddressTable<'p>> {
         let mut access = plan.access.clone();
         access.start[1] = g as i64 * self.filters[1];
         let Addressing::Separable { base, .. } = plan.table.addressing() else {
@@ -294,6 +242,11 @@ impl ImageAxes {
         });
         ALL.get(rank.checked_sub(2)?)
     }
+}
+
+/// Number of elements of a tensor with these extents.
+fn elements(extents: &[i64]) -> u64 {
+    extents.iter().fold(1, |n, &d| n.saturating_mul(d.cast_unsigned()))
 }
 
 /// The layout of an image, unless it is mostly padding and too large.

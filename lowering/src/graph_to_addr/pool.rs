@@ -1,7 +1,8 @@
 //! Lowering of pools to table-driven windows.
 
 use super::are_lowered;
-use super::conv::{ConvReadOptions, ImageAxes, as_image, places};
+use super::choose::Chooser;
+use super::conv::{ImageAxes, as_image, places};
 use super::emit::Emitter;
 use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::AddressTable;
@@ -12,7 +13,7 @@ const MAX: i64 = 0;
 const SUM: i64 = 1;
 
 /// The same by tables, if the op, a pool, is one of floats of known extents.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
     let m = &*b.module;
     let info = m.info(op)?;
     let (x, args) = (m.operands(op)[0], m.args(op)?);

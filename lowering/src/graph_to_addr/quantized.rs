@@ -1,7 +1,7 @@
 //! Lowering of 8-bit convolutions and products, with optional requantization.
 
-use super::choose;
-use super::conv::{Conv, ConvReadOptions};
+use super::choose::Chooser;
+use super::conv::Conv;
 use super::emit::{Emitter, ProductOperands};
 use super::matrix_product;
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
@@ -50,7 +50,7 @@ impl Names {
 }
 
 /// Lowers a quantized op with constant weights and parameters.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, options: &ConvReadOptions) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let m = &*b.module;
     let names = Names::of(m, op)?;
     let parameters = Parameters::of(m, &m.args(op)?, &names)?;
@@ -72,7 +72,7 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, options: &ConvReadOptions) -> O
         return conv.lower_depthwise(b, op);
     }
     let conv = merged(b, op, conv, &parameters)?;
-    choose::lower(b, op, &conv, options)
+    chooser.lower(b, op, &conv)
 }
 
 /// A tensor and its element type.

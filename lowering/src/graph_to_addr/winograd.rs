@@ -5,11 +5,12 @@
 //! Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for Convolutional Neural
 //! Networks, 2016.
 
-use super::conv::{Conv, ImageAxes, WinogradLimits, as_image};
+use super::conv::{Conv, ImageAxes, as_image};
 use super::emit::{Emitter, ProductOperands};
 use super::rows_product;
 use gradus_dialects::layout::{AddressTable, ZERO_PAGE};
-use gradus_ir::{Builder, Op, Tensor, Type, Value};
+use gradus_dialects::op_cost::{Contraction, OpCost};
+use gradus_ir::{Builder, Module, Op, Tensor, Type, Value};
 use std::ops::Range;
 
 /// Extent of a transformed tile along an axis.
@@ -39,7 +40,7 @@ const SIGNS: [f32; TILE] = [1.0, 1.0, 1.0, -1.0];
 const MAX_STRIPS: i64 = 64;
 
 /// An image in tiles of 2x2 results.
-struct Tiles {
+pub(super) struct Tiles {
     batch: i64,
     /// Rows and columns of the image, of the result, and of the tiles.
     image: [i64; 2],
@@ -53,22 +54,35 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// The tiles of a suitable convolution for which the algorithm pays.
-    fn of(conv: &Conv, limits: &WinogradLimits) -> Option<Tiles> {
+    /// The tiles of a suitable convolution of f32 with constant filters.
+    pub(super) fn of(m: &Module, conv: &Conv, strip: i64) -> Option<Tiles> {
         let (&[batch, channels, height, width], &[filters, ..]) = (&conv.input[..], &conv.filters[..]) else {
             return None;
         };
         let w = &conv.window;
         let is_plain = w.kernel == [3, 3] && w.strides == [1, 1] && w.dilations == [1, 1] && conv.group == 1;
+        let is_f32 = [conv.x, conv.w].iter().all(|&v| m.ctx.element_type(m.value_type(v)) == Type::F32);
         let [results, pads] = [&w.output, &w.pads_begin].map(|some| [some[0] as i64, some[1] as i64]);
         let tiles = results.map(|extent| (extent + 1) / 2);
-        let all = Tiles { batch, image: [height, width], results, tiles, pads, channels, filters, strip: limits.strip };
-        let count = batch.checked_mul(tiles[0])?.checked_mul(tiles[1])?;
-        let products = count.checked_mul(filters)?;
-        let pays = channels.min(filters) >= limits.channels
-            && count >= limits.tiles
-            && products.checked_mul(channels)? >= limits.products;
-        (is_plain && pays && products / (limits.strip / POINTS as i64).max(1) < MAX_STRIPS).then_some(all)
+        let all = Tiles { batch, image: [height, width], results, tiles, pads, channels, filters, strip };
+        let products = batch.checked_mul(tiles[0])?.checked_mul(tiles[1])?.checked_mul(filters)?;
+        products.checked_mul(channels)?;
+        let fits = products / (strip / POINTS as i64).max(1) < MAX_STRIPS;
+        (is_plain && is_f32 && fits && m.constant(conv.w).is_some()).then_some(all)
+    }
+
+    /// The cost descriptors of the ops: per strip and transformed element, a sum of places and a product; then the sums of
+    /// products.
+    pub(super) fn ops(&self) -> Vec<OpCost> {
+        let [channels, filters, columns] = [self.channels, self.filters, self.tiles[1]].map(i64::cast_unsigned);
+        let of_strip = |rows: Range<i64>| {
+            let tiles = (rows.end - rows.start).cast_unsigned() * columns;
+            let sum = OpCost::Map(tiles.saturating_mul(channels * INPUT_TERMS as u64));
+            let product = OpCost::Contract(Contraction::dense(1, tiles, channels, filters));
+            let results = OpCost::Map(tiles.saturating_mul(4 * filters * POINTS as u64));
+            [sum, product].repeat(POINTS).into_iter().chain([results])
+        };
+        self.strips().flat_map(of_strip).collect()
     }
 
     /// The strips: ranges of tile rows over all images.
@@ -135,14 +149,11 @@ impl Strip {
 }
 
 impl Conv {
-    /// Lowers a suitable f32 convolution with constant filters, within limits.
-    pub(super) fn lower_winograd(&self, b: &mut Builder<'_>, op: Op, limits: &WinogradLimits) -> Option<Value> {
-        let (tiles, m) = (Tiles::of(self, limits)?, &*b.module);
-        if [self.x, self.w].iter().any(|&v| m.ctx.element_type(m.value_type(v)) != Type::F32) {
-            return None;
-        }
+    /// Lowers a suitable convolution.
+    pub(super) fn lower_winograd(&self, b: &mut Builder<'_>, op: Op, tiles: &Tiles) -> Option<Value> {
+        let m = &*b.module;
         let filters = m.ctx.dense_tensor(m.constant(self.w)?)?;
-        let strips = tiles.strips().map(|rows| Strip::of(&tiles, rows)).collect::<Option<Vec<_>>>()?;
+        let strips = tiles.strips().map(|rows| Strip::of(tiles, rows)).collect::<Option<Vec<_>>>()?;
         let (axes, factors) = (ImageAxes::of_rank(4)?, factors(&filters.as_slice::<f32>())?);
         let mut e = Emitter::of(b, op);
         let a = e.pack(self.x, &axes.channels_last, axes.letters)?;

@@ -1,0 +1,116 @@
+//! Options of the lowering of convolutions.
+
+use gradus_cost::Price;
+use gradus_dialects::layout::{LayoutError, ReductionOrder, TiledLayout};
+use gradus_ir::pass::{OptionKind, Options, PassOption};
+
+/// The options of the pass.
+pub(super) const OPTIONS: &[PassOption] = &[
+    PassOption {
+        name: "target",
+        doc: "Choose layout, padding and algorithm of convolutions by cost on this target, see 'saturate'",
+        kind: OptionKind::Text(""),
+    },
+    PassOption {
+        name: "layout",
+        doc: "Layout in which convolutions read images, with the dimensions N, C, H and W, or 'auto': channels last, or the cheapest",
+        kind: OptionKind::Text("auto"),
+    },
+    PassOption {
+        name: "order",
+        doc: "Order of the summands of a convolution",
+        kind: OptionKind::Word(
+            "auto",
+            &[
+                ("auto", "channels-last if channels are innermost in the layout, otherwise channels-first"),
+                ("channels-first", "channel, row, column"),
+                ("channels-last", "row, column, channel"),
+            ],
+        ),
+    },
+    PassOption {
+        name: "min-run",
+        doc: "Min. length of runs for which padding is addressed rather than copied, of integers or without a target",
+        kind: OptionKind::Int(8),
+    },
+    PassOption {
+        name: "algorithm",
+        doc: "Algorithm of convolutions with f32",
+        kind: OptionKind::Word(
+            "auto",
+            &[
+                ("auto", "the cheapest on the target; direct without a target"),
+                ("direct", "sums of products"),
+                ("winograd", "F(2x2, 3x3) where it applies"),
+            ],
+        ),
+    },
+    PassOption {
+        name: "winograd-strip",
+        doc: "Max. number of products of a Winograd convolution held at once",
+        kind: OptionKind::Int(1 << 19),
+    },
+    PassOption {
+        name: "report",
+        doc: "Emit a remark with the costs of the ways to compute each convolution",
+        kind: OptionKind::Bool(false),
+    },
+];
+
+/// An algorithm of convolutions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Algorithm {
+    Direct,
+    Winograd,
+}
+
+/// How convolutions are lowered.
+pub(super) struct ConvOptions {
+    /// The prices of the target, which choose.
+    pub price: Option<Price>,
+    /// The layout of images; `None` for channels last, or the cheapest.
+    pub layout: Option<TiledLayout>,
+    /// The order of summands; `None` follows the layout.
+    order: Option<ReductionOrder>,
+    /// Length in elements of runs below which padding is copied instead of addressed, where prices do not choose.
+    pub min_run: u64,
+    /// The algorithm; `None` for the cheapest.
+    pub algorithm: Option<Algorithm>,
+    /// Maximum number of products of Winograd's algorithm held at once.
+    pub strip: i64,
+    /// Whether choices are reported.
+    pub report: bool,
+}
+
+impl ConvOptions {
+    /// Reads the options, except for the target.
+    pub(super) fn of(options: &Options) -> Result<ConvOptions, String> {
+        let text = options.text("layout");
+        let wrong = |error: LayoutError| format!("for the --layout option: '{text}' is no layout: {error}");
+        let layout = if text == "auto" { None } else { Some(text.parse().map_err(wrong)?) };
+        let order = match options.text("order") {
+            "channels-first" => Some(ReductionOrder::ChannelsFirst),
+            "channels-last" => Some(ReductionOrder::ChannelsLast),
+            _ => None,
+        };
+        let algorithm = match options.text("algorithm") {
+            "direct" => Some(Algorithm::Direct),
+            "winograd" => Some(Algorithm::Winograd),
+            _ => None,
+        };
+        let strip = match options.int("winograd-strip") {
+            strip @ 1.. => strip,
+            strip => return Err(format!("for the --winograd-strip option: {strip} is not positive")),
+        };
+        let min_run = u64::try_from(options.int("min-run")).unwrap_or(0);
+        Ok(ConvOptions { price: None, layout, order, min_run, algorithm, strip, report: options.bool("report") })
+    }
+
+    /// The order of summands in a layout: channels innermost if they are contiguous.
+    pub(super) fn order_in(&self, layout: &TiledLayout) -> ReductionOrder {
+        self.order.unwrap_or_else(|| match layout.levels().last() {
+            Some(level) if level.axis == 'C' => ReductionOrder::ChannelsLast,
+            _ => ReductionOrder::ChannelsFirst,
+        })
+    }
+}
