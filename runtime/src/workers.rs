@@ -1,61 +1,70 @@
-//! The thread pool of kernels.
+//! The threads of kernels.
+
+mod team;
 
 use std::sync::{Mutex, PoisonError};
+use team::Team;
 
-/// A pool of threads that share the work of a kernel.
+/// Threads that share the work of a kernel: the caller's, and those of a team.
 #[derive(Default)]
 pub struct Workers {
-    /// The pool, if there are several threads.
-    all: Option<rayon_core::ThreadPool>,
+    /// The other threads, if there are any.
+    team: Option<Team>,
 }
 
-/// Number of vector additions or multiplications below which work is finished before another thread wakes up.
+/// Number of vector additions or multiplications below which work is finished before another thread begins.
 const FEW_STEPS: usize = 10_000;
 
 impl Workers {
-    /// Creates a pool.
+    /// Creates the threads.
     ///
     /// # Errors
-    /// The system cannot create the threads.
+    /// The system cannot create them.
     pub fn new(threads: usize) -> Result<Workers, String> {
         if threads < 2 {
             return Ok(Workers::default());
         }
-        let all = rayon_core::ThreadPoolBuilder::new().num_threads(threads).build();
-        Ok(Workers { all: Some(all.map_err(|e| format!("there are no {threads} threads: {e}"))?) })
-    }
-
-    /// Runs `work` on a thread of the pool, so that it need not wait for threads that have not started on a
-    /// [shared](Workers::share) item.
-    pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match &self.all {
-            Some(all) => all.install(work),
-            None => work(),
-        }
+        let team = Team::new(threads - 1).map_err(|e| format!("there are no {threads} threads: {e}"))?;
+        Ok(Workers { team: Some(team) })
     }
 
     /// Number of threads for work of `steps` vector operations.
     pub fn for_steps(&self, steps: usize) -> usize {
-        match &self.all {
-            Some(all) if steps >= FEW_STEPS => all.current_num_threads(),
+        match &self.team {
+            Some(team) if steps >= FEW_STEPS => 1 + team.size(),
             _ => 1,
         }
     }
 
-    /// Processes each item once, on at most `threads` threads.
+    /// Processes each item once, on all threads if `threads` is more than 1.
     pub fn share<T>(&self, threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
-        let Some(all) = self.all.as_ref().filter(|_| threads > 1) else { return items.for_each(work) };
+        let Some(team) = self.team.as_ref().filter(|_| threads > 1) else { return items.for_each(work) };
         let items = Mutex::new(items);
         let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || {
+        team.run(&|| {
             while let Some(item) = next() {
                 work(item);
             }
-        };
-        all.in_place_scope(|scope| {
-            (1..threads).for_each(|_| scope.spawn(|_| work()));
-            work();
         });
+    }
+
+    /// [Shares](Workers::share) work that may fail.
+    ///
+    /// # Errors
+    /// One of those of `work`. All items are processed all the same.
+    pub fn try_share<T, E: Send>(
+        &self,
+        threads: usize,
+        items: impl Iterator<Item = T> + Send,
+        work: impl Fn(T) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let failure = Mutex::new(Ok(()));
+        self.share(threads, items, |item| {
+            if let Err(error) = work(item) {
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
+            }
+        });
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -82,6 +91,7 @@ impl<T: Copy> DisjointWriter<T> {
 #[cfg(test)]
 mod tests {
     use super::Workers;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
@@ -96,5 +106,36 @@ mod tests {
                 assert!(done.iter().all(|n| n.load(Ordering::Relaxed) == 1), "{threads} {parts}");
             }
         }
+    }
+
+    #[test]
+    fn work_within_work_and_from_several_threads() {
+        let workers = Workers::new(3).expect("there are threads");
+        let done = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        workers.share(3, 0..5, |_| {
+                            workers.share(3, 0..3, |_| {
+                                done.fetch_add(1, Ordering::Relaxed);
+                            });
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(done.into_inner(), 4 * 200 * 5 * 3);
+    }
+
+    #[test]
+    fn an_error_and_a_panic_reach_the_caller() {
+        let workers = Workers::new(4).expect("there are threads");
+        assert_eq!(workers.try_share(4, 0..100, |i| if i == 57 { Err(i) } else { Ok(()) }), Err(57));
+        let fails = |at: usize| {
+            let share = || workers.share(4, 0..100, |i| assert!(i != at, "{i}"));
+            catch_unwind(AssertUnwindSafe(share)).is_err()
+        };
+        assert!((0..100).all(fails) && !fails(100));
     }
 }

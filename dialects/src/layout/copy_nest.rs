@@ -8,6 +8,7 @@ use super::concrete_layout::{Axis, Index};
 use super::copy_plan::{Relayout, same_axes};
 use super::error::LayoutError;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// A loop of a copy nest: each iteration advances the index of `axis` by `step`, and both offsets by their strides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,16 +62,23 @@ impl Relayout<'_> {
         if !fits(source, self.from.size(), size) || !fits(target, self.to.size(), size) {
             return Err(LayoutError::TooLarge);
         }
-        let Some(loops) = self.loops() else {
-            for run in self.runs() {
-                let [from, to, len] = [run.from, run.to, run.len].map(|n| n as usize * size);
-                target[to..to + len].copy_from_slice(&source[from..from + len]);
-            }
-            return Ok(());
-        };
+        if let Some(nest) = self.nest() {
+            return nest.copy(source, target, size);
+        }
+        for run in self.runs() {
+            let [from, to, len] = [run.from, run.to, run.len].map(|n| n as usize * size);
+            target[to..to + len].copy_from_slice(&source[from..from + len]);
+        }
+        Ok(())
+    }
+
+    /// Returns the copy as an executable loop nest, under the conditions of [`loops`](Relayout::loops).
+    pub fn nest(&self) -> Option<CopyNest> {
         let sizes = self.to.axes().iter().map(|a| a.size).collect();
-        let start = [self.from.start(), self.to.start()];
-        CopyNest::of(loops, sizes, start).copy(source, target, size)
+        let nest = CopyNest::of(self.loops()?, sizes, [self.from.start(), self.to.start()]);
+        // Partial tiles make the nest's own bounds overestimates.
+        let needed = if nest.needed == [0, 0] { [0, 0] } else { [self.from.size(), self.to.size()] };
+        Some(CopyNest { needed, ..nest })
     }
 }
 
@@ -142,6 +150,39 @@ impl CopyNest {
         CopyNest { loops, sizes, start, needed }
     }
 
+    /// Number of elements that are copied.
+    pub fn elements(&self) -> u64 {
+        self.sizes.iter().fold(1, |n, &d| n.saturating_mul(d))
+    }
+
+    /// Divides the nest into at most `parts` nests, each with the range of target elements that it alone writes to, in
+    /// ascending order. Target offsets of a part count from the start of its range.
+    pub fn divide(&self, parts: u64) -> Vec<(Range<u64>, CopyNest)> {
+        let Some(at) = self.divisible() else { return vec![(0..self.needed[1], self.clone())] };
+        let CopyLoop { axis, extent, from, to, .. } = self.loops[at];
+        let parts = parts.clamp(1, extent);
+        let bound = |i: u64| (u128::from(extent) * u128::from(i) / u128::from(parts)) as u64;
+        let part = |i: u64| {
+            let (first, end) = (bound(i), bound(i + 1));
+            let (mut loops, mut sizes) = (self.loops.clone(), self.sizes.clone());
+            (loops[at].extent, sizes[axis]) = (end - first, end - first);
+            let part = CopyNest::of(loops, sizes, [self.start[0] + first * from, 0]);
+            let start = self.start[1] + first * to;
+            (start..start + part.needed[1], part)
+        };
+        (0..parts).map(part).collect()
+    }
+
+    /// The loop to divide: the one with the largest target stride, if its iterations write to disjoint ranges, one after
+    /// the other. `None` if nothing is copied.
+    fn divisible(&self) -> Option<usize> {
+        let is_plain = self.loops.iter().all(|l| l.step == 1) && self.loops.len() == self.sizes.len();
+        let (at, outer) = self.loops.iter().enumerate().max_by_key(|(_, l)| l.to)?;
+        let others = self.loops.iter().enumerate().filter(|&(i, _)| i != at);
+        let of_one = others.map(|(_, l)| (l.extent.saturating_sub(1)).saturating_mul(l.to)).fold(0, u64::saturating_add);
+        (is_plain && self.needed != [0, 0] && of_one < outer.to).then_some(at)
+    }
+
     /// Copies elements of `size` bytes.
     ///
     /// # Errors
@@ -150,9 +191,7 @@ impl CopyNest {
         if self.needed == [0, 0] {
             return Ok(());
         }
-        // Partial tiles make the bounds overestimates; the slices below check those nests.
-        let is_plain = self.loops.iter().all(|l| l.step == 1);
-        if is_plain && !(fits(source, self.needed[0], size) && fits(target, self.needed[1], size)) {
+        if !(fits(source, self.needed[0], size) && fits(target, self.needed[1], size)) {
             return Err(LayoutError::TooLarge);
         }
         let mut index: Index = smallvec::smallvec![0; self.sizes.len()];

@@ -63,6 +63,18 @@ fn check_copy(relayout: Relayout<'_>, from: &Layout, to: &Layout, size: usize, p
         wanted[to..to + len].copy_from_slice(&source[from..from + len]);
     }
     assert!(found == wanted, "{place}");
+    let Some(nest) = relayout.nest() else { return };
+    for parts in [0, 1, 2, 3, 100] {
+        let mut found = vec![0xFF; found.len()];
+        let mut last = 0;
+        for (range, part) in nest.divide(parts) {
+            assert!(last <= range.start, "{place}");
+            last = range.end;
+            let [first, end] = [range.start, range.end].map(|n| n as usize * size);
+            part.copy(&source, &mut found[first..end], size).unwrap();
+        }
+        assert!(found == wanted, "{place} in {parts} parts");
+    }
 }
 
 /// Copy nests and copy runs agree.

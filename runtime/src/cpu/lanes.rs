@@ -2,6 +2,7 @@
 
 use super::function::exp;
 use super::{Kernel, Prepared, extents, float, floats, floats_mut, is};
+use crate::workers::Workers;
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_reference_kernels::shape::normalize_axis;
 
@@ -26,20 +27,37 @@ impl Around {
     }
 }
 
+/// Number of vector operations per element of a normalization, of 16 elements each: an exponential and a few more.
+const STEPS_PER_ELEMENT: usize = 2;
+/// Number of parts per thread, so that threads which start late have less to do.
+const PARTS_PER_THREAD: usize = 4;
+
 /// Applies `f` to the lanes along an axis, many lanes at once: `f` gets a row of elements per position on the axis.
+/// Threads share the extents before the axis.
 fn lanes(around: Around, f: impl Fn(&mut [&mut [f32]], &mut [f32], &mut [f32]) + Send + Sync + 'static) -> Prepared {
-    Kernel::new([0], move |data, out| {
+    Kernel::shared([0], move |workers, data, out| {
         let (x, out) = (floats(data[0]), floats_mut(out));
         out.copy_from_slice(x);
         let Around { extent, inner } = around;
-        let (mut most, mut sum) = (vec![0.0; inner], vec![0.0; inner]);
-        for block in out.chunks_exact_mut((extent * inner).max(1)) {
-            let mut rows: Vec<&mut [f32]> = block.chunks_exact_mut(inner.max(1)).collect();
-            f(&mut rows, &mut most, &mut sum);
-        }
+        let block = (extent * inner).max(1);
+        let (threads, part) = divided(workers, out.len(), block);
+        workers.share(threads, out.chunks_mut(part), |part| {
+            let (mut most, mut sum) = (vec![0.0; inner], vec![0.0; inner]);
+            for block in part.chunks_exact_mut(block) {
+                let mut rows: Vec<&mut [f32]> = block.chunks_exact_mut(inner.max(1)).collect();
+                f(&mut rows, &mut most, &mut sum);
+            }
+        });
         Ok(())
     })
     .into()
+}
+
+/// Number of threads for a normalization of `elements`, and the elements of a part: whole blocks.
+fn divided(workers: &Workers, elements: usize, block: usize) -> (usize, usize) {
+    let threads = workers.for_steps(elements.saturating_mul(STEPS_PER_ELEMENT));
+    let parts = if threads > 1 { threads * PARTS_PER_THREAD } else { 1 };
+    (threads, (elements / block).div_ceil(parts).max(1).saturating_mul(block))
 }
 
 /// Subtracts the maximum of each lane and sums the exponentials, which `keep` receives.
@@ -87,22 +105,28 @@ pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let [alpha, beta, bias] = ["alpha", "beta", "bias"].map(|name| float(args, name));
     let (scale, beta, bias) = (alpha? / size as f32, beta?, bias?);
     let (before, after) = ((size - 1) / 2, (size - 1).div_ceil(2));
-    let kernel = Kernel::new([0], move |data, out| {
-        let (x, out) = (floats(data[0]), floats_mut(out));
-        for (i, row) in out.chunks_exact_mut(inner.max(1)).enumerate() {
-            let (first, channel) = (i / channels * channels, i % channels);
-            row.fill(0.0);
-            for other in channel.saturating_sub(before)..channels.min(channel.saturating_add(after).saturating_add(1)) {
-                let squares = x[(first + other) * inner..][..inner].iter().map(|x| x * x);
-                row.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
-            }
-            let x = &x[i * inner..][..inner];
-            if beta == 0.75 {
-                row.iter_mut().zip(x).for_each(|(y, x)| *y = x / three_quarters(bias + scale * *y));
-            } else {
-                row.iter_mut().zip(x).for_each(|(y, x)| *y = x / (bias + scale * *y).powf(beta));
-            }
+    // Computes the result of a channel of an image.
+    let row = move |x: &[f32], i: usize, row: &mut [f32]| {
+        let (first, channel) = (i / channels * channels, i % channels);
+        row.fill(0.0);
+        for other in channel.saturating_sub(before)..channels.min(channel.saturating_add(after).saturating_add(1)) {
+            let squares = x[(first + other) * inner..][..inner].iter().map(|x| x * x);
+            row.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
         }
+        let x = &x[i * inner..][..inner];
+        if beta == 0.75 {
+            row.iter_mut().zip(x).for_each(|(y, x)| *y = x / three_quarters(bias + scale * *y));
+        } else {
+            row.iter_mut().zip(x).for_each(|(y, x)| *y = x / (bias + scale * *y).powf(beta));
+        }
+    };
+    let kernel = Kernel::shared([0], move |workers, data, out| {
+        let (x, out, channel) = (floats(data[0]), floats_mut(out), inner.max(1));
+        let (threads, part) = divided(workers, out.len(), channel);
+        workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| {
+            let rows = out.chunks_exact_mut(channel).enumerate();
+            rows.for_each(|(j, out)| row(x, i * (part / channel) + j, out));
+        });
         Ok(())
     });
     Some(kernel.into())

@@ -1,6 +1,8 @@
 //! Kernels of data movement: a copy loop nest for each contiguous part.
 
+use super::store::internal_error;
 use super::{Kernel, Prepared, constant, dtype, extents, position};
+use crate::workers::Workers;
 use gradus_dialects::layout::{self, CopyNest, LayoutError, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Module, OpArgs, Type};
@@ -27,7 +29,34 @@ pub(super) fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {
 
 /// A kernel that runs a copy loop nest.
 pub(super) fn copies(nest: CopyNest, size: usize) -> Kernel {
-    Kernel::new([0], move |data, out| moved(nest.copy(data[0], out, size)))
+    Kernel::shared([0], move |workers, data, out| copy(workers, &nest, data[0], out, size))
+}
+
+/// Number of elements whose movement takes as long as a vector operation.
+const ELEMENTS_PER_STEP: usize = 2;
+/// Number of parts per thread, so that threads which start late have less to do.
+const PARTS_PER_THREAD: usize = 4;
+
+/// Runs a copy loop nest, on several threads if that pays.
+fn copy(workers: &Workers, nest: &CopyNest, source: &[u8], target: &mut [u8], size: usize) -> Result<(), Trap> {
+    let elements = usize::try_from(nest.elements()).unwrap_or(usize::MAX);
+    let threads = workers.for_steps(elements / ELEMENTS_PER_STEP);
+    if threads < 2 {
+        return moved(nest.copy(source, target, size));
+    }
+    let mut rest = (0, target);
+    let parts = nest.divide((PARTS_PER_THREAD * threads) as u64).into_iter().map(|(range, part)| {
+        let [first, end] = [range.start, range.end].map(|n| usize::try_from(n).ok()?.checked_mul(size));
+        let (at, bytes) = std::mem::take(&mut rest);
+        let (_, bytes) = bytes.split_at_mut_checked(first?.checked_sub(at)?)?;
+        let (own, after) = bytes.split_at_mut_checked(end?.checked_sub(first?)?)?;
+        rest = (end?, after);
+        Some((part, own))
+    });
+    workers.try_share(threads, parts, |part| {
+        let (part, own) = part.ok_or_else(internal_error)?;
+        moved(part.copy(source, own, size))
+    })
 }
 
 fn element_size(m: &Module, args: &OpArgs<'_>) -> Option<usize> {
@@ -50,11 +79,15 @@ pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         ints_to_tensor(dtype, &[1], &[pad as i64])
     };
     let has_padding = to.size() != to.elements();
-    let kernel = Kernel::new([0], move |data, out| {
+    let nest = Relayout::new(&from, &to).ok()?.nest();
+    let kernel = Kernel::shared([0], move |workers, data, out| {
         if has_padding {
             fill(out, pad.bytes());
         }
-        moved(Relayout::new(&from, &to).and_then(|moves| moves.copy(data[0], out, dtype.size())))
+        match &nest {
+            Some(nest) => copy(workers, nest, data[0], out, dtype.size()),
+            None => moved(Relayout::new(&from, &to).and_then(|moves| moves.copy(data[0], out, dtype.size()))),
+        }
     });
     Some(kernel.into())
 }
@@ -98,8 +131,8 @@ pub(super) fn concat(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         parts.push(CopyNest::strided(&part, [&strides(&part), &apart], [0, start]).ok()?);
         start += part[axis] * apart[axis];
     }
-    let kernel = Kernel::new(0..args.operands.len(), move |data, out| {
-        parts.iter().zip(data).try_for_each(|(nest, part)| moved(nest.copy(part, out, size)))
+    let kernel = Kernel::shared(0..args.operands.len(), move |workers, data, out| {
+        parts.iter().zip(data).try_for_each(|(nest, part)| copy(workers, nest, part, out, size))
     });
     Some(kernel.into())
 }
@@ -135,7 +168,7 @@ pub(super) fn split(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let to = wide(m, ty)?;
         let nest = CopyNest::strided(&to, [&apart, &strides(&to)], [start, 0]).ok()?;
         start += to[axis] * apart[axis];
-        Some(Kernel::new([0], move |data, out| moved(nest.copy(data[0], out, size))))
+        Some(copies(nest, size))
     };
     Some(Prepared::Kernels(args.result_types.iter().map(&mut part).collect::<Option<_>>()?))
 }
@@ -160,9 +193,9 @@ pub(super) fn pad(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     if value.is_some_and(|i| super::size(m, args.operand_type(i)) != Some(dtype.size())) {
         return None;
     }
-    let kernel = Kernel::new([0].into_iter().chain(value), move |data, out| {
+    let kernel = Kernel::shared([0].into_iter().chain(value), move |workers, data, out| {
         fill(out, data.get(1).copied().unwrap_or(&[0]));
-        moved(nest.copy(data[0], out, dtype.size()))
+        copy(workers, &nest, data[0], out, dtype.size())
     });
     Some(kernel.into())
 }

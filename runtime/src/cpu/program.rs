@@ -28,7 +28,7 @@ impl<'m> Program<'m> {
         Program { module, function, schedule, interpreter, workers: Workers::default() }
     }
 
-    /// Sets the thread pool of schedules.
+    /// Sets the threads of schedules.
     pub fn on(self, workers: Workers) -> Program<'m> {
         Program { workers, ..self }
     }
@@ -40,7 +40,7 @@ impl<'m> Program<'m> {
     pub fn call(&mut self, arguments: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         match &mut self.schedule {
             Some(schedule) if schedule.takes(self.module, &arguments) => {
-                self.workers.run(|| schedule.run(self.module, &self.workers, &arguments))
+                schedule.run(self.module, &self.workers, &arguments)
             }
             _ => self.interpreter.call(self.function, arguments),
         }
