@@ -91,7 +91,8 @@ impl Tool {
     }
 }
 
-/// Runs the pipeline of a target, with dumps between its passes, and marks the program as compiled for it.
+/// Runs the pipeline of a target on the only program of its context, with dumps between its passes, and marks the program
+/// as compiled for it. Constants that the program no longer uses are freed.
 pub fn compile(
     tool: &Tool,
     m: &mut Module,
@@ -110,6 +111,11 @@ pub fn compile(
         }
         Event::Report(_) => {}
     });
+    // Weights in the form before a pass would stay in the context otherwise.
+    watch.after_pass = Some(Box::new(|passed| {
+        passed.module.ctx.release_unused_constants(passed.module);
+        Ok(())
+    }));
     let done = pipeline.run(m, &RunOptions { printing, ..RunOptions::default() }, &mut watch);
     drop(watch);
     done.map_err(|_| report(&m.ctx, &said, streams))?;

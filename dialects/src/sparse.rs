@@ -84,7 +84,7 @@ fn zeros(m: &Module, constant: Arg) -> Option<(u64, u64)> {
     let is_zero = |bytes: &&[u8]| {
         bytes.split_last().is_some_and(|(last, rest)| last & mask == 0 && rest.iter().all(|&byte| byte == 0))
     };
-    let zeros = dense.data.chunks_exact(dtype.size()).filter(is_zero).count() as u64;
+    let zeros = dense.data().chunks_exact(dtype.size()).filter(is_zero).count() as u64;
     Some((if dense.splat { zeros * all } else { zeros }, all))
 }
 

@@ -3,6 +3,8 @@
 use crate::affine::{AffineMap, IntegerSet};
 use crate::intern::{Attr, Str, Type};
 use bytes::Bytes;
+use std::hash::{Hash, Hasher};
+use std::sync::{PoisonError, RwLock};
 
 /// A part of the text of a dialect attribute or type: literal text, or an entity referenced by alias.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -170,12 +172,49 @@ pub enum AttrData {
 ///
 /// An element takes its type's bits rounded up to whole bytes, little-endian (a boolean one byte, a complex number two
 /// elements). The bytes are shared from file to kernel.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Debug)]
 pub struct Dense {
     /// A vector or tensor type of static shape.
     pub ty: Type,
-    /// Whether `data` is a splat: one element that stands for all.
+    /// Whether the bytes are a splat: one element that stands for all.
     pub splat: bool,
-    /// The elements.
-    pub data: Bytes,
+    /// The elements; none once they are released.
+    data: RwLock<Bytes>,
+}
+
+impl Dense {
+    /// Creates elements.
+    pub fn new(ty: Type, splat: bool, data: impl Into<Bytes>) -> Dense {
+        Dense { ty, splat, data: RwLock::new(data.into()) }
+    }
+
+    /// The bytes of the elements. None if they were [released](crate::Context::release_unused_constants).
+    pub fn data(&self) -> Bytes {
+        self.data.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Frees the elements.
+    pub(crate) fn release(&self) {
+        *self.data.write().unwrap_or_else(PoisonError::into_inner) = Bytes::new();
+    }
+}
+
+impl Clone for Dense {
+    fn clone(&self) -> Dense {
+        Dense::new(self.ty, self.splat, self.data())
+    }
+}
+
+impl PartialEq for Dense {
+    fn eq(&self, other: &Dense) -> bool {
+        self.ty == other.ty && self.splat == other.splat && self.data() == other.data()
+    }
+}
+
+impl Eq for Dense {}
+
+impl Hash for Dense {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.ty, self.splat, self.data()).hash(state);
+    }
 }

@@ -5,6 +5,7 @@
 
 mod attrs;
 mod extensions;
+mod release;
 mod types;
 
 use crate::attrs::AttrData;

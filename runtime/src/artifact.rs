@@ -65,7 +65,7 @@ const VALUE: &str = "value";
 fn constant(m: &Module, op: Op) -> Option<(Attr, Bytes)> {
     let attr = m.inherent_attr(op, VALUE)?;
     match m.ctx.attr_data(attr) {
-        AttrData::Dense(dense) if !dense.splat => Some((attr, dense.data.clone())),
+        AttrData::Dense(dense) if !dense.splat => Some((attr, dense.data())),
         _ => None,
     }
 }

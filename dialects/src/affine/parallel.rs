@@ -224,7 +224,7 @@ fn groups_attr(ctx: &Context, groups: &[i32]) -> Attr {
     let splat = groups.windows(2).all(|w| w[0] == w[1]) && !groups.is_empty();
     let stored = if splat { &groups[..1] } else { groups };
     let data: Vec<u8> = stored.iter().flat_map(|n| n.to_le_bytes()).collect();
-    ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat, data: data.into() })))
+    ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, splat, data))))
 }
 
 fn print_parallel(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {

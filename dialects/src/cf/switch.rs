@@ -180,7 +180,7 @@ fn values_attr(ctx: &Context, flag: Type, values: &[i64]) -> Attr {
     let splat = values.iter().all(|v| v == &values[0]);
     let data: Vec<u8> = values[..if splat { 1 } else { values.len() }].iter().flat_map(element).collect();
     let ty = ctx.vector_type(&[values.len() as i64], flag);
-    ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat, data: data.into() })))
+    ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, splat, data))))
 }
 
 /// Returns the case values, sign-extended.
@@ -193,7 +193,8 @@ fn case_values(m: &Module, op: Op) -> Vec<i64> {
         let unused = 64u32.saturating_sub(width);
         low << unused >> unused
     };
-    let values = dense.data.chunks_exact((width as usize).div_ceil(8)).map(element);
+    let data = dense.data();
+    let values = data.chunks_exact((width as usize).div_ceil(8)).map(element);
     if dense.splat { values.cycle().take(m.successors(op).len().saturating_sub(1)).collect() } else { values.collect() }
 }
 

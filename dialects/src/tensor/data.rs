@@ -130,7 +130,8 @@ fn dense_element(ctx: &Context, dense: &Dense, at: usize) -> Option<Attr> {
     let width = ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(FloatKind::width))?;
     let size = (width as usize).div_ceil(8);
     let start = if dense.splat { 0 } else { at.checked_mul(size)? };
-    let bytes = dense.data.get(start..start.checked_add(size)?)?;
+    let data = dense.data();
+    let bytes = data.get(start..start.checked_add(size)?)?;
     let mut wide = [0; 16];
     wide.get_mut(..size)?.copy_from_slice(bytes);
     let bits = u128::from_le_bytes(wide);
@@ -164,7 +165,7 @@ pub(crate) fn retyped_constant(ctx: &Context, tensor: Attr, ty: Type, splat_only
     let AttrData::Dense(dense) = ctx.attr_data(tensor) else { return None };
     ctx.static_shape(ty)?;
     (dense.splat || !splat_only)
-        .then(|| ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat: dense.splat, data: dense.data.clone() }))))
+        .then(|| ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, dense.splat, dense.data())))))
 }
 
 /// Returns the bytes of an element with the scalar `value`, for any numeric type.
@@ -189,7 +190,7 @@ pub(crate) fn constant_of(ctx: &Context, scalars: &[Attr], ty: Type) -> Option<A
     if splat {
         data.truncate(data.len() / scalars.len());
     }
-    Some(ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat, data: data.into() }))))
+    Some(ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, splat, data)))))
 }
 
 /// Returns a splat constant of type `ty`.
@@ -197,7 +198,7 @@ pub(crate) fn splat_constant(ctx: &Context, scalar: Attr, ty: Type) -> Option<At
     ctx.static_shape(ty)?;
     let mut data = Vec::new();
     scalar_bytes(ctx, scalar, &mut data)?;
-    Some(ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat: true, data: data.into() }))))
+    Some(ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, true, data)))))
 }
 
 #[cfg(test)]

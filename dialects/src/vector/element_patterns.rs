@@ -227,8 +227,7 @@ pub(super) fn replace_by_uniform(r: &mut Rewriter<'_>, op: Op, truth: bool) -> b
     let ty = m.value_type(m.result(op, 0));
     let value = match m.ctx.is_shaped(ty) {
         true => {
-            let data = vec![u8::from(truth)].into();
-            m.ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat: true, data })))
+            m.ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, true, vec![u8::from(truth)]))))
         }
         false => m.ctx.bool_attr(truth),
     };

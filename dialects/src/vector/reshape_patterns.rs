@@ -41,8 +41,7 @@ pub(super) fn fold_splat(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Optio
     let (ctx, &ty) = (args.ctx(), args.result_types.first()?);
     match ctx.attr_data(constants[0]?) {
         AttrData::Dense(dense) if dense.splat => {
-            let dense = Dense { ty, splat: true, data: dense.data.clone() };
-            Some(ctx.attr(AttrData::Dense(Box::new(dense))).into())
+            Some(ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, true, dense.data())))).into())
         }
         _ => None,
     }

@@ -168,7 +168,8 @@ impl Context {
             AttrData::Dense(dense) if dense.splat => {
                 let elem = self.element_type(dense.ty);
                 let mut bytes = [0; 16];
-                bytes.get_mut(..dense.data.len())?.copy_from_slice(&dense.data);
+                let data = dense.data();
+                bytes.get_mut(..data.len())?.copy_from_slice(&data);
                 let bits = u128::from_le_bytes(bytes);
                 if let Some(kind) = self.float_kind(elem) {
                     return Some(crate::float::to_f64(kind, bits));
@@ -228,7 +229,7 @@ impl Context {
             }
             _ => return None,
         };
-        Some(self.attr(AttrData::Dense(Box::new(Dense { ty, splat: true, data: data.into() }))))
+        Some(self.attr(AttrData::Dense(Box::new(Dense::new(ty, true, data)))))
     }
 
     /// Returns the text of a string attribute, if it is UTF-8.
@@ -313,9 +314,9 @@ impl Context {
             if n.checked_mul(dtype.size())? > MAX_SPLAT_BYTES {
                 return None;
             }
-            if n == 1 { dense.data.clone() } else { dense.data.repeat(n).into() }
+            if n == 1 { dense.data() } else { dense.data().repeat(n).into() }
         } else {
-            dense.data.clone()
+            dense.data()
         };
         if dtype.is_narrow() {
             return Some(Tensor::from_bits(dtype, &shape, data.to_vec()));
@@ -342,7 +343,7 @@ impl Context {
         let data = tensor.bytes();
         let splat = tensor.len() == 1 || (tensor.len() > 1 && data[size..] == data[..data.len() - size]);
         let data = if splat { data.slice(..size) } else { data.clone() };
-        self.attr(AttrData::Dense(Box::new(Dense { ty, splat, data })))
+        self.attr(AttrData::Dense(Box::new(Dense::new(ty, splat, data))))
     }
 }
 

@@ -461,20 +461,20 @@ impl<'a> AttrPrinter<'a> {
     }
 
     fn dense(&mut self, dense: &Dense, hex_allowed: bool, out: &mut String) {
-        let elem = self.ctx.element_type(dense.ty);
+        let (elem, data) = (self.ctx.element_type(dense.ty), dense.data());
         let total = self
             .ctx
             .shape(dense.ty)
             .and_then(|shape| shape.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?)));
         if dense.splat {
-            return push_element(self.ctx, elem, &dense.data, out);
+            return push_element(self.ctx, elem, &data, out);
         }
         if hex_allowed && total.is_none_or(|n| n > MAX_LISTED) {
             out.push_str("\"0x");
             if self.ctx.int_width(elem) == Some(1) {
-                push_hex(&pack_bits(&dense.data), out);
+                push_hex(&pack_bits(&data), out);
             } else {
-                push_hex(&dense.data, out);
+                push_hex(&data, out);
             }
             return out.push('"');
         }
@@ -482,11 +482,11 @@ impl<'a> AttrPrinter<'a> {
         if count == 0 {
             return;
         }
-        let size = dense.data.len() / count;
+        let size = data.len() / count;
         let shape = self.ctx.shape(dense.ty).unwrap_or_default();
         let ctx = self.ctx;
         nested(shape, count, out, |i, out| {
-            push_element(ctx, elem, dense.data.get(i * size..(i + 1) * size).unwrap_or_default(), out);
+            push_element(ctx, elem, data.get(i * size..(i + 1) * size).unwrap_or_default(), out);
         });
     }
 

@@ -106,7 +106,7 @@ impl TypeAttrParser<'_> {
         }
         // Elements without bits (`i0`) take no bytes; they are a splat.
         let splat = splat || size == 0;
-        self.intern(AttrData::Dense(Box::new(Dense { ty, splat, data: Bytes::from(data) })))
+        self.intern(AttrData::Dense(Box::new(Dense::new(ty, splat, data))))
     }
 
     /// Parses `"0x..."`, the bytes of all elements, or of one for a splat. Booleans are packed eight to a byte.
@@ -239,8 +239,9 @@ impl TypeAttrParser<'_> {
             return Err((None, message));
         }
         let AttrData::Dense(dense) = self.ctx.attr_data(indices) else { return Ok(()) };
+        let data = dense.data();
         let index = |at: usize| {
-            let bytes = if dense.splat { dense.data.get(..8) } else { dense.data.get(8 * at..8 * at + 8) };
+            let bytes = if dense.splat { data.get(..8) } else { data.get(8 * at..8 * at + 8) };
             bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, i64::from_le_bytes)
         };
         // For a splat, checking one row suffices.
