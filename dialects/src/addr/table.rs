@@ -39,7 +39,7 @@ impl<'a> StaticAccess<'a> {
     }
 }
 
-/// Returns the address table of an op of this dialect, if it is constant; borrowed from the constants.
+/// Returns the address table of an op of this dialect, if it is constant.
 pub fn constant_table<'a>(args: &OpArgs<'a>) -> Option<AddressTable<'a>> {
     let weights = shape(args, "b").get(1).and_then(|&n| usize::try_from(n).ok());
     read(args, weights, |name| {
@@ -47,7 +47,7 @@ pub fn constant_table<'a>(args: &OpArgs<'a>) -> Option<AddressTable<'a>> {
         let extents = ctx.static_shape(args.module.value_type(table))?.iter();
         let extents = extents.map(|&d| usize::try_from(d).ok()).collect::<Option<Vec<_>>>()?;
         checked_elements(&extents).ok().filter(|&n| n as u64 <= MAX_ENTRIES)?;
-        Some((extents, ctx.dense_elements(args.module.constant(table)?)?))
+        Some((extents, Cow::Owned(ctx.dense_elements(args.module.constant(table)?)?)))
     })
 }
 

@@ -426,7 +426,8 @@ fn element(ctx: &Context, dense: Attr, indices: Option<&[i64]>) -> Option<Attr> 
         None => return None,
     };
     let size = ctx.dtype(elem)?.size();
-    let bytes = data.data.get(at.checked_mul(size)?..)?.get(..size)?;
+    let all = data.data();
+    let bytes = all.get(at.checked_mul(size)?..)?.get(..size)?;
     let tensor = Tensor::new(ctx.dtype(elem)?, Vec::new(), bytes.to_vec().into()).ok()?;
     Some(match ctx.float_kind(elem) {
         Some(_) => ctx.float_attr(elem, *tensor.to_f64().first()?),

@@ -4,7 +4,6 @@ use super::Context;
 use crate::attrs::{AttrData, Dense, Int, Piece};
 use crate::intern::{Attr, Str, Type};
 use crate::tensor::{Elem, Tensor};
-use std::borrow::Cow;
 
 macro_rules! well_known_attrs {
     ($($name:ident = $index:literal: $data:expr),* $(,)?) => {
@@ -324,17 +323,13 @@ impl Context {
         Tensor::new(dtype, shape, data).ok()
     }
 
-    /// Returns the elements of a dense attribute of element type `T`, row-major: borrowed if they are aligned for `T`, else
-    /// copied. Splats are expanded.
-    pub fn dense_elements<T: Elem>(&self, attr: Attr) -> Option<Cow<'_, [T]>> {
+    /// Returns the elements of a dense attribute of element type `T`, row-major. Splats are expanded.
+    pub fn dense_elements<T: Elem>(&self, attr: Attr) -> Option<Vec<T>> {
         let AttrData::Dense(dense) = self.attr_data(attr) else { return None };
         if self.dtype(self.element_type(dense.ty)) != Some(T::DTYPE) {
             return None;
         }
-        match bytemuck::try_cast_slice(&dense.data) {
-            Ok(all) if !dense.splat => Some(Cow::Borrowed(all)),
-            _ => Some(Cow::Owned(self.dense_tensor(attr)?.as_slice().into_owned())),
-        }
+        Some(self.dense_tensor(attr)?.as_slice().into_owned())
     }
 
     /// Returns the dense attribute of type `ty` (which gives the signedness of integers) over the tensor's bytes.

@@ -7,7 +7,6 @@ use super::strings::name;
 use super::{ParseError, Result, TypeAttrParser, hex};
 use crate::attrs::{AttrData, Dense};
 use crate::intern::{Attr, Type};
-use bytes::Bytes;
 use pest::iterators::{Pair, Pairs};
 
 impl TypeAttrParser<'_> {
