@@ -32,7 +32,7 @@ const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
 /// Options for the layout in which images are read: the target's, and others, some of which fit no layer or are not
 /// separable.
 const READINGS: [&str; 10] = [
-    "{layout=auto winograd=64}",
+    "{target=cpu}",
     "{layout=auto}",
     "{layout=NHWC}",
     "{layout=NCHW}",

@@ -4,16 +4,16 @@ use super::{Layer, check, compiled, constant, extents, list, parse, pick};
 use gradus::Tool;
 use gradus::ir::random::Random;
 
-/// A layer at the minimum size for Winograd convolution.
+/// A layer of few tiles.
 fn small(random: &mut Random) -> Layer {
-    let [channels, filters] = [(); 2].map(|()| pick(random, &[32, 33, 40, 64]));
-    let image = [(); 2].map(|()| 11 + random.below(8) as usize);
-    let batch = pick(random, &[2, 3]);
+    let [channels, filters] = [(); 2].map(|()| pick(random, &[1, 3, 16, 32, 33, 64]));
+    let image = [(); 2].map(|()| 1 + random.below(18) as usize);
+    let batch = pick(random, &[1, 2, 3]);
     layer(random, [batch, channels, filters], image)
 }
 
 fn layer(random: &mut Random, [batch, channels, filters]: [usize; 3], image: [usize; 2]) -> Layer {
-    let pads: Vec<usize> = (0..4).map(|_| random.below(4) as usize).collect();
+    let pads: Vec<usize> = (0..4).map(|i| random.below(4) as usize + 2 * usize::from(image[i % 2] < 3)).collect();
     let output = [0, 1].map(|i| image[i] + pads[i] + pads[i + 2] - 2);
     let weights = [filters, channels, 3, 3];
     let mut before = constant(random, "w", &weights);
@@ -46,8 +46,8 @@ fn windows_are_fewer_products() {
         let layer = if number < 3 { large(&mut random, number) } else { small(&mut random) };
         let m = parse(&ctx, &layer.text).unwrap_or_else(|| panic!("it is valid: {}", layer.text));
         let products = |reading| compiled(&tool, &m, reading).to_text(Default::default()).matches("addr.gemm").count();
-        let strips = products("{winograd=16}") / 16;
+        let strips = products("{algorithm=winograd}") / 16;
         assert!(products("{layout=auto}") <= 1 && (number < 3) == (strips > 1) && strips > 0, "{}", layer.text);
-        check(&tool, &ctx, &layer, "{winograd=16}", &mut random);
+        check(&tool, &ctx, &layer, "{algorithm=winograd}", &mut random);
     }
 }

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --convert-graph-to-addr="layout=auto" --propagate-layouts --canonicalize
+// RUN: gradus opt %s --convert-graph-to-addr="target=cpu" --propagate-layouts --canonicalize
 
 // An argument is read as it is, after what keeps its type too; what a convolution made with channels last.
 func.func @first_and_second(%x: tensor<1x2x6x6xf32>, %w: tensor<8x2x3x3xf32>, %v: tensor<4x8x2x2xf32>) -> tensor<1x4x3x3xf32> {
