@@ -81,6 +81,11 @@ impl Contraction {
         Contraction { groups, rows, depth, columns, taps: 1, runs: 0, nonzeros: None, strategy: None }
     }
 
+    /// Returns a depthwise convolution of `channels` channels, with `taps` products for each of `positions` results.
+    pub fn depthwise(channels: u64, taps: u64, positions: u64) -> Contraction {
+        Contraction { taps, ..Contraction::dense(channels, 1, taps, positions) }
+    }
+
     /// Returns the number of multiply-accumulates.
     pub fn products(&self) -> u64 {
         [self.groups, self.rows, self.depth, self.columns].into_iter().fold(1, u64::saturating_mul)

@@ -155,7 +155,9 @@ fn is_compatible(a: i64, b: i64) -> bool {
 fn cost(args: &OpArgs<'_>) -> OpCost {
     let [m, k] = extents(args).unwrap_or([1, 1]).map(|n| u64::try_from(n).unwrap_or(1));
     let n = rhs_extents(args).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
-    OpCost::Contract(Contraction::dense(1, m, k, n))
+    let runs = shape(args, "bases").iter().fold(1_u64, |n, &d| n.saturating_mul(u64::try_from(d).unwrap_or(1)));
+    let runs = if args.opt_operand("bases").is_some() { runs } else { 0 };
+    OpCost::Contract(Contraction { runs, ..Contraction::dense(1, m, k, n) })
 }
 
 /// Whether all addresses are constant and in bounds.

@@ -5,7 +5,7 @@ use super::table::{gathered, table};
 use super::{OFFSETS, RUN, in_f32, is_compatible, is_inside, shape};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
-use crate::op_cost::{DeclaredCost, OpCost, elements};
+use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
 use gradus_reference_kernels::{self as kernels, Reduction};
@@ -29,7 +29,7 @@ const KIND: AttrKind = AttrKind {
     effects = Effects::MayUb,
     speculatable = is_inside,
     infer = infer_pool,
-    extensions = &[&DeclaredCost(cost)],
+    extensions = &[&DeclaredCost(pool_cost)],
     eval = pool,
     format = "$kind $a `[` $bases `]` `run` $run attr-dict `:` functional-type(operands, results)"
 )]
@@ -83,10 +83,20 @@ fn infer_depthwise(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     infer_sums(args, [m, n])
 }
 
-fn cost(args: &OpArgs<'_>) -> OpCost {
+/// The number of results, and of window positions.
+fn counts(args: &OpArgs<'_>) -> [u64; 2] {
     let positions = shape(args, "bases").get(1).and_then(|&n| u64::try_from(n).ok()).unwrap_or(1);
-    let results = args.result_types.first().map_or(1, |&ty| elements(args, ty));
-    OpCost::Map(results.saturating_mul(positions))
+    [args.result_types.first().map_or(1, |&ty| elements(args, ty)), positions]
+}
+
+fn pool_cost(args: &OpArgs<'_>) -> OpCost {
+    OpCost::Map(counts(args).into_iter().fold(1, u64::saturating_mul))
+}
+
+fn cost(args: &OpArgs<'_>) -> OpCost {
+    let [results, positions] = counts(args);
+    let channels = shape(args, "b").get(1).and_then(|&n| u64::try_from(n).ok()).unwrap_or(1).max(1);
+    OpCost::Contract(Contraction::depthwise(channels, positions, results / channels))
 }
 
 fn pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

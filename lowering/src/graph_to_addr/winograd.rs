@@ -77,10 +77,10 @@ impl Tiles {
         let [channels, filters, columns] = [self.channels, self.filters, self.tiles[1]].map(i64::cast_unsigned);
         let of_strip = |rows: Range<i64>| {
             let tiles = (rows.end - rows.start).cast_unsigned() * columns;
-            let sum = OpCost::Map(tiles.saturating_mul(channels * INPUT_TERMS as u64));
-            let product = OpCost::Contract(Contraction::dense(1, tiles, channels, filters));
-            let results = OpCost::Map(tiles.saturating_mul(4 * filters * POINTS as u64));
-            [sum, product].repeat(POINTS).into_iter().chain([results])
+            let sum = Contraction::depthwise(channels, INPUT_TERMS as u64, tiles);
+            let product = Contraction::dense(1, tiles, channels, filters);
+            let results = Contraction::depthwise(filters, POINTS as u64, tiles.saturating_mul(4));
+            [sum, product].repeat(POINTS).into_iter().chain([results]).map(OpCost::Contract)
         };
         self.strips().flat_map(of_strip).collect()
     }
