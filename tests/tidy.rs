@@ -35,12 +35,11 @@ const CRATES: [&str; 23] = [
 ];
 
 /// Crates that do not know each other, though the second is before the first.
-const STRANGERS: [(&str, &str); 8] = [
+const STRANGERS: [(&str, &str); 7] = [
     ("ir", "filecheck"),
     ("interp", "reference-kernels"),
     ("dialects", "interp"),
     ("passes", "egraph"),
-    ("lowering", "cost"),
     ("runtime", "cost"),
     ("runtime", "egraph"),
     ("runtime", "passes"),

@@ -1,7 +1,7 @@
 //! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
 
 use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target};
-use gradus_cost::{CostModel, Machine, Pricing, machine_numbers, price};
+use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op};
@@ -62,26 +62,28 @@ impl Numbers {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Map(n) => self.call + n.saturating_mul(2 * ELEMENT) / self.l2_bandwidth,
             OpCost::Contract(c) if c.strategy.is_none() => self.call.saturating_add(self.contract(&c)),
-            OpCost::Contract(_) => self.reference(op),
+            OpCost::Contract(_) => NEVER,
         }
     }
 
     /// Bound by memory bandwidth if each element is used only a few times. Addresses are looked up for each panel of
     /// columns.
     fn contract(&self, c: &Contraction) -> u64 {
-        let elements = c.rows.saturating_add(c.columns).saturating_mul(c.depth);
-        let read = c.groups.saturating_mul(elements).saturating_mul(ELEMENT);
+        let read = c.rows.saturating_add(c.columns).saturating_mul(c.depth);
+        let elements = read.saturating_add(c.rows.saturating_mul(c.columns));
+        let moved = c.groups.saturating_mul(elements).saturating_mul(ELEMENT);
         let share = if c.groups > 1 && c.depth == c.taps { self.depthwise_share } else { self.product_share };
         let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
-        (c.products().saturating_mul(100) / (self.peak * share)).max(read / self.l2_bandwidth).saturating_add(starts)
+        (c.products().saturating_mul(100) / (self.peak * share)).max(moved / self.l2_bandwidth).saturating_add(starts)
     }
 
-    /// The interpreter skips no product, not even with zero.
+    /// Costs by reference. A contraction by an algorithm that has no kernel is never chosen.
     fn reference(&self, op: OpCost) -> u64 {
         let count = match op {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Map(n) => n,
-            OpCost::Contract(c) => c.products(),
+            OpCost::Contract(c) if c.strategy.is_none() => c.products(),
+            OpCost::Contract(_) => return NEVER,
         };
         self.reference_call.saturating_add(count.saturating_mul(self.reference_product))
     }

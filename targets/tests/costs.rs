@@ -38,9 +38,7 @@ fn prices(ctx: &Arc<Context>, target: &str) -> Vec<u64> {
 #[test]
 fn prices_are_those_of_the_embedded_machines() {
     let ctx = context();
-    // By reference, 1000 cycles and two per product.
-    let sparse = 1000 + 2 * 16 * 64 * 32;
-    assert_eq!(prices(&ctx, "cpu"), [2020, 65736, 6344, 556, 556, 1, sparse]);
+    assert_eq!(prices(&ctx, "cpu"), [3320, 67036, 9180, 1856, 1856, 1, NEVER]);
     assert_eq!(prices(&ctx, "nna"), [32868, 388, 4708, 356, 356, 1, NEVER]);
     assert_eq!(prices(&ctx, "npu"), [144, 4624, 592, 2389, 48, 1, NEVER]);
     assert_eq!(prices(&ctx, "cluster"), [471, 3372, 357, 307, 307, 1, NEVER]);

@@ -179,7 +179,8 @@ impl CopyNest {
         let is_plain = self.loops.iter().all(|l| l.step == 1) && self.loops.len() == self.sizes.len();
         let (at, outer) = self.loops.iter().enumerate().max_by_key(|(_, l)| l.to)?;
         let others = self.loops.iter().enumerate().filter(|&(i, _)| i != at);
-        let of_one = others.map(|(_, l)| (l.extent.saturating_sub(1)).saturating_mul(l.to)).fold(0, u64::saturating_add);
+        let of_one =
+            others.map(|(_, l)| (l.extent.saturating_sub(1)).saturating_mul(l.to)).fold(0, u64::saturating_add);
         (is_plain && self.needed != [0, 0] && of_one < outer.to).then_some(at)
     }
 

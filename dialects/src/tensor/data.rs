@@ -164,8 +164,7 @@ fn zero(ctx: &Context, ty: Type) -> Option<Attr> {
 pub(crate) fn retyped_constant(ctx: &Context, tensor: Attr, ty: Type, splat_only: bool) -> Option<Attr> {
     let AttrData::Dense(dense) = ctx.attr_data(tensor) else { return None };
     ctx.static_shape(ty)?;
-    (dense.splat || !splat_only)
-        .then(|| ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, dense.splat, dense.data())))))
+    (dense.splat || !splat_only).then(|| ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, dense.splat, dense.data())))))
 }
 
 /// Returns the bytes of an element with the scalar `value`, for any numeric type.

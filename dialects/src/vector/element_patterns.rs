@@ -226,9 +226,7 @@ pub(super) fn replace_by_uniform(r: &mut Rewriter<'_>, op: Op, truth: bool) -> b
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));
     let value = match m.ctx.is_shaped(ty) {
-        true => {
-            m.ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, true, vec![u8::from(truth)]))))
-        }
+        true => m.ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, true, vec![u8::from(truth)])))),
         false => m.ctx.bool_attr(truth),
     };
     replace_by_constant(r, op, value)

@@ -41,7 +41,8 @@ impl Context {
     fn parts_of_types_and_attrs(&self) -> FxHashSet<Attr> {
         let mut parts = FxHashSet::default();
         let pieces = |body: &[Piece], parts: &mut FxHashSet<Attr>| {
-            parts.extend(body.iter().filter_map(|piece| if let Piece::Attr(attr) = piece { Some(*attr) } else { None }));
+            parts
+                .extend(body.iter().filter_map(|piece| if let Piece::Attr(attr) = piece { Some(*attr) } else { None }));
         };
         for ty in self.types.keys() {
             match self.type_data(ty) {

@@ -106,7 +106,12 @@ impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Way::Direct(reading) => {
-                write!(f, "direct in {}{}", reading.layout.order(), if reading.is_copied { " with copied padding" } else { "" })
+                write!(
+                    f,
+                    "direct in {}{}",
+                    reading.layout.order(),
+                    if reading.is_copied { " with copied padding" } else { "" }
+                )
             }
             Way::Winograd(_) => f.write_str("winograd"),
         }

@@ -13,6 +13,7 @@
 //! | `call.rs` | kernels on tensors, for the interpreter |
 //! | `region.rs` | kernels of a step's region |
 //! | `store.rs` | memory of a schedule |
+//! | `trap.rs` | errors |
 //! | `addr.rs` | table-driven f32 products |
 //! | `int8.rs` | table-driven 8-bit products |
 //! | `narrow.rs` | 16-bit floats, computed in f32 |
@@ -40,6 +41,7 @@ mod region;
 mod schedule;
 mod step;
 mod store;
+mod trap;
 mod window;
 
 pub use program::Program;

@@ -1,9 +1,9 @@
 //! Kernels of data movement: a copy loop nest for each contiguous part.
 
-use super::store::internal_error;
+use super::trap::{internal_error, moved};
 use super::{Kernel, Prepared, constant, dtype, extents, position};
 use crate::workers::Workers;
-use gradus_dialects::layout::{self, CopyNest, LayoutError, Relayout};
+use gradus_dialects::layout::{self, CopyNest, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Module, OpArgs, Type};
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis};
@@ -20,11 +20,6 @@ fn strides(extents: &[u64]) -> Vec<u64> {
 /// The extents of an operand or result.
 fn wide(m: &Module, ty: Type) -> Option<Vec<u64>> {
     Some(extents(m, ty)?.into_iter().map(|d| d as u64).collect())
-}
-
-/// Converts a layout error to a trap.
-pub(super) fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {
-    done.map_err(|e| Trap::unsupported(e.to_string()))
 }
 
 /// A kernel that runs a copy loop nest.

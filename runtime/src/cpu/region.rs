@@ -117,7 +117,7 @@ impl Ops {
         let mut values: FxHashMap<Value, Datum> = self.args.iter().copied().zip(arguments).collect();
         let value = |values: &FxHashMap<Value, Datum>, v: Value| {
             let constant = || m.constant(v).and_then(|attr| m.ctx.dense_tensor(attr)).map(Datum::Tensor);
-            values.get(&v).cloned().or_else(constant).ok_or_else(super::store::internal_error)
+            values.get(&v).cloned().or_else(constant).ok_or_else(super::trap::internal_error)
         };
         for (op, prepared) in &self.ops {
             let operands = m.operands(*op).iter().map(|&v| value(&values, v)).collect::<Result<Vec<_>, _>>()?;
@@ -125,7 +125,7 @@ impl Ops {
                 Some(prepared) => run_on(args, prepared, &operands),
                 None => eval_op(args, &operands),
             });
-            values.extend(m.results(*op).zip(results.ok_or_else(super::store::internal_error)??));
+            values.extend(m.results(*op).zip(results.ok_or_else(super::trap::internal_error)??));
         }
         self.yielded.iter().map(|&v| value(&values, v)).collect()
     }

@@ -1,8 +1,8 @@
 //! A step of a schedule: kernels over places of memory.
 
-use super::movement::moved;
 use super::region::Ops;
-use super::store::{Others, Place, Read, Store, StridedCopy, internal_error};
+use super::store::{Others, Place, Read, Store, StridedCopy};
+use super::trap::{internal_error, moved};
 use super::{Kernel, Out, extents};
 use crate::gemm::ColumnSlice;
 use crate::workers::Workers;

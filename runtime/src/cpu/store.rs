@@ -1,6 +1,6 @@
 //! The memory of a schedule: arenas and buffers, of which results are handed out without a copy.
 
-use super::movement::moved;
+use super::trap::{internal_error, moved};
 use crate::aligned_bytes::AlignedBytes;
 use bytes::Bytes;
 use gradus_dialects::layout::CopyNest;
@@ -81,11 +81,6 @@ pub(super) struct Store {
     own: Vec<Own>,
     /// Memory for results that are copied to their place.
     scratch: AlignedBytes,
-}
-
-/// The error of an inconsistent plan, which is a bug.
-pub(super) fn internal_error() -> Trap {
-    Trap::unsupported("a value is not where it was laid out")
 }
 
 impl Store {

@@ -9,9 +9,9 @@ func.func @first_and_second(%x: tensor<1x2x6x6xf32>, %w: tensor<8x2x3x3xf32>, %v
   return %z : tensor<1x4x3x3xf32>
 }
 // So many columns are computed from it that to put channels last once costs less.
-func.func @many_columns(%x: tensor<1x2x3x3xf32>, %w: tensor<2048x2x2x2xf32>) -> tensor<1x2048x2x2xf32> {
-  %y = graph.conv %x, %w : (tensor<1x2x3x3xf32>, tensor<2048x2x2x2xf32>) -> tensor<1x2048x2x2xf32>
-  return %y : tensor<1x2048x2x2xf32>
+func.func @many_columns(%x: tensor<1x2x17x17xf32>, %w: tensor<16384x2x2x2xf32>) -> tensor<1x16384x16x16xf32> {
+  %y = graph.conv %x, %w : (tensor<1x2x17x17xf32>, tensor<16384x2x2x2xf32>) -> tensor<1x16384x16x16xf32>
+  return %y : tensor<1x16384x16x16xf32>
 }
 // Of bytes, four of a run are multiplied at a time.
 func.func @bytes(%x: tensor<1x4x3x3xui8>, %w: tensor<2x4x2x2xi8>) -> tensor<1x2x2x2xi32> {

@@ -1,0 +1,14 @@
+//! Errors of kernels.
+
+use gradus_dialects::layout::LayoutError;
+use gradus_ir::eval::Trap;
+
+/// Converts a layout error to a trap.
+pub(super) fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {
+    done.map_err(|e| Trap::unsupported(e.to_string()))
+}
+
+/// The error of an inconsistent schedule, which is a bug.
+pub(super) fn internal_error() -> Trap {
+    Trap::unsupported("a value is not where it was laid out")
+}
