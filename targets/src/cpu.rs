@@ -8,8 +8,8 @@ use gradus_ir::{Module, Op};
 use gradus_runtime::cpu::Program;
 use gradus_runtime::workers::Workers;
 
-/// The declaration. Products with a common operand are not merged: each reads the operand in place, and slices of a
-/// merged result would be copied.
+/// The declaration. The pipeline merges no ops (`graph-merge`): products with a common operand read it in place, slices
+/// of a merged result would be copied, and an elementwise op after a concatenation is fused into no product.
 pub const TARGET: Target = Target {
     cost: CostModel {
         name: "cpu",
@@ -21,7 +21,8 @@ pub const TARGET: Target = Target {
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
         approx: true,
     },
-    pipeline: "builtin.module(canonicalize,saturate{target=cpu floats=approx},\
+    pipeline: "builtin.module(canonicalize,saturate{target=cpu floats=approx \
+               rules=graph-algebra,graph-fuse,sparse,mul-as-conv,matmul-as-conv},\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues,canonicalize,pack-panels{widths=$panel_widths},canonicalize,cse,\
                form-steps,dce,plan-memory)",
