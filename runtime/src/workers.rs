@@ -15,6 +15,9 @@ pub struct Workers {
 /// Number of vector additions or multiplications below which work is finished before another thread begins.
 const FEW_STEPS: usize = 10_000;
 
+/// Number of parts of divided work per thread.
+const PARTS_PER_THREAD: usize = 4;
+
 impl Workers {
     /// Creates the threads.
     ///
@@ -34,6 +37,11 @@ impl Workers {
             Some(team) if steps >= FEW_STEPS => 1 + team.size(),
             _ => 1,
         }
+    }
+
+    /// Number of parts of work on `threads` threads: several per thread, so that threads which start late have less to do.
+    pub fn parts(threads: usize) -> usize {
+        if threads > 1 { PARTS_PER_THREAD * threads } else { 1 }
     }
 
     /// Processes each item once, on all threads if `threads` is more than 1.

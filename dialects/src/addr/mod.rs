@@ -15,7 +15,7 @@ pub use window::{DepthwiseOp, PoolOp};
 
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
 use crate::graph::Inputs;
-use crate::op_cost::{Contraction, DeclaredCost, OpCost};
+use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
 use gradus_ir::{
@@ -155,8 +155,7 @@ fn is_compatible(a: i64, b: i64) -> bool {
 fn cost(args: &OpArgs<'_>) -> OpCost {
     let [m, k] = extents(args).unwrap_or([1, 1]).map(|n| u64::try_from(n).unwrap_or(1));
     let n = rhs_extents(args).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
-    let runs = shape(args, "bases").iter().fold(1_u64, |n, &d| n.saturating_mul(u64::try_from(d).unwrap_or(1)));
-    let runs = if args.opt_operand("bases").is_some() { runs } else { 0 };
+    let runs = args.opt_operand("bases").map_or(0, |bases| elements(args, args.module.value_type(bases)));
     OpCost::Contract(Contraction { runs, ..Contraction::dense(1, m, k, n) })
 }
 

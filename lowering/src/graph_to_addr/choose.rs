@@ -38,11 +38,12 @@ impl Chooser<'_> {
             self.remark(b.module, op, &priced);
             ways = priced.into_iter().map(|way| way.1).collect();
         }
-        let otherwise = conv.reading(&axes.channels_last, axes, self.options).map(Way::Direct);
-        ways.iter().chain(&otherwise).find_map(|way| match way {
+        let lowered = ways.iter().find_map(|way| match way {
             Way::Direct(reading) => conv.lower(b, op, axes, reading, self.options),
             Way::Winograd(tiles) => conv.lower_winograd(b, op, tiles),
-        })
+        });
+        lowered
+            .or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, axes, self.options)?, self.options))
     }
 
     /// The ways that are possible and allowed.

@@ -29,8 +29,6 @@ impl Around {
 
 /// Number of vector operations per element of a normalization, of 16 elements each: an exponential and a few more.
 const STEPS_PER_ELEMENT: usize = 2;
-/// Number of parts per thread, so that threads which start late have less to do.
-const PARTS_PER_THREAD: usize = 4;
 
 /// Applies `f` to the lanes along an axis, many lanes at once: `f` gets a row of elements per position on the axis.
 /// Threads share the extents before the axis.
@@ -56,8 +54,7 @@ fn lanes(around: Around, f: impl Fn(&mut [&mut [f32]], &mut [f32], &mut [f32]) +
 /// Number of threads for a normalization of `elements`, and the elements of a part: whole blocks.
 fn divided(workers: &Workers, elements: usize, block: usize) -> (usize, usize) {
     let threads = workers.for_steps(elements.saturating_mul(STEPS_PER_ELEMENT));
-    let parts = if threads > 1 { threads * PARTS_PER_THREAD } else { 1 };
-    (threads, (elements / block).div_ceil(parts).max(1).saturating_mul(block))
+    (threads, (elements / block).div_ceil(Workers::parts(threads)).max(1).saturating_mul(block))
 }
 
 /// Subtracts the maximum of each lane and sums the exponentials, which `keep` receives.

@@ -75,8 +75,6 @@ const CHUNK: usize = 2048;
 
 /// Number of elements whose movement takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 4;
-/// Number of parts per thread, so that threads which start late have less to do.
-const PARTS_PER_THREAD: usize = 4;
 
 /// An outer loop.
 #[derive(Debug)]
@@ -123,7 +121,7 @@ impl Map {
         let (out, run) = (floats_mut(out), self.run.max(1));
         let rows = out.len() / run;
         let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP * (1 + self.stages.len()));
-        let parts = if threads > 1 { PARTS_PER_THREAD * threads } else { 1 };
+        let parts = Workers::parts(threads);
         let part = match rows {
             0 | 1 => run.div_ceil(parts).next_multiple_of(CHUNK),
             _ => rows.div_ceil(parts) * run,

@@ -29,8 +29,6 @@ pub(super) fn copies(nest: CopyNest, size: usize) -> Kernel {
 
 /// Number of elements whose movement takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 2;
-/// Number of parts per thread, so that threads which start late have less to do.
-const PARTS_PER_THREAD: usize = 4;
 
 /// Runs a copy loop nest, on several threads if that pays.
 fn copy(workers: &Workers, nest: &CopyNest, source: &[u8], target: &mut [u8], size: usize) -> Result<(), Trap> {
@@ -40,7 +38,7 @@ fn copy(workers: &Workers, nest: &CopyNest, source: &[u8], target: &mut [u8], si
         return moved(nest.copy(source, target, size));
     }
     let mut rest = (0, target);
-    let parts = nest.divide((PARTS_PER_THREAD * threads) as u64).into_iter().map(|(range, part)| {
+    let parts = nest.divide(Workers::parts(threads) as u64).into_iter().map(|(range, part)| {
         let [first, end] = [range.start, range.end].map(|n| usize::try_from(n).ok()?.checked_mul(size));
         let (at, bytes) = std::mem::take(&mut rest);
         let (_, bytes) = bytes.split_at_mut_checked(first?.checked_sub(at)?)?;
