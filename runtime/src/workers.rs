@@ -2,6 +2,7 @@
 
 mod team;
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use team::Team;
 
@@ -44,13 +45,14 @@ impl Workers {
         if threads > 1 { PARTS_PER_THREAD * threads } else { 1 }
     }
 
-    /// Processes each item once, on all threads if `threads` is more than 1.
-    pub fn share<T>(&self, threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
+    /// Processes each item once, on all threads if `threads` is more than 1. Each thread begins with its own share of
+    /// neighbouring items, the same one each time, so that it finds in its cache what it wrote before; then it takes what
+    /// is left of the others' shares.
+    pub fn share<T: Send>(&self, threads: usize, items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
         let Some(team) = self.team.as_ref().filter(|_| threads > 1) else { return items.for_each(work) };
-        let items = Mutex::new(items);
-        let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-        team.run(&|| {
-            while let Some(item) = next() {
+        let shares = Shares::new(items, 1 + team.size());
+        team.run(&|thread| {
+            while let Some(item) = shares.next(thread) {
                 work(item);
             }
         });
@@ -60,10 +62,10 @@ impl Workers {
     ///
     /// # Errors
     /// One of those of `work`. All items are processed all the same.
-    pub fn try_share<T, E: Send>(
+    pub fn try_share<T: Send, E: Send>(
         &self,
         threads: usize,
-        items: impl Iterator<Item = T> + Send,
+        items: impl Iterator<Item = T>,
         work: impl Fn(T) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
         let failure = Mutex::new(Ok(()));
@@ -73,6 +75,26 @@ impl Workers {
             }
         });
         failure.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Items, a share of them per thread.
+struct Shares<T>(Vec<Mutex<VecDeque<T>>>);
+
+impl<T> Shares<T> {
+    fn new(items: impl Iterator<Item = T>, threads: usize) -> Shares<T> {
+        let items: Vec<T> = items.collect();
+        let count = items.len();
+        let mut items = items.into_iter();
+        let size = |thread: usize| (thread + 1) * count / threads - thread * count / threads;
+        Shares((0..threads).map(|thread| Mutex::new(items.by_ref().take(size(thread)).collect())).collect())
+    }
+
+    /// Takes the thread's next item, or the last one of another thread.
+    fn next(&self, thread: usize) -> Option<T> {
+        let of = |thread: usize| self.0[thread % self.0.len()].lock().unwrap_or_else(PoisonError::into_inner);
+        let own = of(thread).pop_front();
+        own.or_else(|| (1..self.0.len()).find_map(|i| of(thread + i).pop_back()))
     }
 }
 

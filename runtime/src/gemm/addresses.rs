@@ -1,6 +1,6 @@
 //! The compiled form of the left operand's address table, as micro-kernels read it.
 
-use super::MAX_SUMMANDS;
+use super::LONGEST_RUN;
 use super::kernel::Run;
 use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
 use std::ops::Range;
@@ -16,9 +16,9 @@ pub struct RunSplit {
 
 impl RunSplit {
     /// The split for f32.
-    pub const FLOATS: RunSplit = RunSplit { most: MAX_SUMMANDS, multiple: 1 };
+    pub const FLOATS: RunSplit = RunSplit { most: LONGEST_RUN, multiple: 1 };
     /// The split for 8-bit integers, which are multiplied in groups of four.
-    pub const BYTES: RunSplit = RunSplit { most: 4 * MAX_SUMMANDS, multiple: 4 };
+    pub const BYTES: RunSplit = RunSplit { most: 4 * LONGEST_RUN, multiple: 4 };
 
     /// The length of parts of a run. A run without a suitable divisor stays whole.
     fn of(self, run: usize) -> usize {
@@ -95,14 +95,12 @@ impl Addresses {
         &self.runs
     }
 
-    /// Trims leading and trailing runs that are padding for all of these rows. Returns the number of trimmed leading
-    /// runs and the rest.
-    pub(super) fn there<'a>(&self, rows: Range<usize>, runs: &'a [Run]) -> (usize, &'a [Run]) {
+    /// The runs without leading and trailing ones that are padding for all of these rows.
+    pub(super) fn there(&self, rows: Range<usize>, runs: &[Run]) -> Range<usize> {
         let table = &self.table[rows.start * self.stride..rows.end * self.stride];
-        let is_supported = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != ZERO_PAGE);
-        let Some(first) = runs.iter().position(is_supported) else { return (0, &[]) };
-        let end = runs.iter().rposition(is_supported).map_or(first, |last| last + 1);
-        (first, &runs[first..end])
+        let is_there = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != ZERO_PAGE);
+        let Some(first) = runs.iter().position(is_there) else { return 0..0 };
+        first..runs.iter().rposition(is_there).map_or(first, |last| last + 1)
     }
 
     /// Number of summands of a part of a run.

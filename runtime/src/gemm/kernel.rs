@@ -6,7 +6,7 @@ use crate::vector::Vector;
 
 /// The operands of a micro-kernel call: `mr` rows times one panel, over a range of summands.
 pub(super) struct Tile<'a> {
-    /// The buffer of A.
+    /// The buffer of A, or the packed rows.
     pub a: *const f32,
     /// Offsets of the first row of the tile; the next row is `table_stride` entries further.
     pub table: *const i32,
@@ -14,12 +14,13 @@ pub(super) struct Tile<'a> {
     pub table_stride: usize,
     /// The runs of summands.
     pub runs: &'a [Run],
-    /// Number of summands per run.
+    /// Number of summands per run: a multiple of [`UNROLL`], unless rows are packed.
     pub run: usize,
     /// The panel of B: `nr` elements per summand.
     pub b: *const f32,
-    /// Address for software prefetch: one cache line per summand of the panel that is read next.
+    /// Address for software prefetch: a cache line per vector and [`UNROLL`] summands, of the panel that is read next.
     pub ahead: *const f32,
+    /// Number of elements from line to line: 0 if there are no more.
     pub ahead_step: usize,
     /// The first element of the result tile.
     pub c: *mut f32,
@@ -41,7 +42,7 @@ pub(super) struct Run {
 }
 
 /// The elements of runs that are padding.
-pub(super) static ZEROS: [f32; super::MAX_SUMMANDS] = [0.0; super::MAX_SUMMANDS];
+pub(super) static ZEROS: [f32; super::LONGEST_RUN] = [0.0; super::LONGEST_RUN];
 
 /// The epilogue of a tile: bias, residual, clamp.
 #[derive(Clone, Copy)]
@@ -56,21 +57,35 @@ pub(super) struct Epilogue {
     pub high: f32,
 }
 
+/// Number of summands per iteration of the innermost loop, so that few of its instructions count and prefetch.
+pub(super) const UNROLL: usize = 4;
+
 /// A micro-kernel of one tile size.
 pub(super) type Kernel = unsafe fn(&Tile<'_>);
 
-/// Computes a tile of `MR` rows and `NV` vectors. With `HOLES`, offset -1 reads zeros.
+/// How a micro-kernel reads A.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// Through the table.
+    Table,
+    /// Through the table, where offset -1 reads zeros.
+    Holes,
+    /// From packed rows: `mr` elements per summand.
+    Packed,
+}
+
+/// Computes a tile of `MR` rows and `NV` vectors of the `WIDTH` that a panel has, with A read as [`Left`] number `LEFT`.
 ///
 /// # Safety
-/// The machine has the vectors. The table has `MR` rows, and all offsets of table and runs are inside the buffer. `b`
-/// has one element per summand and column. `c` is writable, and `bias` and `add` are readable, for each element of the
-/// tile.
+/// The machine has the vectors. The table has `MR` rows, and all offsets of table and runs are inside the buffer; or `a`
+/// has `MR` elements per summand, if it is packed. `b` has one element per summand and column. `c` is writable, and
+/// `bias` and `add` are readable, for each element of the tile.
 #[inline(always)]
-pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
+pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(
+    t: &Tile<'_>) {
     // SAFETY: rows, summands and columns are those that the caller guarantees.
     unsafe {
-        let mut sums = [[V::splat(0.0); NV]; MR];
-        let (mut b, mut ahead) = (t.b, t.ahead);
+        let mut sums = Sums::<V, MR, NV, WIDTH> { of: [[V::splat(0.0); NV]; MR], b: t.b, ahead: t.ahead };
         let add = t.epilogue.and_then(|last| last.add);
         for i in 0..MR {
             for v in 0..NV {
@@ -81,34 +96,82 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOL
                 }
             }
         }
-        for run in t.runs {
-            let mut rows = [t.a; MR];
-            for i in 0..MR {
-                let at = *t.table.add(i * t.table_stride + run.column);
-                rows[i] = t.a.wrapping_offset(at as isize + run.offset as isize);
-                if HOLES && at == -1 {
-                    rows[i] = ZEROS.as_ptr();
-                }
+        if LEFT == Left::Packed as usize {
+            let count = t.runs.len() * t.run;
+            sums.add(t, count, |i, k| t.a.add(k * MR + i));
+            for k in count / UNROLL * UNROLL..count {
+                sums.summand(k, 0, &|i, k| t.a.add(k * MR + i));
+                sums.b = sums.b.add(WIDTH * V::LANES);
             }
-            for k in 0..t.run {
-                let mut columns = [V::splat(0.0); NV];
-                for v in 0..NV {
-                    columns[v] = V::load(b.add(v * V::LANES));
-                }
+        } else {
+            for run in t.runs {
+                let mut rows = [t.a; MR];
                 for i in 0..MR {
-                    let x = V::splat(*rows[i].add(k));
-                    for v in 0..NV {
-                        sums[i][v] = x.multiply_add(columns[v], sums[i][v]);
+                    let at = *t.table.add(i * t.table_stride + run.column);
+                    rows[i] = t.a.wrapping_offset(at as isize + run.offset as isize);
+                    if LEFT == Left::Holes as usize && at == -1 {
+                        rows[i] = ZEROS.as_ptr();
                     }
                 }
-                b = b.add(NV * V::LANES);
-                V::prefetch(ahead);
-                ahead = ahead.wrapping_add(t.ahead_step);
+                sums.add(t, t.run, |i, k| rows[i].add(k));
             }
         }
         for i in 0..MR {
             for v in 0..NV {
-                finish(t, sums[i][v], i * t.stride + v * V::LANES, v * V::LANES);
+                finish(t, sums.of[i][v], i * t.stride + v * V::LANES, v * V::LANES);
+            }
+        }
+    }
+}
+
+/// The accumulators of a tile, and the places where its next summands are.
+struct Sums<V, const MR: usize, const NV: usize, const WIDTH: usize> {
+    of: [[V; NV]; MR],
+    b: *const f32,
+    ahead: *const f32,
+}
+
+impl<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize> Sums<V, MR, NV, WIDTH> {
+    /// Adds `count` summands, but for a rest of less than [`UNROLL`], where `at(i, k)` is the place of summand k of row i.
+    ///
+    /// # Safety
+    /// As for [`tile`]: each row has `count` elements at these places.
+    #[inline(always)]
+    unsafe fn add(&mut self, t: &Tile<'_>, count: usize, at: impl Fn(usize, usize) -> *const f32) {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let mut k = 0;
+            while k + UNROLL <= count {
+                for j in 0..UNROLL {
+                    self.summand(k + j, j, &at);
+                }
+                self.b = self.b.add(UNROLL * WIDTH * V::LANES);
+                for _ in 0..NV {
+                    V::prefetch(self.ahead);
+                    self.ahead = self.ahead.wrapping_add(t.ahead_step);
+                }
+                k += UNROLL;
+            }
+        }
+    }
+
+    /// Adds summand k, which is the j-th from here on in B.
+    ///
+    /// # Safety
+    /// As for [`add`](Sums::add).
+    #[inline(always)]
+    unsafe fn summand(&mut self, k: usize, j: usize, at: &impl Fn(usize, usize) -> *const f32) {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let mut columns = [V::splat(0.0); NV];
+            for v in 0..NV {
+                columns[v] = V::load(self.b.add((j * WIDTH + v) * V::LANES));
+            }
+            for i in 0..MR {
+                let x = V::splat(*at(i, k));
+                for v in 0..NV {
+                    self.of[i][v] = x.multiply_add(columns[v], self.of[i][v]);
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The micro-kernels of each vector extension and tile size.
 
-use super::kernel::{Kernel, Tile, tile};
+use super::kernel::{Kernel, Left, Tile, tile};
 use crate::vector::{Eight, Isa};
 
 impl Isa {
@@ -8,14 +8,36 @@ impl Isa {
     pub(super) fn panels(self) -> &'static [(usize, usize)] {
         match self {
             Isa::Avx512 => &[(64, 6), (48, 8), (32, 10), (16, 12)],
-            Isa::Avx2 => &[(16, 6), (8, 6)],
-            Isa::Neon => &[(16, 6), (8, 6)],
+            Isa::Avx2 | Isa::Neon => &[(16, 6)],
             Isa::Portable => &[(8, 4)],
         }
     }
 
-    /// The micro-kernel for `rows` rows, at most the maximum in [`panels`](Isa::panels), with or without padding runs.
-    pub(super) fn kernel(self, rows: usize, columns: usize, holes: bool) -> Kernel {
+    /// Number of columns that a micro-kernel computes of a panel of `width`, of which `here` are in the result.
+    pub(super) fn computed(self, width: usize, here: usize) -> usize {
+        if width == 16 && here <= 8 && matches!(self, Isa::Avx2 | Isa::Neon) { 8 } else { width }
+    }
+
+    /// Approximate number of summands (`kc`) whose slice of a panel stays in the L1 cache.
+    pub(super) fn most_summands(self) -> usize {
+        match self {
+            Isa::Avx512 => 128,
+            Isa::Avx2 | Isa::Neon | Isa::Portable => 256,
+        }
+    }
+
+    /// Number of panels from which on rows of A are packed for them. A tile of few vectors waits for the elements of its
+    /// rows, which lie far apart, but wide ones do not.
+    pub(super) fn packs_from(self) -> usize {
+        match self {
+            Isa::Avx512 => usize::MAX,
+            Isa::Avx2 | Isa::Neon | Isa::Portable => 3,
+        }
+    }
+
+    /// The micro-kernel for `rows` rows, at most the maximum in [`panels`](Isa::panels), and for as many columns as
+    /// [`computed`](Isa::computed) says.
+    pub(super) fn kernel(self, rows: usize, columns: usize, left: Left) -> Kernel {
         let all = match (self, columns) {
             #[cfg(target_arch = "x86_64")]
             (Isa::Avx512, 64) => x86::AVX512_64,
@@ -35,26 +57,28 @@ impl Isa {
             (Isa::Neon, 8) => neon::NEON_8,
             _ => PORTABLE_8,
         };
-        all[rows - 1][usize::from(holes)]
+        all[rows - 1][left as usize]
     }
 }
 
-/// The kernels of a panel width for 1, 2, ... rows, without and with padding runs.
+/// The kernels for some vectors of the panel's, and for 1, 2, ... rows, each for the three ways to read A.
 macro_rules! kernels {
-    ($($name:ident = $tile:ident<$nv:literal> for $($rows:literal)+;)+) => {
-        $(pub(super) const $name: &[[Kernel; 2]] = &[$([$tile::<$rows, $nv, false>, $tile::<$rows, $nv, true>]),+];)+
+    ($($name:ident = $tile:ident<$nv:literal of $width:literal> for $($rows:literal)+;)+) => {
+        $(pub(super) const $name: &[[Kernel; 3]] = &[
+            $([$tile::<$rows, $nv, $width, 0>, $tile::<$rows, $nv, $width, 1>, $tile::<$rows, $nv, $width, 2>]),+
+        ];)+
     };
 }
 
 /// # Safety
 /// As for [`tile`].
-unsafe fn portable<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
+unsafe fn portable<const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(t: &Tile<'_>) {
     // SAFETY: guaranteed by the caller.
-    unsafe { tile::<Eight, MR, NV, HOLES>(t) }
+    unsafe { tile::<Eight, MR, NV, WIDTH, LEFT>(t) }
 }
 
 kernels! {
-    PORTABLE_8 = portable<1> for 1 2 3 4;
+    PORTABLE_8 = portable<1 of 1> for 1 2 3 4;
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -65,26 +89,26 @@ mod x86 {
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx512f")]
-    unsafe fn avx512<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
+    unsafe fn avx512<const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(t: &Tile<'_>) {
         // SAFETY: guaranteed by the caller.
-        unsafe { tile::<__m512, MR, NV, HOLES>(t) }
+        unsafe { tile::<__m512, MR, NV, WIDTH, LEFT>(t) }
     }
 
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
+    unsafe fn avx2<const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(t: &Tile<'_>) {
         // SAFETY: guaranteed by the caller.
-        unsafe { tile::<__m256, MR, NV, HOLES>(t) }
+        unsafe { tile::<__m256, MR, NV, WIDTH, LEFT>(t) }
     }
 
     kernels! {
-        AVX512_64 = avx512<4> for 1 2 3 4 5 6;
-        AVX512_48 = avx512<3> for 1 2 3 4 5 6 7 8;
-        AVX512_32 = avx512<2> for 1 2 3 4 5 6 7 8 9 10;
-        AVX512_16 = avx512<1> for 1 2 3 4 5 6 7 8 9 10 11 12;
-        AVX2_16 = avx2<2> for 1 2 3 4 5 6;
-        AVX2_8 = avx2<1> for 1 2 3 4 5 6;
+        AVX512_64 = avx512<4 of 4> for 1 2 3 4 5 6;
+        AVX512_48 = avx512<3 of 3> for 1 2 3 4 5 6 7 8;
+        AVX512_32 = avx512<2 of 2> for 1 2 3 4 5 6 7 8 9 10;
+        AVX512_16 = avx512<1 of 1> for 1 2 3 4 5 6 7 8 9 10 11 12;
+        AVX2_16 = avx2<2 of 2> for 1 2 3 4 5 6;
+        AVX2_8 = avx2<1 of 2> for 1 2 3 4 5 6;
     }
 }
 
@@ -96,13 +120,13 @@ mod neon {
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "neon")]
-    unsafe fn neon<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
+    unsafe fn neon<const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(t: &Tile<'_>) {
         // SAFETY: guaranteed by the caller.
-        unsafe { tile::<float32x4_t, MR, NV, HOLES>(t) }
+        unsafe { tile::<float32x4_t, MR, NV, WIDTH, LEFT>(t) }
     }
 
     kernels! {
-        NEON_16 = neon<4> for 1 2 3 4 5 6;
-        NEON_8 = neon<2> for 1 2 3 4 5 6;
+        NEON_16 = neon<4 of 4> for 1 2 3 4 5 6;
+        NEON_8 = neon<2 of 4> for 1 2 3 4 5 6;
     }
 }

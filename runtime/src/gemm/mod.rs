@@ -3,11 +3,12 @@
 //! With separable addresses, `C[m, n] = Σ_{r, j} a[base[m] + relative[r] + j] · b[r · run + j, n]`; with indirect
 //! addresses, `a[bases[m, r] + j]`. The innermost loop computes no address beyond base plus offset. Source: the seed on
 //! static compiled representations. The blocking follows Goto and van de Geijn, "Anatomy of high-performance matrix
-//! multiplication", without packing of A.
+//! multiplication". A is packed, through the tables, where several panels of few vectors read it.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `addresses.rs` | the address table of A, compiled |
+//! | `packed.rs` | packed rows of A |
 //! | `panels.rs` | packed panels of B |
 //! | `kernel.rs` | the micro-kernel |
 //! | `kernels.rs` | its instances per vector extension and tile size |
@@ -19,6 +20,7 @@ mod addresses;
 pub mod bytes;
 mod kernel;
 mod kernels;
+mod packed;
 mod panels;
 #[cfg(test)]
 mod tests;
@@ -27,16 +29,22 @@ use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
 pub use addresses::{Addresses, RunSplit};
-use kernel::{Epilogue, Run, Tile};
+use kernel::{Epilogue, Left, Run, Tile, UNROLL};
+use packed::PackedRows;
 pub use panels::Panels;
+use std::cell::RefCell;
 use std::ops::Range;
 
-/// Approximate block size of the reduction dimension (`kc`), so that a panel slice of B stays in the L1 cache. Also the
-/// maximum length of a run.
-const MAX_SUMMANDS: usize = 128;
+/// Maximum length of a run of f32. Longer ones are split, so that slices of the reduction dimension consist of runs.
+const LONGEST_RUN: usize = 128;
 
 /// Approximate number of rows per block (`mc`). All blocks have about the same size, so that none reads B for few rows.
 const MAX_ROWS: usize = 192;
+
+thread_local! {
+    /// The packed rows of the thread's block.
+    static PACKED: RefCell<PackedRows> = RefCell::default();
+}
 
 /// A matrix product.
 #[derive(Clone, Copy)]
@@ -96,20 +104,35 @@ impl Product<'_> {
     /// Computes some panels of some rows, one slice of the reduction dimension after the other.
     fn block(&self, rows: Range<usize>, panels: Range<usize>, to: Destination) {
         let (run, runs) = (self.addresses.run(), self.addresses.runs());
-        let parts = ((self.addresses.summands() + MAX_SUMMANDS / 2) / MAX_SUMMANDS).max(1);
+        let most = self.b.isa().most_summands();
+        let parts = ((self.addresses.summands() + most / 2) / most).max(1);
         let per_part = runs.len().div_ceil(parts).max(1);
         let none = runs.is_empty().then_some(&[][..]);
-        for (i, some) in runs.chunks(per_part).chain(none).enumerate() {
-            let summand = i * per_part * run;
-            let ends = [i == 0, summand + some.len() * run == self.b.summands()];
-            for panel in panels.clone() {
-                let next = match panel + 1 < panels.end {
-                    true => (panel + 1, summand),
-                    false => (panels.start, if ends[1] { 0 } else { summand + some.len() * run }),
-                };
-                self.panel(&PanelSlice { rows: rows.clone(), runs: some, run, summand, panel, next, ends }, to);
+        // Micro-kernels read through the table what they can read in steps.
+        let packs = panels.len() >= self.b.isa().packs_from() || !run.is_multiple_of(UNROLL);
+        PACKED.with_borrow_mut(|packed| {
+            for (i, some) in runs.chunks(per_part).chain(none).enumerate() {
+                let summand = i * per_part * run;
+                let ends = [i == 0, summand + some.len() * run == self.b.summands()];
+                if packs {
+                    packed.pack(self, rows.clone(), some);
+                }
+                let packed = packs.then_some(&*packed);
+                for panel in panels.clone() {
+                    let next = match panel + 1 < panels.end {
+                        true => (panel + 1, summand),
+                        false => (panels.start, if ends[1] { 0 } else { summand + some.len() * run }),
+                    };
+                    self.panel(&PanelSlice { rows: rows.clone(), runs: some, packed, summand, panel, next, ends }, to);
+                }
             }
-        }
+        });
+    }
+
+    /// The runs that are not padding for all of these rows, of which those at the ends need no sums. All runs, if sums
+    /// with zeros may be NaN.
+    fn there(&self, rows: Range<usize>, runs: &[Run]) -> Range<usize> {
+        if self.addresses.has_holes() && self.b.is_finite() { self.addresses.there(rows, runs) } else { 0..runs.len() }
     }
 
     /// Checks that all memory accesses are in bounds.
@@ -135,51 +158,52 @@ impl Product<'_> {
         let (isa, width, stride) = (self.b.isa(), self.b.width(), to.columns.of);
         let (first, tile_rows) = (work.panel * width, self.b.tile_rows());
         let here = width.min(self.b.columns() - first);
+        let computed = isa.computed(width, here);
         let bias = self.b.bias().map(|bias| bias[first..][..width].as_ptr());
         let b = &self.b.panel(work.panel)[work.summand * width..];
-        let mut scratch = ScratchTile { c: [0.0; MAX_TILE], add: [0.0; MAX_TILE], here, width, stride };
+        let mut scratch = (here < computed).then(|| ScratchTile::new(here, computed, stride));
         let (table, table_stride) = self.addresses.table();
-        let holes = self.addresses.has_holes();
-        let skips = holes && self.b.is_finite();
+        let run = self.addresses.run();
         let mut ahead = &self.b.panel(work.next.0)[work.next.1 * width..];
-        ahead = &ahead[..ahead.len().min(work.runs.len() * work.run * width)];
-        for row in work.rows.clone().step_by(tile_rows) {
+        ahead = &ahead[..ahead.len().min(work.runs.len() * run * width)];
+        for (i, row) in work.rows.clone().step_by(tile_rows).enumerate() {
             let (rows, at) = (tile_rows.min(work.rows.end - row), row * stride + first);
             let mut add = self.add.map(|add| add[at..].as_ptr());
             let target = to.c.at(at + to.columns.first);
             let mut result = target;
-            let (skipped, runs) = match skips {
-                true => self.addresses.there(row..row + rows, work.runs),
-                false => (0, work.runs),
+            let ((a, there), left) = match work.packed {
+                Some(packed) => (packed.tile(i), Left::Packed),
+                None if self.addresses.has_holes() => ((self.a, self.there(row..row + rows, work.runs)), Left::Holes),
+                None => ((self.a, 0..work.runs.len()), Left::Table),
             };
-            // SAFETY: `check` found all offsets of table and runs inside `a`. The panel has `width` elements for each
-            // summand from `summand` on. `c` and `add` have `stride` elements per row, of which `width` from `at` on
-            // exist, or they are scratch tiles of full size. `bias` has `width` elements from the panel's first column
-            // on. No other thread writes these rows of this panel. `Panels` exist only for vectors that the machine
-            // has.
+            // SAFETY: `check` found all offsets of table and runs inside `a`, and runs are read in whole steps, or `a` is
+            // packed. The panel has `width` elements for each summand from `summand` on. `c` and `add` have `stride`
+            // elements per row, of which `computed` from `at` on exist, or they are scratch tiles of that size. `bias`
+            // has `width` elements from the panel's first column on. No other thread writes these rows of this panel.
+            // `Panels` exist only for vectors that the machine has.
             unsafe {
                 // A partial tile at the right edge is computed in a scratch tile.
-                if here < width {
+                if let Some(scratch) = &mut scratch {
                     scratch.load(rows, (!work.ends[0]).then_some(result), add);
                     (add, result) = (add.map(|_| scratch.add.as_ptr()), scratch.c.as_mut_ptr());
                 }
                 let tile = Tile {
-                    a: self.a.as_ptr(),
+                    a: a.as_ptr(),
                     table: table[row * table_stride..].as_ptr(),
                     table_stride,
-                    runs,
-                    run: work.run,
-                    b: b[skipped * work.run * width..].as_ptr(),
-                    ahead: ahead.as_ptr(),
+                    runs: &work.runs[there.clone()],
+                    run,
+                    b: b[there.start * run * width..].as_ptr(),
+                    ahead: if ahead.is_empty() { b.as_ptr() } else { ahead.as_ptr() },
                     ahead_step: if ahead.is_empty() { 0 } else { LINE / 4 },
                     c: result,
-                    stride: if here < width { width } else { stride },
+                    stride: if scratch.is_some() { computed } else { stride },
                     first: work.ends[0],
                     epilogue: work.ends[1].then_some(Epilogue { bias, add, low: self.range.0, high: self.range.1 }),
                 };
-                isa.kernel(rows, width, holes)(&tile);
-                ahead = ahead.get(work.runs.len() * work.run * (LINE / 4)..).unwrap_or(&[]);
-                if here < width {
+                isa.kernel(rows, computed, left)(&tile);
+                ahead = ahead.get(there.len() * run / UNROLL * width..).unwrap_or(&[]);
+                if let Some(scratch) = &scratch {
                     scratch.store(rows, target);
                 }
             }
@@ -208,6 +232,10 @@ struct ScratchTile {
 }
 
 impl ScratchTile {
+    fn new(here: usize, width: usize, stride: usize) -> ScratchTile {
+        ScratchTile { c: [0.0; MAX_TILE], add: [0.0; MAX_TILE], here, width, stride }
+    }
+
     /// # Safety
     /// The result and the residual have the tile's columns in each of `rows` rows.
     unsafe fn load(&mut self, rows: usize, c: Option<*mut f32>, add: Option<*const f32>) {
@@ -236,7 +264,7 @@ impl ScratchTile {
 struct PanelSlice<'a> {
     rows: Range<usize>,
     runs: &'a [Run],
-    run: usize,
+    packed: Option<&'a PackedRows>,
     /// Index of the first summand.
     summand: usize,
     panel: usize,

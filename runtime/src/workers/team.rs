@@ -24,7 +24,7 @@ pub(super) struct Team {
 
 /// A job of a caller.
 #[derive(Clone, Copy)]
-struct Job(*const (dyn Fn() + Sync));
+struct Job(*const (dyn Fn(usize) + Sync));
 
 #[allow(unsafe_code, reason = "threads run jobs of another one")]
 // SAFETY: the job can be called from any thread, because it is `Sync`.
@@ -56,9 +56,9 @@ impl Team {
     /// Starts threads.
     pub(super) fn new(threads: usize) -> std::io::Result<Team> {
         let mut team = Team { shared: Arc::default(), threads: Vec::new(), in_use: Mutex::new(()) };
-        for _ in 0..threads {
+        for number in 1..=threads {
             let shared = Arc::clone(&team.shared);
-            team.threads.push(Builder::new().name("gradus worker".into()).spawn(move || shared.work())?);
+            team.threads.push(Builder::new().name("gradus worker".into()).spawn(move || shared.work(number))?);
         }
         Ok(team)
     }
@@ -68,16 +68,16 @@ impl Team {
         self.threads.len()
     }
 
-    /// Runs a job on the calling thread, and on those of the team that begin it before it is finished there. If another
+    /// Runs a job, which gets the number of the thread, on the calling thread, number 0, and on those of the team that begin it before it is finished there. If another
     /// job is running, only on the calling thread.
-    pub(super) fn run(&self, job: &(dyn Fn() + Sync)) {
+    pub(super) fn run(&self, job: &(dyn Fn(usize) + Sync)) {
         let _in_use = match self.in_use.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
-            Err(TryLockError::WouldBlock) => return job(),
+            Err(TryLockError::WouldBlock) => return job(0),
         };
         self.shared.open(job);
-        let own = catch_unwind(AssertUnwindSafe(job));
+        let own = catch_unwind(AssertUnwindSafe(|| job(0)));
         self.shared.close();
         let others = self.shared.panicked.swap(false, Ordering::Relaxed);
         match own {
@@ -105,11 +105,11 @@ impl Shared {
     }
 
     /// Lets threads begin a job, until it is closed.
-    fn open(&self, job: &(dyn Fn() + Sync)) {
+    fn open(&self, job: &(dyn Fn(usize) + Sync)) {
         #[allow(unsafe_code, reason = "threads run jobs of another one")]
         // SAFETY: only the lifetime changes. The job is called by threads that counted themselves as running while it was
         // open; `close`, which is called before the borrow ends, waits for them.
-        let job = Job(unsafe { std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync)>(job) });
+        let job = Job(unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(job) });
         let mut slot = self.lock();
         slot.job = Some(job);
         self.count.fetch_add(1, Ordering::Release);
@@ -127,15 +127,15 @@ impl Shared {
         }
     }
 
-    /// Runs jobs until the team ends.
-    fn work(&self) {
+    /// Runs jobs on thread `number` until the team ends.
+    fn work(&self, number: usize) {
         let mut seen = 0;
         while let Some(count) = self.next(seen) {
             seen = count;
             let Some(job) = self.begin() else { continue };
             #[allow(unsafe_code, reason = "threads run jobs of another one")]
             // SAFETY: the job was open when this thread began it, so the caller keeps it alive until the thread finishes.
-            let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*job.0)() }));
+            let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*job.0)(number) }));
             if done.is_err() {
                 self.panicked.store(true, Ordering::Relaxed);
             }
