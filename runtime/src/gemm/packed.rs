@@ -37,12 +37,16 @@ impl PackedRows {
             rest = others;
             let (table, stride) = of.table();
             let table = &table[tile.start * stride..];
+            let start = |i: usize, run: &Run| match table[i * stride + run.column] {
+                -1 if of.has_holes() => None,
+                at => Some((i64::from(at) + i64::from(run.offset)) as usize),
+            };
             for (to, run) in packed.chunks_exact_mut((tile.len() * of.run()).max(1)).zip(&runs[there.clone()]) {
-                let start = |i: usize| match table[i * stride + run.column] {
-                    -1 if of.has_holes() => &ZEROS[..of.run()],
-                    at => &product.a[(i64::from(at) + i64::from(run.offset)) as usize..][..of.run()],
-                };
-                interleave(to, tile.len(), start);
+                let row = |i| start(i, run).map_or(&ZEROS[..of.run()], |at| &product.a[at..][..of.run()]);
+                match of.run() {
+                    1 => to.iter_mut().enumerate().for_each(|(i, to)| *to = row(i)[0]),
+                    _ => interleave(to, tile.len(), row),
+                }
             }
             self.tiles.push(PackedTile { first, runs: there });
             first += packed.len();
