@@ -86,8 +86,6 @@ pub(super) fn ops() -> impl Iterator<Item = &'static OpInfo> {
 /// An argument of a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Argument<'a> {
-    /// The current elements of the output.
-    There,
     /// One element per element of the output.
     Many(&'a [f32]),
     /// A scalar.
@@ -115,7 +113,6 @@ fn scalar(args: &OpArgs<'_>, name: &str, default: f32) -> Option<f32> {
 #[inline(always)]
 fn one([x]: [Argument<'_>; 1], out: &mut [f32], f: impl Fn(f32) -> f32) {
     match x {
-        Argument::There => out.iter_mut().for_each(|y| *y = f(*y)),
         Argument::Many(x) => out.iter_mut().zip(x).for_each(|(y, &x)| *y = f(x)),
         Argument::One(x) => out.fill(f(x)),
     }
@@ -123,13 +120,10 @@ fn one([x]: [Argument<'_>; 1], out: &mut [f32], f: impl Fn(f32) -> f32) {
 
 #[inline(always)]
 fn two([a, b]: [Argument<'_>; 2], out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
-    use Argument::{Many, One, There};
+    use Argument::{Many, One};
     match (a, b) {
         (a, One(b)) => one([a], out, |a| f(a, b)),
         (One(a), b) => one([b], out, |b| f(a, b)),
-        (There, There) => one([There], out, |x| f(x, x)),
-        (There, Many(b)) => out.iter_mut().zip(b).for_each(|(y, &b)| *y = f(*y, b)),
-        (Many(a), There) => out.iter_mut().zip(a).for_each(|(y, &a)| *y = f(a, *y)),
         (Many(a), Many(b)) => out.iter_mut().zip(a).zip(b).for_each(|((y, &a), &b)| *y = f(a, b)),
     }
 }
@@ -228,8 +222,8 @@ mod tests {
     #[test]
     fn clipping_is_what_it_was() {
         let clip = |x: f32| {
-            let mut out = [x];
-            Unary::Clip { min: 0.0, max: 6.0 }.apply([Argument::There], &mut out);
+            let mut out = [0.0];
+            Unary::Clip { min: 0.0, max: 6.0 }.apply([Argument::One(x)], &mut out);
             out[0]
         };
         assert_eq!([clip(-1.0), clip(7.0), clip(3.0)], [0.0, 6.0, 3.0]);

@@ -137,6 +137,7 @@ impl Map {
     fn rows(&self, operands: &[&[f32]], out: &mut [f32], first: usize) {
         let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
         let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; operands.len()];
+        let mut buffers = [[0.0; CHUNK]; 2];
         let run = self.run.max(1);
         let (mut row, start) = (first / run, first % run);
         for (at, l) in index.iter_mut().zip(&self.loops).rev() {
@@ -146,7 +147,7 @@ impl Map {
         }
         for row in out.chunks_mut(run) {
             for (i, chunk) in row.chunks_mut(CHUNK).enumerate() {
-                self.chunk(operands, &offsets, start + i * CHUNK, chunk);
+                self.chunk(operands, &offsets, start + i * CHUNK, &mut buffers, chunk);
             }
             for (at, l) in index.iter_mut().zip(&self.loops).rev() {
                 *at += 1;
@@ -160,20 +161,31 @@ impl Map {
         }
     }
 
-    /// Applies all stages to a chunk of the inner loop.
+    /// Applies all stages to a chunk of the inner loop. A stage does not write where it reads: of a choice between a new
+    /// element and the old one, compilers make masked stores, which are slow.
     #[inline(always)]
-    fn chunk(&self, operands: &[&[f32]], offsets: &[usize], first: usize, out: &mut [f32]) {
+    fn chunk(
+        &self,
+        operands: &[&[f32]],
+        offsets: &[usize],
+        first: usize,
+        [previous, next]: &mut [[f32; CHUNK]; 2],
+        out: &mut [f32],
+    ) {
         let len = out.len();
-        let argument = |source| match source {
-            Source::Previous => Argument::There,
-            Source::Operand(i) if self.is_many[i] => Argument::Many(&operands[i][offsets[i] + first..][..len]),
-            Source::Operand(i) => Argument::One(operands[i][offsets[i]]),
-        };
-        for stage in &self.stages {
+        let (mut previous, mut next) = (&mut previous[..len], &mut next[..len]);
+        for (i, stage) in self.stages.iter().enumerate() {
+            let argument = |source| match source {
+                Source::Previous => Argument::Many(&*previous),
+                Source::Operand(i) if self.is_many[i] => Argument::Many(&operands[i][offsets[i] + first..][..len]),
+                Source::Operand(i) => Argument::One(operands[i][offsets[i]]),
+            };
+            let to = if i + 1 < self.stages.len() { &mut *next } else { &mut *out };
             match *stage {
-                Stage::One(function, x) => function.apply([argument(x)], out),
-                Stage::Two(function, a, b) => function.apply([argument(a), argument(b)], out),
+                Stage::One(function, x) => function.apply([argument(x)], to),
+                Stage::Two(function, a, b) => function.apply([argument(a), argument(b)], to),
             }
+            std::mem::swap(&mut previous, &mut next);
         }
     }
 }
