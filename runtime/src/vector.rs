@@ -10,6 +10,8 @@ pub(crate) const ROUND: f32 = 1.5 * (1 << 23) as f32;
 pub(crate) trait Vector: Copy {
     /// Number of lanes.
     const LANES: usize;
+    /// Number of registers.
+    const REGISTERS: usize;
 
     /// Broadcasts.
     ///
@@ -162,6 +164,7 @@ impl Eight {
 
 impl Vector for Eight {
     const LANES: usize = 8;
+    const REGISTERS: usize = 8;
 
     #[inline(always)]
     unsafe fn splat(x: f32) -> Eight {
@@ -250,6 +253,7 @@ impl Vector for Eight {
 /// A vector of one lane, for remainders narrower than any vector.
 impl Vector for f32 {
     const LANES: usize = 1;
+    const REGISTERS: usize = 16;
 
     #[inline(always)]
     unsafe fn splat(x: f32) -> f32 {
@@ -336,7 +340,7 @@ impl Vector for f32 {
 
 /// Implements [`Vector`] with intrinsics.
 macro_rules! vector {
-    ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $minus:ident,
+    ($vector:ty, $lanes:literal of $registers:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $minus:ident,
      $max:ident, $min:ident,
      |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr,
      |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident, $q:ident| $from_sums:expr,
@@ -344,6 +348,7 @@ macro_rules! vector {
      |$furthest:ident, $limit:ident| $any_at_least:expr, |$whole:ident, $to:ident| $store_integers:expr) => {
         impl Vector for $vector {
             const LANES: usize = $lanes;
+            const REGISTERS: usize = $registers;
 
             #[inline(always)]
             unsafe fn splat(x: f32) -> Self {
@@ -463,7 +468,7 @@ mod x86 {
 
     vector!(
         __m512,
-        16,
+        16 of 32,
         _mm512_set1_ps,
         _mm512_loadu_ps,
         _mm512_storeu_ps,
@@ -490,7 +495,7 @@ mod x86 {
     );
     vector!(
         __m256,
-        8,
+        8 of 16,
         _mm256_set1_ps,
         _mm256_loadu_ps,
         _mm256_storeu_ps,
@@ -556,7 +561,7 @@ mod neon {
 
     vector!(
         float32x4_t,
-        4,
+        4 of 32,
         vdupq_n_f32,
         vld1q_f32,
         vst1q_f32,

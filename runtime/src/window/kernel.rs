@@ -97,11 +97,12 @@ pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize
         let (count, mut i) = (series.count, 0);
         // SAFETY: guaranteed by the caller; window indices stay inside the run.
         unsafe {
-            while count - i >= 8 {
+            // Two vectors of channels of eight windows need more than 16 registers.
+            while V::REGISTERS > 16 && count - i >= 8 {
                 some.channels::<V, R, 8>(i);
                 i += 8;
             }
-            if count - i >= 4 {
+            while count - i >= 4 {
                 some.channels::<V, R, 4>(i);
                 i += 4;
             }
