@@ -36,16 +36,12 @@ impl Factor {
     /// Packs the operand into panels, or wraps it if it is packed already.
     fn panels(self, data: &Bytes, bias: Option<&[f32]>) -> Option<Panels> {
         let Factor { columns, summands, width } = self;
-        let sizes = [columns, summands];
-        if let Some(panels) = width.and_then(|w| Panels::packed(Isa::best(), sizes, w, data.clone(), bias).ok()) {
-            return Some(panels);
-        }
-        let values = floats(data);
-        let at = |n: usize, k: usize| match width {
-            Some(width) => values[(n / width * summands + k) * width + n % width],
-            None => values[n * summands + k],
+        let (sizes, isa, values) = ([columns, summands], Isa::best(), floats(data));
+        let Some(width) = width else {
+            return Panels::new(isa, sizes, |n, k| values[n * summands + k], bias).ok();
         };
-        Panels::new(Isa::best(), sizes, at, bias).ok()
+        let wrapped = Panels::packed(isa, sizes, width, data.clone(), bias);
+        wrapped.or_else(|_| Panels::repacked(isa, sizes, width, values, bias)).ok()
     }
 }
 

@@ -28,8 +28,49 @@ impl Panels {
     /// The machine lacks the vectors, or the panels exceed the address space.
     pub fn new(
         isa: Isa,
-        [columns, summands]: [usize; 2],
+        sizes: [usize; 2],
         at: impl Fn(usize, usize) -> f32,
+        bias: Option<&[f32]>,
+    ) -> Result<Panels, String> {
+        let row = |k: usize, first: usize, to: &mut [f32]| {
+            to.iter_mut().enumerate().for_each(|(i, x)| *x = at(first + i, k));
+        };
+        Panels::of_rows(isa, sizes, row, bias)
+    }
+
+    /// Packs a matrix that is in panels of another width.
+    ///
+    /// # Errors
+    /// As for [`new`](Panels::new), or these are not such panels.
+    pub fn repacked(
+        isa: Isa,
+        sizes: [usize; 2],
+        width: usize,
+        data: &[f32],
+        bias: Option<&[f32]>,
+    ) -> Result<Panels, String> {
+        let [columns, summands] = sizes;
+        let size = columns.checked_next_multiple_of(width).and_then(|n| n.checked_mul(summands));
+        if size != Some(data.len()) {
+            return Err(format!("these are not {summands} summands of {columns} columns in panels of {width}"));
+        }
+        let row = |k: usize, first: usize, to: &mut [f32]| {
+            let mut to = to;
+            let (mut panel, mut inside) = (first / width, first % width);
+            while !to.is_empty() {
+                let (now, rest) = to.split_at_mut((width - inside).min(to.len()));
+                now.copy_from_slice(&data[(panel * summands + k) * width + inside..][..now.len()]);
+                (to, panel, inside) = (rest, panel + 1, 0);
+            }
+        };
+        Panels::of_rows(isa, sizes, row, bias)
+    }
+
+    /// Packs a matrix, where `row(k, n, to)` writes the elements of row k from column n on.
+    fn of_rows(
+        isa: Isa,
+        [columns, summands]: [usize; 2],
+        row: impl Fn(usize, usize, &mut [f32]),
         bias: Option<&[f32]>,
     ) -> Result<Panels, String> {
         let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
@@ -42,8 +83,7 @@ impl Panels {
         for panel in 0..count {
             let here = width.min(columns - panel * width);
             for k in 0..summands {
-                let row = &mut flat[(panel * summands + k) * width..][..here];
-                row.iter_mut().enumerate().for_each(|(i, x)| *x = at(panel * width + i, k));
+                row(k, panel * width, &mut flat[(panel * summands + k) * width..][..here]);
             }
         }
         Panels::packed(isa, [columns, summands], width, lines.into_bytes(), bias)

@@ -70,6 +70,25 @@ fn products_are_sums_of_products() {
 }
 
 #[test]
+fn panels_of_other_widths_are_packed_anew() {
+    let at = |n: usize, k: usize| (n * 100 + k) as f32;
+    for (columns, width) in [(1_usize, 3_usize), (16, 16), (20, 64), (50, 7), (100, 24)] {
+        let wide: Vec<f32> = (0..columns.next_multiple_of(width) * 5)
+            .map(|i| (i / width / 5 * width + i % width, i / width % 5))
+            .map(|(n, k)| if n < columns { at(n, k) } else { 0.0 })
+            .collect();
+        for isa in isas() {
+            let [new, again] = [
+                Panels::new(isa, [columns, 5], at, None).expect("panels"),
+                Panels::repacked(isa, [columns, 5], width, &wide, None).expect("these are panels"),
+            ];
+            assert!((0..new.count()).all(|i| new.panel(i) == again.panel(i)), "{isa:?} {columns} {width}");
+            assert!(Panels::repacked(isa, [columns, 4], width, &wide, None).is_err());
+        }
+    }
+}
+
+#[test]
 fn each_run_has_its_place_or_is_zero() {
     let (mut numbers, workers) = (Numbers(2), workers());
     for case in 0..200 {
