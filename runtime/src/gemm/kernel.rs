@@ -3,6 +3,7 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use crate::vector::Vector;
+use std::ops::Range;
 
 /// The operands of a micro-kernel call: `mr` rows times one panel, over a range of summands.
 pub(super) struct Tile<'a> {
@@ -14,7 +15,7 @@ pub(super) struct Tile<'a> {
     pub table_stride: usize,
     /// The runs of summands.
     pub runs: &'a [Run],
-    /// Number of summands per run: a multiple of [`UNROLL`], unless rows are packed.
+    /// Number of summands per run. See [`reads_whole_steps`].
     pub run: usize,
     /// The panel of B: `nr` elements per summand.
     pub b: *const f32,
@@ -63,6 +64,12 @@ pub(super) const UNROLL: usize = 4;
 /// A micro-kernel of one tile size.
 pub(super) type Kernel = unsafe fn(&Tile<'_>);
 
+/// Whether runs that are read through the table are multiples of [`UNROLL`]. With 16 registers, accumulators would be
+/// spilled between the loops over steps and over the rest.
+pub(super) const fn reads_whole_steps<V: Vector>() -> bool {
+    V::REGISTERS <= 16
+}
+
 /// How a micro-kernel reads A.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
@@ -82,7 +89,8 @@ pub(super) enum Left {
 /// `bias` and `add` are readable, for each element of the tile.
 #[inline(always)]
 pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(
-    t: &Tile<'_>) {
+    t: &Tile<'_>,
+) {
     // SAFETY: rows, summands and columns are those that the caller guarantees.
     unsafe {
         let mut sums = Sums::<V, MR, NV, WIDTH> { of: [[V::splat(0.0); NV]; MR], b: t.b, ahead: t.ahead };
@@ -97,12 +105,9 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const WID
             }
         }
         if LEFT == Left::Packed as usize {
-            let count = t.runs.len() * t.run;
-            sums.add(t, count, |i, k| t.a.add(k * MR + i));
-            for k in count / UNROLL * UNROLL..count {
-                sums.summand(k, 0, &|i, k| t.a.add(k * MR + i));
-                sums.b = sums.b.add(WIDTH * V::LANES);
-            }
+            let at = |i, k| t.a.add(k * MR + i);
+            let done = sums.add(t, t.runs.len() * t.run, at);
+            sums.rest(done..t.runs.len() * t.run, at);
         } else {
             for run in t.runs {
                 let mut rows = [t.a; MR];
@@ -113,7 +118,11 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const WID
                         rows[i] = ZEROS.as_ptr();
                     }
                 }
-                sums.add(t, t.run, |i, k| rows[i].add(k));
+                let at = |i: usize, k| rows[i].add(k);
+                let done = sums.add(t, t.run, at);
+                if !reads_whole_steps::<V>() {
+                    sums.rest(done..t.run, at);
+                }
             }
         }
         for i in 0..MR {
@@ -132,15 +141,16 @@ struct Sums<V, const MR: usize, const NV: usize, const WIDTH: usize> {
 }
 
 impl<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize> Sums<V, MR, NV, WIDTH> {
-    /// Adds `count` summands, but for a rest of less than [`UNROLL`], where `at(i, k)` is the place of summand k of row i.
+    /// Adds the summands below `count` in steps of [`UNROLL`], where `at(i, k)` is the place of summand k of row i. Returns
+    /// their number.
     ///
     /// # Safety
     /// As for [`tile`]: each row has `count` elements at these places.
     #[inline(always)]
-    unsafe fn add(&mut self, t: &Tile<'_>, count: usize, at: impl Fn(usize, usize) -> *const f32) {
+    unsafe fn add(&mut self, t: &Tile<'_>, count: usize, at: impl Fn(usize, usize) -> *const f32) -> usize {
+        let mut k = 0;
         // SAFETY: guaranteed by the caller.
         unsafe {
-            let mut k = 0;
             while k + UNROLL <= count {
                 for j in 0..UNROLL {
                     self.summand(k + j, j, &at);
@@ -151,6 +161,22 @@ impl<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize> Sums<V, MR
                     self.ahead = self.ahead.wrapping_add(t.ahead_step);
                 }
                 k += UNROLL;
+            }
+        }
+        k
+    }
+
+    /// Adds some more summands.
+    ///
+    /// # Safety
+    /// As for [`add`](Sums::add).
+    #[inline(always)]
+    unsafe fn rest(&mut self, summands: Range<usize>, at: impl Fn(usize, usize) -> *const f32) {
+        for k in summands {
+            // SAFETY: guaranteed by the caller.
+            unsafe {
+                self.summand(k, 0, &at);
+                self.b = self.b.add(WIDTH * V::LANES);
             }
         }
     }

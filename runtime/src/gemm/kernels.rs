@@ -1,6 +1,6 @@
 //! The micro-kernels of each vector extension and tile size.
 
-use super::kernel::{Kernel, Left, Tile, tile};
+use super::kernel::{Kernel, Left, Tile, UNROLL, reads_whole_steps, tile};
 use crate::vector::{Eight, Isa};
 
 impl Isa {
@@ -26,13 +26,16 @@ impl Isa {
         }
     }
 
-    /// Number of panels from which on rows of A are packed for them. A tile of few vectors waits for the elements of its
-    /// rows, which lie far apart, but wide ones do not.
-    pub(super) fn packs_from(self) -> usize {
-        match self {
-            Isa::Avx512 => usize::MAX,
-            Isa::Avx2 | Isa::Neon | Isa::Portable => 3,
-        }
+    /// Whether rows of A are packed for `panels`. A tile of few vectors waits for the elements of its rows, which lie far
+    /// apart, but wide ones do not. Runs that a micro-kernel does not read through the table are always packed.
+    pub(super) fn packs(self, panels: usize, run: usize) -> bool {
+        let whole_steps = match self {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => reads_whole_steps::<std::arch::x86_64::__m256>(),
+            Isa::Portable => reads_whole_steps::<Eight>(),
+            _ => false,
+        };
+        (self != Isa::Avx512 && panels >= 3) || (whole_steps && !run.is_multiple_of(UNROLL))
     }
 
     /// The micro-kernel for `rows` rows, at most the maximum in [`panels`](Isa::panels), and for as many columns as

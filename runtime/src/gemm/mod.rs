@@ -108,8 +108,7 @@ impl Product<'_> {
         let parts = ((self.addresses.summands() + most / 2) / most).max(1);
         let per_part = runs.len().div_ceil(parts).max(1);
         let none = runs.is_empty().then_some(&[][..]);
-        // Micro-kernels read through the table what they can read in steps.
-        let packs = panels.len() >= self.b.isa().packs_from() || !run.is_multiple_of(UNROLL);
+        let packs = self.b.isa().packs(panels.len(), run);
         PACKED.with_borrow_mut(|packed| {
             for (i, some) in runs.chunks(per_part).chain(none).enumerate() {
                 let summand = i * per_part * run;
@@ -176,11 +175,11 @@ impl Product<'_> {
                 None if self.addresses.has_holes() => ((self.a, self.there(row..row + rows, work.runs)), Left::Holes),
                 None => ((self.a, 0..work.runs.len()), Left::Table),
             };
-            // SAFETY: `check` found all offsets of table and runs inside `a`, and runs are read in whole steps, or `a` is
-            // packed. The panel has `width` elements for each summand from `summand` on. `c` and `add` have `stride`
-            // elements per row, of which `computed` from `at` on exist, or they are scratch tiles of that size. `bias`
-            // has `width` elements from the panel's first column on. No other thread writes these rows of this panel.
-            // `Panels` exist only for vectors that the machine has.
+            // SAFETY: `check` found all offsets of table and runs inside `a`, and kernels read such runs; or `a` is packed.
+            // The panel has `width` elements for each summand from `summand` on. `c` and `add` have `stride` elements per
+            // row, of which `computed` from `at` on exist, or they are scratch tiles of that size. `bias` has `width`
+            // elements from the panel's first column on. No other thread writes these rows of this panel. `Panels` exist
+            // only for vectors that the machine has.
             unsafe {
                 // A partial tile at the right edge is computed in a scratch tile.
                 if let Some(scratch) = &mut scratch {

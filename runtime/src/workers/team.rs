@@ -109,7 +109,9 @@ impl Shared {
         #[allow(unsafe_code, reason = "threads run jobs of another one")]
         // SAFETY: only the lifetime changes. The job is called by threads that counted themselves as running while it was
         // open; `close`, which is called before the borrow ends, waits for them.
-        let job = Job(unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(job) });
+        let job = Job(unsafe {
+            std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(job)
+        });
         let mut slot = self.lock();
         slot.job = Some(job);
         self.count.fetch_add(1, Ordering::Release);
