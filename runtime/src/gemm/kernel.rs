@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
+use crate::aligned_bytes::LINE;
 use crate::vector::Vector;
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ pub(super) struct Tile<'a> {
     pub run: usize,
     /// The panel of B: `nr` elements per summand.
     pub b: *const f32,
-    /// Address for software prefetch: a cache line per vector and [`UNROLL`] summands, of the panel that is read next.
+    /// Address for software prefetch: some [lines](lines_ahead) per [`UNROLL`] summands, of the panel that is read next.
     pub ahead: *const f32,
     /// Number of elements from line to line: 0 if there are no more.
     pub ahead_step: usize,
@@ -60,6 +61,11 @@ pub(super) struct Epilogue {
 
 /// Number of summands per iteration of the innermost loop, so that few of its instructions count and prefetch.
 pub(super) const UNROLL: usize = 4;
+
+/// Number of cache lines that are prefetched per [`UNROLL`] summands, for panels of a width: a quarter of them, but two at least.
+pub(super) const fn lines_ahead(width: usize) -> usize {
+    if width > 32 { width * 4 / LINE } else { 2 }
+}
 
 /// A micro-kernel of one tile size.
 pub(super) type Kernel = unsafe fn(&Tile<'_>);
@@ -156,7 +162,7 @@ impl<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize> Sums<V, MR
                     self.summand(k + j, j, &at);
                 }
                 self.b = self.b.add(UNROLL * WIDTH * V::LANES);
-                for _ in 0..NV {
+                for _ in 0..lines_ahead(WIDTH * V::LANES) {
                     V::prefetch(self.ahead);
                     self.ahead = self.ahead.wrapping_add(t.ahead_step);
                 }

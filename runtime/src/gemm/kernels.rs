@@ -1,6 +1,6 @@
 //! The micro-kernels of each vector extension and tile size.
 
-use super::kernel::{Kernel, Left, Tile, UNROLL, reads_whole_steps, tile};
+use super::kernel::{Kernel, Left, Tile, UNROLL, tile};
 use crate::vector::{Eight, Isa};
 
 impl Isa {
@@ -27,14 +27,10 @@ impl Isa {
     }
 
     /// Whether rows of A are packed for `panels`. A tile of few vectors waits for the elements of its rows, which lie far
-    /// apart, but wide ones do not. Runs that a micro-kernel does not read through the table are always packed.
+    /// apart, but wide ones do not. Runs that a micro-kernel does not read through the table are always packed: see
+    /// [`reads_whole_steps`](super::kernel::reads_whole_steps).
     pub(super) fn packs(self, panels: usize, run: usize) -> bool {
-        let whole_steps = match self {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => reads_whole_steps::<std::arch::x86_64::__m256>(),
-            Isa::Portable => reads_whole_steps::<Eight>(),
-            _ => false,
-        };
+        let whole_steps = matches!(self, Isa::Avx2 | Isa::Portable);
         (self != Isa::Avx512 && panels >= 3) || (whole_steps && !run.is_multiple_of(UNROLL))
     }
 

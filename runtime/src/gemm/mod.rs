@@ -29,7 +29,7 @@ use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
 pub use addresses::{Addresses, RunSplit};
-use kernel::{Epilogue, Left, Run, Tile, UNROLL};
+use kernel::{Epilogue, Left, Run, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
 pub use panels::Panels;
 use std::cell::RefCell;
@@ -201,7 +201,7 @@ impl Product<'_> {
                     epilogue: work.ends[1].then_some(Epilogue { bias, add, low: self.range.0, high: self.range.1 }),
                 };
                 isa.kernel(rows, computed, left)(&tile);
-                ahead = ahead.get(there.len() * run / UNROLL * width..).unwrap_or(&[]);
+                ahead = ahead.get(there.len() * run / UNROLL * lines_ahead(width) * (LINE / 4)..).unwrap_or(&[]);
                 if let Some(scratch) = &scratch {
                     scratch.store(rows, target);
                 }

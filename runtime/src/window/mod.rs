@@ -72,7 +72,7 @@ unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + S
     let places = image.places();
     let steps = places.rows().saturating_mul(places.positions()).saturating_mul(places.channels() / 16 + 1);
     let threads = workers.for_steps(steps);
-    let parts = if threads > 1 { 4 * threads } else { 1 };
+    let parts = Workers::parts(threads);
     // SAFETY: guaranteed by the caller; each row belongs to one part.
     workers.share(threads, 0..parts, |i| unsafe { part::<R>(isa, image, [i, parts]) });
 }
