@@ -1,10 +1,10 @@
 // RUN: gradus opt %s --convert-graph-to-addr="target=cpu report"
 
-// The first layer reads its argument as it is, with copied padding; the second has fewer products by Winograd's algorithm;
+// The first layer's argument gets its channels innermost and copied padding, since windows would be many short runs; the second has fewer products by Winograd's algorithm;
 // the third has so few channels that its transforms cost more.
 func.func @layers(%x: tensor<1x3x32x32xf32>) -> tensor<1x8x32x32xf32> {
   %u = arith.constant dense<0.5> : tensor<64x3x7x7xf32>
-  // expected-remark@+1 {{costs: direct in NCHW}}
+  // expected-remark@+1 {{costs: direct in NHWC with copied padding}}
   %0 = graph.conv %x, %u {pads = array<i64: 3, 3, 3, 3>} : (tensor<1x3x32x32xf32>, tensor<64x3x7x7xf32>) -> tensor<1x64x32x32xf32>
   %v = arith.constant dense<0.5> : tensor<64x64x3x3xf32>
   // expected-remark@+1 {{costs: winograd}}
