@@ -3,7 +3,7 @@
 //! ```toml
 //! name = "cpu"
 //! l2_bandwidth = { value = 46, unit = "bytes per cycle", source = "cited: 117 GB/s at 2.5 GHz, measured" }
-//! panel_widths = { value = [64, 32], unit = "columns", source = "assumed" }
+//! column_panel = { value = 64, unit = "columns per pass over the image", source = "assumed" }
 //! ```
 //!
 //! The description that a target embeds is the schema of others: a file of the user has the same keys and units.
@@ -19,9 +19,6 @@ use toml::de::{DeTable, DeValue};
 /// Maximum value, so that the product of two values fits into 64 bits.
 const MAX_VALUE: u64 = u32::MAX as u64;
 
-/// Maximum length of a list.
-const MAX_LIST: usize = 64;
-
 /// The numbers of a machine, in the order of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Machine {
@@ -30,26 +27,17 @@ pub struct Machine {
     numbers: Vec<Number>,
 }
 
-/// A number of a machine, or a list of numbers.
+/// A number of a machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Number {
     /// Key in the file.
     pub key: String,
-    /// The value, or the elements of the list; from 1 to 2³² - 1.
-    pub values: Vec<u64>,
-    /// Whether it is a list.
-    pub is_list: bool,
+    /// The value, from 1 to 2³² - 1.
+    pub value: u64,
     /// Unit, such as `bytes per cycle`.
     pub unit: String,
     /// Source: `cited: ...` or `assumed`.
     pub source: String,
-}
-
-impl Number {
-    /// Formats the values, separated by commas.
-    pub fn text(&self) -> String {
-        self.values.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
-    }
 }
 
 impl Machine {
@@ -79,19 +67,16 @@ impl Machine {
         &self.numbers
     }
 
-    /// Returns the single value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
     /// There is no such number.
     pub fn value(&self, key: &str) -> Result<u64, String> {
-        match self.find(key) {
-            Some(Number { is_list: false, values, .. }) => Ok(values[0]),
-            Some(_) => Err(format!("'{key}' of the machine '{}' is a list", self.name)),
-            None => Err(format!("the machine '{}' has no number '{key}'", self.name)),
-        }
+        let unknown = || format!("the machine '{}' has no number '{key}'", self.name);
+        self.find(key).map(|number| number.value).ok_or_else(unknown)
     }
 
-    /// Replaces each `$key` of a text by the values of that key.
+    /// Replaces each `$key` of a text by the value of that key.
     ///
     /// # Errors
     /// A key is unknown.
@@ -100,8 +85,7 @@ impl Machine {
         let mut filled = parts.next().unwrap_or("").to_owned();
         for part in parts {
             let end = part.find(|c: char| !is_key(c)).unwrap_or(part.len());
-            let unknown = || format!("the machine '{}' has no number '{}'", self.name, &part[..end]);
-            filled += &self.find(&part[..end]).ok_or_else(unknown)?.text();
+            filled += &self.value(&part[..end])?.to_string();
             filled += &part[end..];
         }
         Ok(filled)
@@ -109,7 +93,7 @@ impl Machine {
 
     /// A hash (FNV-1a, 64 bits) of the name, keys and values; comments, sources and order do not count.
     pub fn hash(&self) -> u64 {
-        let mut lines: Vec<String> = self.numbers.iter().map(|n| format!("{}={}\n", n.key, n.text())).collect();
+        let mut lines: Vec<String> = self.numbers.iter().map(|n| format!("{}={}\n", n.key, n.value)).collect();
         lines.sort_unstable();
         let bytes = std::iter::once(self.name.as_str()).chain(lines.iter().map(String::as_str)).flat_map(str::bytes);
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
@@ -233,10 +217,6 @@ impl<'a> Reader<'a> {
         if known.unit != number.unit {
             self.error(span, format!("the unit of '{}' is '{}', not '{}'", number.key, known.unit, number.unit));
         }
-        if known.is_list != number.is_list {
-            let kind = if known.is_list { "a list of numbers" } else { "one number" };
-            self.error(span, format!("'{}' is {kind}", number.key));
-        }
     }
 
     /// Reads `{ value = ..., unit = "...", source = "..." }`.
@@ -258,14 +238,14 @@ impl<'a> Reader<'a> {
             }
             found
         });
-        let (values, is_list) = self.values(key, value?)?;
+        let value = self.value(key, value?)?;
         let unit = self.string("unit", unit?)?;
         let at = source?.span();
         let source = self.string("source", source?)?;
         if source != "assumed" && !["cited: ", "assumed: "].iter().any(|start| source.starts_with(start)) {
             self.error(&at, format!("the source of '{key}' is \"cited: ...\" or \"assumed\", not \"{source}\""));
         }
-        Some(Number { key: key.to_owned(), values, is_list, unit, source })
+        Some(Number { key: key.to_owned(), value, unit, source })
     }
 
     fn string(&mut self, what: &str, value: &Spanned<DeValue<'_>>) -> Option<String> {
@@ -275,19 +255,6 @@ impl<'a> Reader<'a> {
             return None;
         }
         text
-    }
-
-    /// Reads a number or a list of numbers.
-    fn values(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<(Vec<u64>, bool)> {
-        let DeValue::Array(list) = value.get_ref() else {
-            return Some((vec![self.value(key, value)?], false));
-        };
-        if list.is_empty() || list.len() > MAX_LIST {
-            self.error(&value.span(), format!("'{key}' is a list of 1 to {MAX_LIST} numbers, not of {}", list.len()));
-            return None;
-        }
-        let values: Vec<u64> = list.iter().filter_map(|value| self.value(key, value)).collect();
-        (values.len() == list.len()).then_some((values, true))
     }
 
     fn value(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<u64> {

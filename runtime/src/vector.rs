@@ -128,6 +128,15 @@ impl Isa {
             _ => false,
         }
     }
+
+    /// Number of vector registers.
+    pub(crate) const fn registers(self) -> usize {
+        match self {
+            Isa::Portable => 8,
+            Isa::Avx2 => 16,
+            Isa::Neon | Isa::Avx512 => 32,
+        }
+    }
 }
 
 /// Loops for auto-vectorization with the machine's widest extension.
@@ -164,7 +173,7 @@ impl Eight {
 
 impl Vector for Eight {
     const LANES: usize = 8;
-    const REGISTERS: usize = 8;
+    const REGISTERS: usize = Isa::Portable.registers();
 
     #[inline(always)]
     unsafe fn splat(x: f32) -> Eight {
@@ -340,15 +349,15 @@ impl Vector for f32 {
 
 /// Implements [`Vector`] with intrinsics.
 macro_rules! vector {
-    ($vector:ty, $lanes:literal of $registers:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $minus:ident,
-     $max:ident, $min:ident,
+    ($vector:ty, $lanes:literal of $isa:ident, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident,
+     $minus:ident, $max:ident, $min:ident,
      |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr,
      |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident, $q:ident| $from_sums:expr,
      |$last:ident, $bytes:ident| $store_bytes:expr, |$near:ident, $far:ident| $max_magnitude:expr,
      |$furthest:ident, $limit:ident| $any_at_least:expr, |$whole:ident, $to:ident| $store_integers:expr) => {
         impl Vector for $vector {
             const LANES: usize = $lanes;
-            const REGISTERS: usize = $registers;
+            const REGISTERS: usize = Isa::$isa.registers();
 
             #[inline(always)]
             unsafe fn splat(x: f32) -> Self {
@@ -453,7 +462,7 @@ macro_rules! vector {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Loops, Vector};
+    use super::{Isa, Loops, Vector};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx512f")]
@@ -468,7 +477,7 @@ mod x86 {
 
     vector!(
         __m512,
-        16 of 32,
+        16 of Avx512,
         _mm512_set1_ps,
         _mm512_loadu_ps,
         _mm512_storeu_ps,
@@ -495,7 +504,7 @@ mod x86 {
     );
     vector!(
         __m256,
-        8 of 16,
+        8 of Avx2,
         _mm256_set1_ps,
         _mm256_loadu_ps,
         _mm256_storeu_ps,
@@ -529,7 +538,7 @@ mod x86 {
 
 #[cfg(target_arch = "aarch64")]
 mod neon {
-    use super::Vector;
+    use super::{Isa, Vector};
     use std::arch::aarch64::*;
 
     /// `low > x ? low : x`; NaN in `x` passes through.
@@ -561,7 +570,7 @@ mod neon {
 
     vector!(
         float32x4_t,
-        4 of 32,
+        4 of Neon,
         vdupq_n_f32,
         vld1q_f32,
         vst1q_f32,

@@ -24,7 +24,7 @@ pub const TARGET: Target = Target {
     pipeline: "builtin.module(canonicalize,saturate{target=cpu floats=approx \
                rules=graph-algebra,graph-fuse,sparse,mul-as-conv,matmul-as-conv},\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
-               propagate-layouts,fuse-epilogues,canonicalize,pack-panels{widths=$panel_widths},canonicalize,cse,\
+               propagate-layouts,fuse-epilogues,canonicalize,pack-panels,canonicalize,cse,\
                form-steps,dce,plan-memory)",
     load: Some(load),
     ..Target::DEFAULT

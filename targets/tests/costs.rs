@@ -51,7 +51,6 @@ fn extreme_machines_have_prices() {
         let (ctx, mut text) = (context(), format!("name = \"{}\"\n", model.name));
         let embedded = model.embedded(&ctx).unwrap_or_else(|e| panic!("{}", e[0].render(&ctx)));
         for number in embedded.numbers() {
-            let value = if number.is_list { format!("[{value}]") } else { value.to_string() };
             text +=
                 &format!("{} = {{ value = {value}, unit = \"{}\", source = \"assumed\" }}\n", number.key, number.unit);
         }

@@ -37,11 +37,10 @@ impl Factor {
     fn panels(self, data: &Bytes, bias: Option<&[f32]>) -> Option<Panels> {
         let Factor { columns, summands, width } = self;
         let (sizes, isa, values) = ([columns, summands], Isa::best(), floats(data));
-        let Some(width) = width else {
-            return Panels::new(isa, sizes, |n, k| values[n * summands + k], bias).ok();
-        };
-        let wrapped = Panels::packed(isa, sizes, width, data.clone(), bias);
-        wrapped.or_else(|_| Panels::repacked(isa, sizes, width, values, bias)).ok()
+        match width {
+            Some(width) => Panels::packed(isa, sizes, width, data, bias).ok(),
+            None => Panels::new(isa, sizes, |n, k| values[n * summands + k], bias).ok(),
+        }
     }
 }
 

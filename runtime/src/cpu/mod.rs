@@ -205,8 +205,7 @@ fn float(args: &OpArgs<'_>, name: &str) -> Option<f32> {
 
 /// Index of the first operand of a group.
 fn position(args: &OpArgs<'_>, name: &str) -> Option<usize> {
-    let value = args.opt_operand(name)?;
-    args.operands.iter().position(|&v| v == value)
+    args.operand_range(name).next()
 }
 
 /// Whether an operand has this element type.

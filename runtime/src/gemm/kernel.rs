@@ -2,11 +2,14 @@
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
+use super::panels::PANEL;
 use crate::aligned_bytes::LINE;
 use crate::vector::Vector;
+use gradus_dialects::layout::ZERO_PAGE;
 use std::ops::Range;
+use std::sync::atomic::{Ordering, compiler_fence};
 
-/// The operands of a micro-kernel call: `mr` rows times one panel, over a range of summands.
+/// The operands of a micro-kernel call: `mr` rows times a group of panels, over a range of summands.
 pub(super) struct Tile<'a> {
     /// The buffer of A, or the packed rows.
     pub a: *const f32,
@@ -18,9 +21,11 @@ pub(super) struct Tile<'a> {
     pub runs: &'a [Run],
     /// Number of summands per run. See [`reads_whole_steps`].
     pub run: usize,
-    /// The panel of B: `nr` elements per summand.
+    /// The first panel of B: [`PANEL`] elements per summand.
     pub b: *const f32,
-    /// Address for software prefetch: some [lines](lines_ahead) per [`UNROLL`] summands, of the panel that is read next.
+    /// Number of elements from panel to panel.
+    pub b_stride: usize,
+    /// Address for software prefetch: some [lines](lines_ahead) per [`UNROLL`] summands, of each panel that is read next.
     pub ahead: *const f32,
     /// Number of elements from line to line: 0 if there are no more.
     pub ahead_step: usize,
@@ -62,18 +67,20 @@ pub(super) struct Epilogue {
 /// Number of summands per iteration of the innermost loop, so that few of its instructions count and prefetch.
 pub(super) const UNROLL: usize = 4;
 
-/// Number of cache lines that are prefetched per [`UNROLL`] summands, for panels of a width: a quarter of them, but two at least.
-pub(super) const fn lines_ahead(width: usize) -> usize {
-    if width > 32 { width * 4 / LINE } else { 2 }
+/// Number of cache lines of each panel of a group that are prefetched per [`UNROLL`] summands: a quarter of them, or half
+/// of a single panel, whose tiles have more rows.
+pub(super) const fn lines_ahead(panels: usize) -> usize {
+    let lines = UNROLL * PANEL * size_of::<f32>() / LINE;
+    if panels > 1 { lines / 4 } else { lines / 2 }
 }
 
 /// A micro-kernel of one tile size.
 pub(super) type Kernel = unsafe fn(&Tile<'_>);
 
-/// Whether runs that are read through the table are multiples of [`UNROLL`]. With 16 registers, accumulators would be
-/// spilled between the loops over steps and over the rest.
-pub(super) const fn reads_whole_steps<V: Vector>() -> bool {
-    V::REGISTERS <= 16
+/// Whether micro-kernels with a number of registers read only runs through the table that are multiples of [`UNROLL`]. With
+/// 16, accumulators would be spilled between the loops over steps and over the rest.
+pub(super) const fn reads_whole_steps(registers: usize) -> bool {
+    registers <= 16
 }
 
 /// How a micro-kernel reads A.
@@ -87,19 +94,23 @@ pub(super) enum Left {
     Packed,
 }
 
-/// Computes a tile of `MR` rows and `NV` vectors of the `WIDTH` that a panel has, with A read as [`Left`] number `LEFT`.
+/// Computes a tile of `MR` rows and `NV` vectors of columns, with A read as [`Left`] number `LEFT`.
 ///
 /// # Safety
 /// The machine has the vectors. The table has `MR` rows, and all offsets of table and runs are inside the buffer; or `a`
-/// has `MR` elements per summand, if it is packed. `b` has one element per summand and column. `c` is writable, and
-/// `bias` and `add` are readable, for each element of the tile.
+/// has `MR` elements per summand, if it is packed. The panels of B have one element per summand and column. `c` is
+/// writable, and `bias` and `add` are readable, for each element of the tile.
 #[inline(always)]
-pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(
-    t: &Tile<'_>,
-) {
+pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const LEFT: usize>(t: &Tile<'_>) {
     // SAFETY: rows, summands and columns are those that the caller guarantees.
     unsafe {
-        let mut sums = Sums::<V, MR, NV, WIDTH> { of: [[V::splat(0.0); NV]; MR], b: t.b, ahead: t.ahead };
+        let mut sums = Sums::<V, MR, NV> {
+            of: [[V::splat(0.0); NV]; MR],
+            b: t.b,
+            b_stride: t.b_stride,
+            ahead: t.ahead,
+            ahead_step: t.ahead_step,
+        };
         let add = t.epilogue.and_then(|last| last.add);
         for i in 0..MR {
             for v in 0..NV {
@@ -111,22 +122,22 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const WID
             }
         }
         if LEFT == Left::Packed as usize {
-            let at = |i, k| t.a.add(k * MR + i);
-            let done = sums.add(t, t.runs.len() * t.run, at);
-            sums.rest(done..t.runs.len() * t.run, at);
+            let (summands, at) = (t.runs.len() * t.run, |i, k| t.a.add(k * MR + i));
+            let done = sums.add(summands, at);
+            sums.rest(done..summands, at);
         } else {
             for run in t.runs {
                 let mut rows = [t.a; MR];
                 for i in 0..MR {
                     let at = *t.table.add(i * t.table_stride + run.column);
                     rows[i] = t.a.wrapping_offset(at as isize + run.offset as isize);
-                    if LEFT == Left::Holes as usize && at == -1 {
+                    if LEFT == Left::Holes as usize && at == ZERO_PAGE {
                         rows[i] = ZEROS.as_ptr();
                     }
                 }
                 let at = |i: usize, k| rows[i].add(k);
-                let done = sums.add(t, t.run, at);
-                if !reads_whole_steps::<V>() {
+                let done = sums.add(t.run, at);
+                if !reads_whole_steps(V::REGISTERS) {
                     sums.rest(done..t.run, at);
                 }
             }
@@ -140,31 +151,40 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const WID
 }
 
 /// The accumulators of a tile, and the places where its next summands are.
-struct Sums<V, const MR: usize, const NV: usize, const WIDTH: usize> {
+struct Sums<V, const MR: usize, const NV: usize> {
     of: [[V; NV]; MR],
     b: *const f32,
+    b_stride: usize,
     ahead: *const f32,
+    ahead_step: usize,
 }
 
-impl<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize> Sums<V, MR, NV, WIDTH> {
+impl<V: Vector, const MR: usize, const NV: usize> Sums<V, MR, NV> {
+    /// Number of panels.
+    const PANELS: usize = (NV * V::LANES).div_ceil(PANEL);
+
     /// Adds the summands below `count` in steps of [`UNROLL`], where `at(i, k)` is the place of summand k of row i. Returns
     /// their number.
     ///
     /// # Safety
     /// As for [`tile`]: each row has `count` elements at these places.
     #[inline(always)]
-    unsafe fn add(&mut self, t: &Tile<'_>, count: usize, at: impl Fn(usize, usize) -> *const f32) -> usize {
+    unsafe fn add(&mut self, count: usize, at: impl Fn(usize, usize) -> *const f32) -> usize {
         let mut k = 0;
         // SAFETY: guaranteed by the caller.
         unsafe {
             while k + UNROLL <= count {
                 for j in 0..UNROLL {
                     self.summand(k + j, j, &at);
+                    // The compiler would load all columns of a step first, and spill accumulators.
+                    compiler_fence(Ordering::SeqCst);
                 }
-                self.b = self.b.add(UNROLL * WIDTH * V::LANES);
-                for _ in 0..lines_ahead(WIDTH * V::LANES) {
-                    V::prefetch(self.ahead);
-                    self.ahead = self.ahead.wrapping_add(t.ahead_step);
+                self.b = self.b.add(UNROLL * PANEL);
+                for _ in 0..lines_ahead(Self::PANELS) {
+                    for panel in 0..Self::PANELS {
+                        V::prefetch(self.ahead.wrapping_add(panel * self.b_stride));
+                    }
+                    self.ahead = self.ahead.wrapping_add(self.ahead_step);
                 }
                 k += UNROLL;
             }
@@ -182,7 +202,7 @@ impl<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize> Sums<V, MR
             // SAFETY: guaranteed by the caller.
             unsafe {
                 self.summand(k, 0, &at);
-                self.b = self.b.add(WIDTH * V::LANES);
+                self.b = self.b.add(PANEL);
             }
         }
     }
@@ -197,7 +217,8 @@ impl<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize> Sums<V, MR
         unsafe {
             let mut columns = [V::splat(0.0); NV];
             for v in 0..NV {
-                columns[v] = V::load(self.b.add((j * WIDTH + v) * V::LANES));
+                let (panel, column) = (v * V::LANES / PANEL, v * V::LANES % PANEL);
+                columns[v] = V::load(self.b.add(panel * self.b_stride + j * PANEL + column));
             }
             for i in 0..MR {
                 let x = V::splat(*at(i, k));

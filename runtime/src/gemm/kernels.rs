@@ -1,21 +1,22 @@
 //! The micro-kernels of each vector extension and tile size.
 
-use super::kernel::{Kernel, Left, Tile, UNROLL, tile};
+use super::kernel::{Kernel, Left, Tile, UNROLL, reads_whole_steps, tile};
+use super::panels::PANEL;
 use crate::vector::{Eight, Isa};
 
 impl Isa {
-    /// The supported panel widths `nr`, each with the maximum number of tile rows `mr`.
-    pub(super) fn panels(self) -> &'static [(usize, usize)] {
+    /// The maximum number of tile rows `mr` for groups of 1, 2, ... panels.
+    pub(super) fn tile_rows(self) -> &'static [usize] {
         match self {
-            Isa::Avx512 => &[(64, 6), (48, 8), (32, 10), (16, 12)],
-            Isa::Avx2 | Isa::Neon => &[(16, 6)],
-            Isa::Portable => &[(8, 4)],
+            Isa::Avx512 => &[12, 10, 8, 6],
+            Isa::Avx2 | Isa::Neon => &[6],
+            Isa::Portable => &[2],
         }
     }
 
-    /// Number of columns that a micro-kernel computes of a panel of `width`, of which `here` are in the result.
-    pub(super) fn computed(self, width: usize, here: usize) -> usize {
-        if width == 16 && here <= 8 && matches!(self, Isa::Avx2 | Isa::Neon) { 8 } else { width }
+    /// Number of columns that a micro-kernel computes of a group of panels, which have `columns` columns of the result.
+    pub(super) fn computed(self, columns: usize) -> usize {
+        if columns <= 8 && matches!(self, Isa::Avx2 | Isa::Neon) { 8 } else { columns.next_multiple_of(PANEL) }
     }
 
     /// Approximate number of summands (`kc`) whose slice of a panel stays in the L1 cache.
@@ -26,15 +27,14 @@ impl Isa {
         }
     }
 
-    /// Whether rows of A are packed for `panels`. A tile of few vectors waits for the elements of its rows, which lie far
-    /// apart, but wide ones do not. Runs that a micro-kernel does not read through the table are always packed: see
-    /// [`reads_whole_steps`](super::kernel::reads_whole_steps).
-    pub(super) fn packs(self, panels: usize, run: usize) -> bool {
-        let whole_steps = matches!(self, Isa::Avx2 | Isa::Portable);
-        (self != Isa::Avx512 && panels >= 3) || (whole_steps && !run.is_multiple_of(UNROLL))
+    /// Whether rows of A are packed for some groups of panels. A tile of few vectors waits for the elements of its rows,
+    /// which lie far apart, but wide ones do not. Runs that a micro-kernel does not read through the table are always
+    /// packed.
+    pub(super) fn packs(self, groups: usize, run: usize) -> bool {
+        (self != Isa::Avx512 && groups >= 3) || (reads_whole_steps(self.registers()) && !run.is_multiple_of(UNROLL))
     }
 
-    /// The micro-kernel for `rows` rows, at most the maximum in [`panels`](Isa::panels), and for as many columns as
+    /// The micro-kernel for `rows` rows, at most [`tile_rows`](Isa::tile_rows), and for as many columns as
     /// [`computed`](Isa::computed) says.
     pub(super) fn kernel(self, rows: usize, columns: usize, left: Left) -> Kernel {
         let all = match (self, columns) {
@@ -54,30 +54,30 @@ impl Isa {
             (Isa::Neon, 16) => neon::NEON_16,
             #[cfg(target_arch = "aarch64")]
             (Isa::Neon, 8) => neon::NEON_8,
-            _ => PORTABLE_8,
+            _ => PORTABLE_16,
         };
         all[rows - 1][left as usize]
     }
 }
 
-/// The kernels for some vectors of the panel's, and for 1, 2, ... rows, each for the three ways to read A.
+/// The kernels for some vectors, and for 1, 2, ... rows, each for the three ways to read A.
 macro_rules! kernels {
-    ($($name:ident = $tile:ident<$nv:literal of $width:literal> for $($rows:literal)+;)+) => {
+    ($($name:ident = $tile:ident<$nv:literal> for $($rows:literal)+;)+) => {
         $(pub(super) const $name: &[[Kernel; 3]] = &[
-            $([$tile::<$rows, $nv, $width, 0>, $tile::<$rows, $nv, $width, 1>, $tile::<$rows, $nv, $width, 2>]),+
+            $([$tile::<$rows, $nv, 0>, $tile::<$rows, $nv, 1>, $tile::<$rows, $nv, 2>]),+
         ];)+
     };
 }
 
 /// # Safety
 /// As for [`tile`].
-unsafe fn portable<const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(t: &Tile<'_>) {
+unsafe fn portable<const MR: usize, const NV: usize, const LEFT: usize>(t: &Tile<'_>) {
     // SAFETY: guaranteed by the caller.
-    unsafe { tile::<Eight, MR, NV, WIDTH, LEFT>(t) }
+    unsafe { tile::<Eight, MR, NV, LEFT>(t) }
 }
 
 kernels! {
-    PORTABLE_8 = portable<1 of 1> for 1 2 3 4;
+    PORTABLE_16 = portable<2> for 1 2;
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -88,26 +88,26 @@ mod x86 {
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx512f")]
-    unsafe fn avx512<const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(t: &Tile<'_>) {
+    unsafe fn avx512<const MR: usize, const NV: usize, const LEFT: usize>(t: &Tile<'_>) {
         // SAFETY: guaranteed by the caller.
-        unsafe { tile::<__m512, MR, NV, WIDTH, LEFT>(t) }
+        unsafe { tile::<__m512, MR, NV, LEFT>(t) }
     }
 
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2<const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(t: &Tile<'_>) {
+    unsafe fn avx2<const MR: usize, const NV: usize, const LEFT: usize>(t: &Tile<'_>) {
         // SAFETY: guaranteed by the caller.
-        unsafe { tile::<__m256, MR, NV, WIDTH, LEFT>(t) }
+        unsafe { tile::<__m256, MR, NV, LEFT>(t) }
     }
 
     kernels! {
-        AVX512_64 = avx512<4 of 4> for 1 2 3 4 5 6;
-        AVX512_48 = avx512<3 of 3> for 1 2 3 4 5 6 7 8;
-        AVX512_32 = avx512<2 of 2> for 1 2 3 4 5 6 7 8 9 10;
-        AVX512_16 = avx512<1 of 1> for 1 2 3 4 5 6 7 8 9 10 11 12;
-        AVX2_16 = avx2<2 of 2> for 1 2 3 4 5 6;
-        AVX2_8 = avx2<1 of 2> for 1 2 3 4 5 6;
+        AVX512_64 = avx512<4> for 1 2 3 4 5 6;
+        AVX512_48 = avx512<3> for 1 2 3 4 5 6 7 8;
+        AVX512_32 = avx512<2> for 1 2 3 4 5 6 7 8 9 10;
+        AVX512_16 = avx512<1> for 1 2 3 4 5 6 7 8 9 10 11 12;
+        AVX2_16 = avx2<2> for 1 2 3 4 5 6;
+        AVX2_8 = avx2<1> for 1 2 3 4 5 6;
     }
 }
 
@@ -119,13 +119,13 @@ mod neon {
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "neon")]
-    unsafe fn neon<const MR: usize, const NV: usize, const WIDTH: usize, const LEFT: usize>(t: &Tile<'_>) {
+    unsafe fn neon<const MR: usize, const NV: usize, const LEFT: usize>(t: &Tile<'_>) {
         // SAFETY: guaranteed by the caller.
-        unsafe { tile::<float32x4_t, MR, NV, WIDTH, LEFT>(t) }
+        unsafe { tile::<float32x4_t, MR, NV, LEFT>(t) }
     }
 
     kernels! {
-        NEON_16 = neon<4 of 4> for 1 2 3 4 5 6;
-        NEON_8 = neon<2 of 4> for 1 2 3 4 5 6;
+        NEON_16 = neon<4> for 1 2 3 4 5 6;
+        NEON_8 = neon<2> for 1 2 3 4 5 6;
     }
 }

@@ -31,6 +31,7 @@ use crate::workers::{DisjointWriter, Workers};
 pub use addresses::{Addresses, RunSplit};
 use kernel::{Epilogue, Left, Run, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
+use panels::PANEL;
 pub use panels::Panels;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -86,43 +87,45 @@ impl Product<'_> {
     pub fn compute_strided(&self, workers: &Workers, c: &mut [f32], columns: ColumnSlice) -> Result<(), String> {
         self.check(c.len(), columns)?;
         let to = Destination { c: DisjointWriter::new(c), columns };
-        let (rows, panels) = (self.addresses.rows(), self.b.count());
-        let tiles = rows.div_ceil(self.b.tile_rows()) * panels;
+        let (rows, groups) = (self.addresses.rows(), self.b.groups());
+        let tiles = rows.div_ceil(self.b.tile_rows()) * groups;
         let threads = workers.for_steps(tiles.saturating_mul(self.b.summands()).saturating_mul(MAX_TILE / 16));
         let blocks = rows.div_ceil(MAX_ROWS).max(1);
         let per_block = rows.div_ceil(blocks).next_multiple_of(self.b.tile_rows()).max(1);
-        // With few row blocks, threads share the panels of each block.
-        let parts = if threads > 1 { (2 * threads).div_ceil(blocks).min(panels) } else { 1 };
+        // With few row blocks, threads share the groups of panels of each block.
+        let parts = if threads > 1 { (2 * threads).div_ceil(blocks).min(groups) } else { 1 };
         workers.share(threads, 0..blocks * parts, |i| {
             let first = i / parts * per_block;
-            let some = [i % parts, i % parts + 1].map(|part| part * panels / parts);
+            let some = [i % parts, i % parts + 1].map(|part| part * groups / parts);
             self.block(first.min(rows)..(first + per_block).min(rows), some[0]..some[1], to);
         });
         Ok(())
     }
 
-    /// Computes some panels of some rows, one slice of the reduction dimension after the other.
-    fn block(&self, rows: Range<usize>, panels: Range<usize>, to: Destination) {
+    /// Computes some groups of panels of some rows, one slice of the reduction dimension after the other.
+    fn block(&self, rows: Range<usize>, groups: Range<usize>, to: Destination) {
         let (run, runs) = (self.addresses.run(), self.addresses.runs());
         let most = self.b.isa().most_summands();
         let parts = ((self.addresses.summands() + most / 2) / most).max(1);
         let per_part = runs.len().div_ceil(parts).max(1);
         let none = runs.is_empty().then_some(&[][..]);
-        let packs = self.b.isa().packs(panels.len(), run);
+        let packs = self.b.isa().packs(groups.len(), run);
         PACKED.with_borrow_mut(|packed| {
             for (i, some) in runs.chunks(per_part).chain(none).enumerate() {
                 let summand = i * per_part * run;
                 let ends = [i == 0, summand + some.len() * run == self.b.summands()];
                 if packs {
-                    packed.pack(self, rows.clone(), some);
+                    packed.pack(self, rows.clone(), self.b.tile_rows(), some);
                 }
                 let packed = packs.then_some(&*packed);
-                for panel in panels.clone() {
-                    let next = match panel + 1 < panels.end {
-                        true => (panel + 1, summand),
-                        false => (panels.start, if ends[1] { 0 } else { summand + some.len() * run }),
+                for group in groups.clone() {
+                    let next = match group + 1 < groups.end {
+                        true => (group + 1, summand),
+                        false => (groups.start, if ends[1] { 0 } else { summand + some.len() * run }),
                     };
-                    self.panel(&PanelSlice { rows: rows.clone(), runs: some, packed, summand, panel, next, ends }, to);
+                    let (panels, next) = (self.b.group(group), (self.b.group(next.0).start, next.1));
+                    let slice = GroupSlice { rows: rows.clone(), runs: some, packed, summand, panels, next, ends };
+                    self.group(&slice, to);
                 }
             }
         });
@@ -152,19 +155,19 @@ impl Product<'_> {
         Ok(())
     }
 
-    /// Computes some rows of a panel. The caller has exclusive access to these rows of the result.
-    fn panel(&self, work: &PanelSlice<'_>, to: Destination) {
-        let (isa, width, stride) = (self.b.isa(), self.b.width(), to.columns.of);
-        let (first, tile_rows) = (work.panel * width, self.b.tile_rows());
-        let here = width.min(self.b.columns() - first);
-        let computed = isa.computed(width, here);
-        let bias = self.b.bias().map(|bias| bias[first..][..width].as_ptr());
-        let b = &self.b.panel(work.panel)[work.summand * width..];
+    /// Computes some rows of a group of panels. The caller has exclusive access to these rows of the result.
+    fn group(&self, work: &GroupSlice<'_>, to: Destination) {
+        let (isa, stride) = (self.b.isa(), to.columns.of);
+        let (first, panels) = (work.panels.start * PANEL, work.panels.len());
+        let (here, tile_rows) = ((panels * PANEL).min(self.b.columns() - first), isa.tile_rows()[panels - 1]);
+        let computed = isa.computed(here);
+        let bias = self.b.bias().map(|bias| bias[first..][..panels * PANEL].as_ptr());
+        let b = self.b.from(work.panels.start, work.summand);
         let mut scratch = (here < computed).then(|| ScratchTile::new(here, computed, stride));
         let (table, table_stride) = self.addresses.table();
         let run = self.addresses.run();
-        let mut ahead = &self.b.panel(work.next.0)[work.next.1 * width..];
-        ahead = &ahead[..ahead.len().min(work.runs.len() * run * width)];
+        let mut ahead = self.b.from(work.next.0, work.next.1);
+        ahead = &ahead[..ahead.len().min(work.runs.len() * run * PANEL)];
         for (i, row) in work.rows.clone().step_by(tile_rows).enumerate() {
             let (rows, at) = (tile_rows.min(work.rows.end - row), row * stride + first);
             let mut add = self.add.map(|add| add[at..].as_ptr());
@@ -176,12 +179,11 @@ impl Product<'_> {
                 None => ((self.a, 0..work.runs.len()), Left::Table),
             };
             // SAFETY: `check` found all offsets of table and runs inside `a`, and kernels read such runs; or `a` is packed.
-            // The panel has `width` elements for each summand from `summand` on. `c` and `add` have `stride` elements per
-            // row, of which `computed` from `at` on exist, or they are scratch tiles of that size. `bias` has `width`
-            // elements from the panel's first column on. No other thread writes these rows of this panel. `Panels` exist
-            // only for vectors that the machine has.
+            // Each panel of the group has `PANEL` elements for each summand from `summand` on, and the next panel follows
+            // after those of all summands. `c` and `add` have `stride` elements per row, of which `computed` from `at` on
+            // exist, or they are scratch tiles of that size. `bias` has `PANEL` elements per panel from the first column
+            // on. No other thread writes these rows of this group. `Panels` exist only for vectors that the machine has.
             unsafe {
-                // A partial tile at the right edge is computed in a scratch tile.
                 if let Some(scratch) = &mut scratch {
                     scratch.load(rows, (!work.ends[0]).then_some(result), add);
                     (add, result) = (add.map(|_| scratch.add.as_ptr()), scratch.c.as_mut_ptr());
@@ -192,7 +194,8 @@ impl Product<'_> {
                     table_stride,
                     runs: &work.runs[there.clone()],
                     run,
-                    b: b[there.start * run * width..].as_ptr(),
+                    b: b[there.start * run * PANEL..].as_ptr(),
+                    b_stride: self.b.summands() * PANEL,
                     ahead: if ahead.is_empty() { b.as_ptr() } else { ahead.as_ptr() },
                     ahead_step: if ahead.is_empty() { 0 } else { LINE / 4 },
                     c: result,
@@ -201,7 +204,7 @@ impl Product<'_> {
                     epilogue: work.ends[1].then_some(Epilogue { bias, add, low: self.range.0, high: self.range.1 }),
                 };
                 isa.kernel(rows, computed, left)(&tile);
-                ahead = ahead.get(there.len() * run / UNROLL * lines_ahead(width) * (LINE / 4)..).unwrap_or(&[]);
+                ahead = ahead.get(there.len() * run / UNROLL * lines_ahead(panels) * (LINE / 4)..).unwrap_or(&[]);
                 if let Some(scratch) = &scratch {
                     scratch.store(rows, target);
                 }
@@ -220,7 +223,7 @@ struct Destination {
 /// Number of elements of the largest register tile.
 const MAX_TILE: usize = 12 * 32;
 
-/// A scratch tile with all columns of a panel, for results with fewer columns.
+/// A scratch tile with all columns of a group of panels, for results with fewer columns.
 struct ScratchTile {
     c: [f32; MAX_TILE],
     add: [f32; MAX_TILE],
@@ -259,14 +262,14 @@ impl ScratchTile {
     }
 }
 
-/// Some rows of a panel over a slice of the reduction dimension.
-struct PanelSlice<'a> {
+/// Some rows of a group of panels over a slice of the reduction dimension.
+struct GroupSlice<'a> {
     rows: Range<usize>,
     runs: &'a [Run],
     packed: Option<&'a PackedRows>,
     /// Index of the first summand.
     summand: usize,
-    panel: usize,
+    panels: Range<usize>,
     /// The panel and first summand that are read next, for prefetching.
     next: (usize, usize),
     /// Whether the slice contains the first summands, and the last.

@@ -2,6 +2,7 @@
 
 use super::Product;
 use super::kernel::{Run, ZEROS};
+use gradus_dialects::layout::ZERO_PAGE;
 use std::ops::Range;
 
 /// The tiles of some rows over a slice of the reduction dimension.
@@ -21,8 +22,8 @@ pub(super) struct PackedTile {
 
 impl PackedRows {
     /// Packs rows through the address table, `tile_rows` per tile. The product's addresses have been checked.
-    pub(super) fn pack(&mut self, product: &Product<'_>, rows: Range<usize>, runs: &[Run]) {
-        let (of, tile_rows) = (product.addresses, product.b.tile_rows());
+    pub(super) fn pack(&mut self, product: &Product<'_>, rows: Range<usize>, tile_rows: usize, runs: &[Run]) {
+        let of = product.addresses;
         self.tiles.clear();
         let size = rows.len() * runs.len() * of.run();
         if self.data.len() < size {
@@ -37,12 +38,11 @@ impl PackedRows {
             rest = others;
             let (table, stride) = of.table();
             let table = &table[tile.start * stride..];
-            let start = |i: usize, run: &Run| match table[i * stride + run.column] {
-                -1 if of.has_holes() => None,
-                at => Some((i64::from(at) + i64::from(run.offset)) as usize),
-            };
             for (to, run) in packed.chunks_exact_mut((tile.len() * of.run()).max(1)).zip(&runs[there.clone()]) {
-                let row = |i| start(i, run).map_or(&ZEROS[..of.run()], |at| &product.a[at..][..of.run()]);
+                let row = |i: usize| match table[i * stride + run.column] {
+                    ZERO_PAGE if of.has_holes() => &ZEROS[..of.run()],
+                    at => &product.a[(i64::from(at) + i64::from(run.offset)) as usize..][..of.run()],
+                };
                 match of.run() {
                     1 => to.iter_mut().enumerate().for_each(|(i, to)| *to = row(i)[0]),
                     _ => interleave(to, tile.len(), row),
@@ -64,7 +64,7 @@ impl PackedRows {
 fn interleave<'a>(to: &mut [f32], rows: usize, row: impl Fn(usize) -> &'a [f32]) {
     match rows {
         6 => interleave_all(std::array::from_fn::<_, 6, _>(row), to),
-        4 => interleave_all(std::array::from_fn::<_, 4, _>(row), to),
+        2 => interleave_all(std::array::from_fn::<_, 2, _>(row), to),
         _ => (0..rows).for_each(|i| to[i..].iter_mut().step_by(rows).zip(row(i)).for_each(|(to, &x)| *to = x)),
     }
 }

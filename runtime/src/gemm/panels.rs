@@ -3,14 +3,17 @@
 use crate::aligned_bytes::AlignedBytes;
 use crate::vector::Isa;
 use bytes::Bytes;
+use std::ops::Range;
 use std::sync::OnceLock;
+
+/// Number of columns per panel, `nr`. It is that of all vector extensions, so that a packed constant serves all machines:
+/// micro-kernels with wider tiles read several panels at once.
+pub(super) const PANEL: usize = 16;
 
 /// A matrix in panels.
 #[derive(Clone)]
 pub struct Panels {
     isa: Isa,
-    width: usize,
-    tile_rows: usize,
     summands: usize,
     columns: usize,
     /// The elements as aligned f32.
@@ -38,17 +41,21 @@ impl Panels {
         Panels::of_rows(isa, sizes, row, bias)
     }
 
-    /// Packs a matrix that is in panels of another width.
+    /// Wraps a matrix that is in panels, or packs it anew if these have another width than those of the kernels.
     ///
     /// # Errors
     /// As for [`new`](Panels::new), or these are not such panels.
-    pub fn repacked(
+    pub fn packed(
         isa: Isa,
         sizes: [usize; 2],
         width: usize,
-        data: &[f32],
+        data: &Bytes,
         bias: Option<&[f32]>,
     ) -> Result<Panels, String> {
+        if width == PANEL {
+            return Panels::wrapped(isa, sizes, data.clone(), bias);
+        }
+        let (data, _) = data.as_chunks::<4>();
         let [columns, summands] = sizes;
         let size = columns.checked_next_multiple_of(width).and_then(|n| n.checked_mul(summands));
         if size != Some(data.len()) {
@@ -59,7 +66,8 @@ impl Panels {
             let (mut panel, mut inside) = (first / width, first % width);
             while !to.is_empty() {
                 let (now, rest) = to.split_at_mut((width - inside).min(to.len()));
-                now.copy_from_slice(&data[(panel * summands + k) * width + inside..][..now.len()]);
+                let from = &data[(panel * summands + k) * width + inside..];
+                now.iter_mut().zip(from).for_each(|(to, &x)| *to = f32::from_ne_bytes(x));
                 (to, panel, inside) = (rest, panel + 1, 0);
             }
         };
@@ -73,46 +81,33 @@ impl Panels {
         row: impl Fn(usize, usize, &mut [f32]),
         bias: Option<&[f32]>,
     ) -> Result<Panels, String> {
-        let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
-        let &(width, _) = isa.panels().iter().min_by_key(waste).expect("there are panels");
-        let count = columns.div_ceil(width);
+        let count = columns.div_ceil(PANEL);
         let size =
-            (count * width).checked_mul(summands).and_then(|n| n.checked_mul(4)).ok_or("a matrix is too large")?;
+            (count * PANEL).checked_mul(summands).and_then(|n| n.checked_mul(4)).ok_or("a matrix is too large")?;
         let mut lines = AlignedBytes::zeros(size);
         let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
         for panel in 0..count {
-            let here = width.min(columns - panel * width);
+            let here = PANEL.min(columns - panel * PANEL);
             for k in 0..summands {
-                row(k, panel * width, &mut flat[(panel * summands + k) * width..][..here]);
+                row(k, panel * PANEL, &mut flat[(panel * summands + k) * PANEL..][..here]);
             }
         }
-        Panels::packed(isa, [columns, summands], width, lines.into_bytes(), bias)
+        Panels::wrapped(isa, [columns, summands], lines.into_bytes(), bias)
     }
 
-    /// Wraps elements that are already packed.
-    ///
-    /// # Errors
-    /// The machine lacks the vectors, no micro-kernel has this panel width, or the sizes are incompatible.
-    pub fn packed(
-        isa: Isa,
-        [columns, summands]: [usize; 2],
-        width: usize,
-        data: Bytes,
-        bias: Option<&[f32]>,
-    ) -> Result<Panels, String> {
+    /// Wraps elements in panels of [`PANEL`] columns.
+    fn wrapped(isa: Isa, [columns, summands]: [usize; 2], data: Bytes, bias: Option<&[f32]>) -> Result<Panels, String> {
         if !isa.is_supported() {
             return Err(format!("this machine has no {isa:?}"));
         }
-        let known = isa.panels().iter().find(|panel| panel.0 == width);
-        let &(width, tile_rows) = known.ok_or_else(|| format!("no kernels of {isa:?} are for {width} columns"))?;
-        let count = columns.div_ceil(width);
-        let size = (count * width).checked_mul(summands).and_then(|n| n.checked_mul(4));
+        let padded = columns.div_ceil(PANEL) * PANEL;
+        let size = padded.checked_mul(summands).and_then(|n| n.checked_mul(4));
         if size != Some(data.len()) || bias.is_some_and(|bias| bias.len() != columns) {
             return Err(format!("these are not {summands} summands or biases of {columns} columns"));
         }
         let data = if data.as_ptr().cast::<f32>().is_aligned() { data } else { AlignedBytes::of(&data).into_bytes() };
-        let bias = bias.map(|bias| bias.iter().copied().chain(std::iter::repeat(0.0)).take(count * width).collect());
-        Ok(Panels { isa, width, tile_rows, summands, columns, data, bias, is_finite: OnceLock::new() })
+        let bias = bias.map(|bias| bias.iter().copied().chain(std::iter::repeat(0.0)).take(padded).collect());
+        Ok(Panels { isa, summands, columns, data, bias, is_finite: OnceLock::new() })
     }
 
     /// The vector extension of the panels.
@@ -131,18 +126,25 @@ impl Panels {
     }
 
     /// Number of panels.
-    pub(super) fn count(&self) -> usize {
-        self.columns.div_ceil(self.width)
+    fn count(&self) -> usize {
+        self.columns.div_ceil(PANEL)
     }
 
-    /// Number of columns per panel, `nr`.
-    pub(super) fn width(&self) -> usize {
-        self.width
+    /// Number of groups of panels that a micro-kernel computes at once.
+    pub(super) fn groups(&self) -> usize {
+        self.count().div_ceil(self.isa.tile_rows().len())
     }
 
-    /// Number of rows per register tile, `mr`.
+    /// The panels of a group. All groups have about the same number.
+    pub(super) fn group(&self, i: usize) -> Range<usize> {
+        let [first, end] = [i, i + 1].map(|i| i * self.count() / self.groups());
+        first..end
+    }
+
+    /// Number of rows per register tile of the largest groups, `mr`.
     pub(super) fn tile_rows(&self) -> usize {
-        self.tile_rows
+        let panels = self.count().div_ceil(self.groups().max(1));
+        self.isa.tile_rows()[panels.max(1) - 1]
     }
 
     /// Whether all elements are finite, so that padding runs of zeros may be skipped.
@@ -151,10 +153,9 @@ impl Panels {
         *self.is_finite.get_or_init(values)
     }
 
-    /// The elements of a panel, `[K, nr]`.
-    pub(super) fn panel(&self, i: usize) -> &[f32] {
-        let size = self.summands * self.width;
-        &bytemuck::cast_slice(&self.data)[i * size..][..size]
+    /// The elements from a summand of a panel on; each panel is `[K, nr]`.
+    pub(super) fn from(&self, panel: usize, summand: usize) -> &[f32] {
+        &bytemuck::cast_slice(&self.data)[(panel * self.summands + summand) * PANEL..]
     }
 
     /// The bias, zero-padded to whole panels.

@@ -68,8 +68,8 @@ impl Team {
         self.threads.len()
     }
 
-    /// Runs a job, which gets the number of the thread, on the calling thread, number 0, and on those of the team that begin it before it is finished there. If another
-    /// job is running, only on the calling thread.
+    /// Runs a job, which gets the number of the thread, on the calling thread, number 0, and on those of the team that
+    /// begin it before it is finished there. If another job is running, only on the calling thread.
     pub(super) fn run(&self, job: &(dyn Fn(usize) + Sync)) {
         let _in_use = match self.in_use.try_lock() {
             Ok(guard) => guard,

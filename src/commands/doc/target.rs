@@ -41,8 +41,8 @@ fn numbers(machine: &Machine, text: &mut String) {
         "The machine, which `--machine FILE` replaces:\n\n| number | value | unit | source |\n|---|---|---|---|\n",
     );
     for number in machine.numbers() {
-        let value = number.text().replace(',', ", ");
-        let _ = writeln!(text, "| `{}` | {value} | {} | {} |", number.key, cell(&number.unit), cell(&number.source));
+        let cells = [&number.unit, &number.source].map(|text| cell(text)).join(" | ");
+        let _ = writeln!(text, "| `{}` | {} | {cells} |", number.key, number.value);
     }
     text.push('\n');
 }

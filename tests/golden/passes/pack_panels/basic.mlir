@@ -1,6 +1,6 @@
-// RUN: gradus opt %s --pack-panels=widths=4,3
+// RUN: gradus opt %s --pack-panels=width=3
 
-// Five columns leave one of two panels of three empty, and three of two panels of four.
+// Five columns leave one column of the second panel empty.
 func.func @five_columns(%a: tensor<1x2x2x2xf32>) -> tensor<4x5xf32> {
   %base = arith.constant dense<[0, 2, 4, 6]> : tensor<4xi32>
   %relative = arith.constant dense<[0, 1]> : tensor<2xi32>
@@ -16,4 +16,12 @@ func.func @not_constant(%a: tensor<1x2x2x2xf32>, %b: tensor<4x2xf32>) -> tensor<
   %ones = arith.constant dense<1.0> : tensor<4x2xf32>
   %1 = addr.indirect_gemm %a[%bases] run 2, %ones plus %0 : (tensor<1x2x2x2xf32>, tensor<2x1xi32>, tensor<4x2xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
   return %1 : tensor<2x4xf32>
+}
+
+// Only the right one of two operands that are the same constant is packed.
+func.func @both_factors() -> tensor<2x2xf32> {
+  %bases = arith.constant dense<[[0], [2]]> : tensor<2x1xi32>
+  %b = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %0 = addr.indirect_gemm %b[%bases] run 2, %b : (tensor<2x2xf32>, tensor<2x1xi32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
 }
