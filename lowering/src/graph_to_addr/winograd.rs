@@ -112,7 +112,7 @@ impl Tiles {
     /// The addresses, among the products of a strip, of the summands of each result.
     fn products(&self, strip: Range<i64>) -> Option<AddressTable<'static>> {
         let mut bases = Vec::new();
-        let all = POINTS as i64 * self.filters;
+        let all = (strip.end - strip.start) * self.tiles[1] * self.filters;
         for at in strip.clone() {
             let first = 2 * (at % self.tiles[0]);
             let rows = first..(first + 2).min(self.results[0]);
@@ -120,7 +120,7 @@ impl Tiles {
                 let tile = (at - strip.start) * self.tiles[1] + x / 2;
                 let [down, across] = [y, x].map(|at| OUTPUT_TRANSFORM[at as usize % 2]);
                 for (i, j) in down.iter().flat_map(|&i| across.map(|j| (i, j))) {
-                    let place = i.zip(j).map(|(i, j)| tile * all + (TILE * i + j) as i64 * self.filters);
+                    let place = i.zip(j).map(|(i, j)| (TILE * i + j) as i64 * all + tile * self.filters);
                     bases.push(place.map_or(Some(ZERO_PAGE), |place| i32::try_from(place).ok())?);
                 }
             }
@@ -171,7 +171,7 @@ impl Conv {
                 let sum = e.depthwise(a, places, signs, &ProductOperands::default())?;
                 products.push(rows_product(&mut e, sum, factor, &ProductOperands::default())?);
             }
-            let products = e.concat(&products, 1)?;
+            let products = e.concat(&products, 0)?;
             results.push(e.depthwise(products, &strip.results, signs, &self.operands)?);
         }
         let results = e.concat(&results, 0)?;
