@@ -2,9 +2,9 @@
 """How fast the cpu target is: convolutions of ResNet-50 and MobileNet-v2, dense products, and whole networks, against peers.
 
   cargo build --release && pip install onnx onnxruntime onednn-cpu-gomp mkl openvino
-  python3 benches/cpu.py [--only layers|bytes|gemm|networks|results] [--gradus PATH]
+  python3 benches/cpu.py [--only layers|bytes|gemm|networks|results] [--threads N] [--gradus PATH]
 
-One thread, f32, batch 1, all in turn in the same run; medians. A layer has its image as the compiler would have it inside of a
+One thread (networks: --threads), f32, batch 1, all in turn in the same run; medians. A layer has its image as the compiler would have it inside of a
 network, with channels last, as for oneDNN; for onnxruntime with channels first; so none converts. Ratios above 1 are faster than
 the peer. Layers of bytes are against our own floats. Dense products have a constant as second factor, and are against MKL, also
 where that is packed beforehand; each is done again transposed. Networks are the light models of the onnx package, with random
@@ -33,14 +33,14 @@ NETWORKS = ['resnet50', 'squeezenet', 'shufflenet', 'densenet121', 'inception_v1
 PRODUCTS = [(512, 512, 512), (256, 1152, 3136), (64, 64, 3136), (1024, 1024, 64), (128, 1152, 784), (512, 4608, 49)]
 
 
-def bench(path, program, repeat, *options):
-    command = [path, 'bench', program, '--target', 'cpu', '--threads', '1', '--repeat', str(repeat), *options]
+def bench(path, program, repeat, *options, threads=1):
+    command = [path, 'bench', program, '--target', 'cpu', '--threads', str(threads), '--repeat', str(repeat), *options]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def gradus(path, program):
+def gradus(path, program, threads=1):
     """The work of a program."""
-    return lambda repeat: json.loads(bench(path, program, repeat, '--json'))['median_ms']
+    return lambda repeat: json.loads(bench(path, program, repeat, '--json', threads=threads))['median_ms']
 
 
 @contextlib.contextmanager
@@ -148,14 +148,14 @@ def peak_of_gradus(path, program):
         return peak(program) - peak(nothing)
 
 
-def networks(path, agree):
+def networks(path, threads, agree):
     folder, ratios = os.path.join(os.path.dirname(onnx.__file__), 'backend', 'test', 'data', 'light'), {}
     for name in NETWORKS:
         with tempfile.TemporaryDirectory() as home:
             model, program, x, y = (os.path.join(home, file) for file in ['m.onnx', 'm.gradus', 'x.npy', 'y.npy'])
             onnx.save(randomized(onnx.load(os.path.join(folder, f'light_{name}.onnx'))), model)
             subprocess.run([path, 'compile', model, '--target', 'cpu', '-o', program], check=True)
-            session = peers.session_of(model)
+            session = peers.session_of(model, threads)
             image = session.get_inputs()[0]
             data = np.random.default_rng(2).standard_normal(image.shape).astype(np.float32)
             want = session.run(None, {image.name: data})[0]
@@ -165,16 +165,16 @@ def networks(path, agree):
             line = f'{name:14} off by {off:.1e} of the largest result'
             assert off < 1e-3, line
             if not agree:
-                line += timed_network(path, model, program, session, (data, want), ratios)
+                line += timed_network(path, threads, model, program, session, (data, want), ratios)
             print(line, flush=True)
     summarize(ratios, 1)
 
 
-def timed_network(path, model, program, session, example, ratios):
+def timed_network(path, threads, model, program, session, example, ratios):
     """Times, memory, and what runs without a kernel."""
-    request = peers.request_of(model, *example)
+    request = peers.request_of(model, *example, threads)
     theirs = peers.runtime(session)
-    times = peers.in_turn({'gradus': gradus(path, program), 'onnxruntime': theirs,
+    times = peers.in_turn({'gradus': gradus(path, program, threads), 'onnxruntime': theirs,
                            'OpenVINO': request and peers.timed(request.infer)}, max(5, min(40, int(400 / theirs(1)))))
     memory = peak_of_gradus(path, program)
     lines = bench(path, program, 1).splitlines()
@@ -186,13 +186,14 @@ def timed_network(path, model, program, session, example, ratios):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--only', choices=['layers', 'bytes', 'gemm', 'networks', 'results'])
+    p.add_argument('--threads', type=int, default=1, help='for networks')
     p.add_argument('--gradus', default=os.path.join(HERE, '..', 'target', 'release', 'gradus'))
     args = p.parse_args()
     for name, measure in [('layers', layers), ('bytes', bytes_layers), ('gemm', products)]:
         if args.only in (None, name):
             measure(args.gradus)
     if args.only in (None, 'networks', 'results'):
-        networks(args.gradus, args.only == 'results')
+        networks(args.gradus, args.threads, args.only == 'results')
 
 
 if __name__ == '__main__':

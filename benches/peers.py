@@ -1,4 +1,4 @@
-"""The peers of the cpu target, each on one thread: onnxruntime, oneDNN, OpenVINO, MKL; and what one core can do at most.
+"""The peers of the cpu target, on one thread unless another number is given: onnxruntime, oneDNN, OpenVINO, MKL; and what one core can do at most.
 
 A work is a function of how often it is done, that gives the median time in milliseconds. Only onnxruntime is required: another
 peer that is not installed is left out, after one line that says how to install it.
@@ -84,10 +84,10 @@ def close(name, got, want):
     assert off < 1e-3, f'{name} is off by {off:.1e} of the largest result'
 
 
-def session_of(model):
+def session_of(model, threads=1):
     """A model in onnxruntime."""
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(model, options, providers=['CPUExecutionProvider'])
 
@@ -98,7 +98,7 @@ def runtime(session):
     return timed(lambda: session.run(None, inputs))
 
 
-def request_of(model, image, want):
+def request_of(model, image, want, threads=1):
     """A model in OpenVINO as what runs it, checked on an image, or nothing."""
     try:
         import openvino
@@ -106,7 +106,7 @@ def request_of(model, image, want):
         left_out('OpenVINO', 'openvino')
         return None
     compiled = openvino.Core().compile_model(model, 'CPU', {
-        'INFERENCE_NUM_THREADS': 1, 'NUM_STREAMS': 1, 'PERFORMANCE_HINT': 'LATENCY', 'INFERENCE_PRECISION_HINT': 'f32',
+        'INFERENCE_NUM_THREADS': threads, 'NUM_STREAMS': 1, 'PERFORMANCE_HINT': 'LATENCY', 'INFERENCE_PRECISION_HINT': 'f32',
         'ENABLE_CPU_PINNING': False})
     request = compiled.create_infer_request()
     close('OpenVINO', request.infer({0: image})[0], want)
