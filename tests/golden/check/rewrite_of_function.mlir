@@ -1,7 +1,7 @@
 // RUN: not gradus check %s --apply-rules 2>&1 | FileCheck %s
 
-// Both functions are rewritten wrongly. The rewrite that is named is one of the function that the error is about, and is
-// shown where it is.
+// Both functions are rewritten wrongly. The reported rewrite belongs to the function that the error names, and the note points
+// at its op.
 rewrite.rule @half {
   %x = value
   %two = number 2.0

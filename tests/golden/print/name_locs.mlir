@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --mlir-use-nameloc-as-prefix --allow-unregistered-dialect
 
-// The first name in a location; what names cannot hold is replaced.
+// Values are named after the first name in their location; characters that are invalid in names are replaced.
 func.func @f(%a: i32 loc("arg a")) -> i32 {
   %c0 = arith.constant 0 : i32 loc("c0")
   %0 = arith.addi %a, %c0 : i32 loc("1x")

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --allow-unregistered-dialect
-// Resources are printed in the order in which they are mentioned; those that nobody mentions are kept, at the end.
+// Resources are printed in the order of their first use, unused ones last.
 
 func.func @f() -> tensor<2xi32> {
   %0 = arith.constant {note = dense_resource<b> : tensor<2xi32>} dense_resource<a> : tensor<2xi32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --mlir-print-unique-ssa-ids --allow-unregistered-dialect
 
-// Numbers go on from region to region; names may come again.
+// Value numbers are unique in the module; block and argument names may repeat.
 func.func @f(%a: i32) -> i32 {
   %c0 = arith.constant 0 : i32
   %0 = arith.addi %a, %c0 : i32

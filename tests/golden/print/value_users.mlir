@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --mlir-print-value-users --allow-unregistered-dialect
 
-// Ops without results get numbers, too, by which comments name them.
+// Ops without results are numbered too, so that comments can refer to them.
 func.func @uses(%a: i32, %b: i32) -> i32 {
   %c0 = arith.constant 0 : i32
   %0 = arith.addi %a, %c0 : i32

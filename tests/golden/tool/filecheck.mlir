@@ -5,7 +5,7 @@
 // CHECK: func.func @f(
 // CHECK-NEXT: return
 
-// What is wrong is said with what was searched for, from where on, what variables are, and what is most like it.
+// A failure reports the directive, where scanning started, the values of variables, and the most similar line.
 // WRONG: func.func @f([[A:%.*]]: i32)
 // WRONG: return [[A]], i32
 

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --output-split-marker="// =====" --mlir-print-debuginfo | FileCheck %s
 
-// Each part is a program of its own, so names may repeat, and places are those of the whole file.
+// Each chunk is a program of its own, so symbol names may repeat; positions are those of the whole file.
 
 // CHECK-LABEL: func.func private @f()
 // CHECK:       loc("{{.*}}":[[#@LINE+1]]:1)

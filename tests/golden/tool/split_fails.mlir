@@ -1,6 +1,6 @@
 // RUN: not gradus opt %s --split-input-file 2>&1 | FileCheck %s
 
-// A part that is wrong does not keep the others from being processed. A marker that is not whole is pointed at.
+// An invalid chunk does not stop the others from being processed. An incomplete chunk marker is reported.
 
 // CHECK: split_fails.mlir:[[#@LINE+1]]:7: warning: near miss with file split marker
 // ---

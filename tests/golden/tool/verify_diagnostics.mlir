@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect | FileCheck %s
 
-// What is expected is no failure; programs without mistakes are printed.
+// Expected diagnostics are no failure; programs without errors are printed.
 
 // expected-note@below {{prior use here}}
 func.func @f(%a: i32) {

@@ -1,7 +1,7 @@
 // RUN: not gradus opt %s --verify-diagnostics --allow-unregistered-dialect 2>&1 | FileCheck %s --strict-whitespace
 // RUN: not gradus opt %s --verify-diagnostics=only-expected --allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=ONLY --implicit-check-not=unexpected
 
-// The texts are mlir-opt's.
+// The messages are mlir-opt's.
 
 // CHECK:      :[[#@LINE+5]]:4: error: invalid regex: parentheses not balanced
 // CHECK-NEXT: {{^}}// expected-error-re@below {{[{]}}{a {{[{]}}{(}}}}

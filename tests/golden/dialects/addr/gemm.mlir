@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// A convolution of one channel of 4x4 with a filter of 3x3, and the same by tables: all have the same numbers.
+// A 4x4 image with one channel under a 3x3 filter, as explicit products and through address tables, with equal results.
 func.func @worked_example() -> (tensor<1x1x2x2xf32>, tensor<4x1xf32>, tensor<4x1xf32>) {
   %x = arith.constant dense<[[[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0], [12.0, 13.0, 14.0, 15.0]]]]> : tensor<1x1x4x4xf32>
   %w = arith.constant dense<[[[[1.0, 0.0, 2.0], [-1.0, 3.0, 0.0], [0.0, 1.0, -2.0]]]]> : tensor<1x1x3x3xf32>
@@ -12,7 +12,7 @@ func.func @worked_example() -> (tensor<1x1x2x2xf32>, tensor<4x1xf32>, tensor<4x1
   %2 = addr.gemm %x[%base + %running] running, %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<1x9xf32>) -> tensor<4x1xf32>
   return %0, %1, %2 : tensor<1x1x2x2xf32>, tensor<4x1xf32>, tensor<4x1xf32>
 }
-// Padding that is not in the buffer.
+// Padding without an address: base -1 reads zeros.
 func.func @zero_page() -> (tensor<1x1x2x2xf32>, tensor<4x1xf32>) {
   %x = arith.constant dense<[[[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0], [12.0, 13.0, 14.0, 15.0]]]]> : tensor<1x1x4x4xf32>
   %w = arith.constant dense<[[[[1.0, 0.0, 2.0], [-1.0, 3.0, 0.0], [0.0, 1.0, -2.0]]]]> : tensor<1x1x3x3xf32>
@@ -22,7 +22,7 @@ func.func @zero_page() -> (tensor<1x1x2x2xf32>, tensor<4x1xf32>) {
   %1 = addr.indirect_gemm %x[%bases] run 1, %b : (tensor<1x1x4x4xf32>, tensor<4x9xi32>, tensor<1x9xf32>) -> tensor<4x1xf32>
   return %0, %1 : tensor<1x1x2x2xf32>, tensor<4x1xf32>
 }
-// Eight bits are summed in thirty-two; two kernels read runs of two.
+// Products of 8-bit integers are accumulated in i32; two output channels read runs of two elements.
 func.func @short_integers() -> (tensor<2x2xi32>, tensor<2x2xi32>) {
   %x = arith.constant dense<[100, 101, 102, 103, -104, 105]> : tensor<6xi8>
   %b = arith.constant dense<[[100, 1, 100, 1], [0, 1, 0, -1]]> : tensor<2x4xi8>
@@ -37,7 +37,7 @@ func.func @tables_that_are_not_known(%x: tensor<?x4xf32>, %base: tensor<?xi32>, 
   %0 = addr.gemm %x[%base + %relative], %b : (tensor<?x4xf32>, tensor<?xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<?x2xf32>
   return %0 : tensor<?x2xf32>
 }
-// What is added to each column, and bounds.
+// Bias per column, and a clamp.
 func.func @bias_and_bounds() -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %x = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
   %b = arith.constant dense<[[1.0, 1.0], [1.0, -1.0]]> : tensor<2x2xf32>
@@ -49,7 +49,7 @@ func.func @bias_and_bounds() -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %1 = addr.indirect_gemm %x[%bases] run 2, %b bias %bias {high = 2.0 : f32} : (tensor<4xf32>, tensor<2x1xi32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
   return %0, %1 : tensor<2x2xf32>, tensor<2x2xf32>
 }
-// Zero points, and sums that are quantized: half to even, and no more than a byte holds.
+// Zero points and requantization: rounded half to even and saturated to 8 bits.
 func.func @quantized() -> (tensor<2x2xui8>, tensor<2x2xi8>) {
   %x = graph.constant dense<[128, 129, 130, 255]> : tensor<4xui8>
   %b = arith.constant dense<[[1, 2], [3, -4]]> : tensor<2x2xi8>

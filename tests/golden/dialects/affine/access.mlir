@@ -15,7 +15,7 @@ func.func @subscripts(%n: index, %m: memref<16x16xindex>, %s: memref<index>) -> 
   return %2 : index
 }
 
-// A value may be both.
+// A value can be used as a dimension and as a symbol.
 func.func @mentioned(%n: index, %m: memref<16x16xindex>) -> index {
   %c3 = arith.constant 3 : index
   %0 = affine.load %m[%c3, symbol(%c3) + %c3] : memref<16x16xindex>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Every operator, negative factors and divisors that are symbols.
+// All operators of affine expressions, negative factors, and symbolic divisors.
 func.func @exprs(%i: index, %j: index, %n: index) -> (index, index, index, index, index, index) {
   %0 = affine.apply affine_map<(d0, d1)[s0] -> (d0 * 2 - d1 + s0 - 7)>(%i, %j)[%n]
   %1 = affine.apply affine_map<(d0, d1) -> ((d0 + d1) floordiv 4)>(%i, %j)
@@ -18,7 +18,7 @@ func.func @attributes(%i: index, %n: index) -> index {
   return %0 : index
 }
 
-// An apply of dimensions is a dimension, one of symbols a symbol.
+// The result of `affine.apply` is a valid dimension, and a valid symbol if all operands are symbols.
 func.func @chain(%n: index, %m: memref<64xindex>) -> index {
   %twice = affine.apply affine_map<()[s0] -> (s0 * 2)>()[%n]
   %c0 = arith.constant 0 : index

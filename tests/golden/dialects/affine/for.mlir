@@ -21,7 +21,7 @@ func.func @bounds(%n: index, %m: memref<64xindex>) {
   return
 }
 
-// A prefix of one result is dropped; equal bounds are written as one value.
+// `min` and `max` are dropped for maps with one result; bounds that are a single operand are printed as that operand.
 func.func @prefix(%n: index) -> index {
   %c0 = arith.constant 0 : index
   %0 = affine.for %i = max affine_map<() -> (0)>() to min affine_map<() -> (7)>() iter_args(%a = %n) -> (index) {
@@ -43,7 +43,7 @@ func.func @carried(%x: index, %y: f32) -> (index, f32) {
   return %0#0, %0#1 : index, f32
 }
 
-// The step of a loop is at most what its type holds.
+// The step is limited to the range of the attribute's type.
 func.func @long_step(%x: index) -> index {
   %0 = affine.for %i = 0 to 5 step 9223372036854775807 iter_args(%a = %x) -> (index) {
     %1 = arith.addi %a, %i : index

@@ -30,7 +30,7 @@ func.func @reductions(%x: i32) -> (i32, i32, i32, i32) {
   return %0#0, %0#1, %0#2, %0#3 : i32, i32, i32, i32
 }
 
-// Extremes of integers are for types with a sign, or without one that is stated.
+// Signed and unsigned minimum and maximum reductions: the integer type is signless, or has the same signedness.
 func.func @extremes(%x: si32, %y: ui32) -> (si32, si32, ui32, ui32) {
   %0:4 = affine.parallel (%i) = (1) to (5) reduce ("maxs", "mins", "maxu", "minu") -> (si32, si32, ui32, ui32) {
     affine.yield %x, %x, %y, %y : si32, si32, ui32, ui32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect
 
-// What is at the top of an op that opens a scope is a symbol inside it; an op that nobody declared opens one.
+// A value at the top level of an affine scope is a symbol in it; an unregistered op opens a scope.
 func.func @nested_scope(%m: memref<8xindex>) {
   affine.for %i = 0 to 4 {
     "test.affine_scope"() ({
@@ -14,7 +14,7 @@ func.func @nested_scope(%m: memref<8xindex>) {
   return
 }
 
-// An extent is a symbol, and so is what is computed of symbols without effects.
+// `memref.dim` results are symbols, and so are results of pure ops on symbols.
 func.func @symbols(%m: memref<?x8xindex>, %a: index, %b: index) -> index {
   %c0 = arith.constant 0 : index
   %0 = affine.for %i = 0 to 3 iter_args(%acc = %c0) -> (index) {

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s
-// Flags are printed in their own order, each once.
+// Flags are printed in the order of their declaration, each once.
 
 func.func @overflow(%a: i32) -> i32 {
   %0 = arith.addi %a, %a overflow<nuw, nsw> : i32

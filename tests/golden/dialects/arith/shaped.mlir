@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Everything works element by element on vectors and tensors too.
+// Ops on vectors and tensors apply elementwise.
 func.func @tensors(%a: tensor<2x?xi32>, %b: tensor<2x?xi32>) -> tensor<2x?xi1> {
   %0 = arith.addi %a, %b : tensor<2x?xi32>
   %1 = arith.cmpi slt, %0, %b : tensor<2x?xi32>

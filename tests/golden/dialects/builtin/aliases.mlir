@@ -1,7 +1,7 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --split-input-file | FileCheck %s
 // NOTE: 'gradus update-checks' writes the directives in this file
 
-// Aliases are expanded where they were used; affine maps get names of their own, in the order of their first use.
+// Aliases in the input are expanded at their uses; the printer creates aliases for affine maps, numbered by first use.
 #map_of_mine = affine_map<(d0, d1) -> (d1, d0)>
 #set = affine_set<(d0)[s0] : (d0 - s0 >= 0)>
 #other = affine_map<(d0) -> (d0 + 1)>
@@ -14,7 +14,7 @@
 
 // -----
 
-// An alias of a dialect's own attribute or type keeps its name.
+// Aliases of dialect attributes and types keep their names.
 #note = #foo.note<"a" : i32>
 !handle = !foo.handle<4, "x">
 "t.use"() {a = #note, l = [#note, #note]} : () -> !handle

@@ -1,4 +1,4 @@
 // RUN: gradus opt %s --allow-unregistered-dialect
 
-// Numbers count in the order of printing; equal contents stay apart.
+// Distinct attributes are numbered in print order; those with equal contents stay distinct.
 "t.distinct"() {a = distinct[7]<42 : i32>, b = distinct[3]<42 : i32>, c = distinct[7]<42 : i32>, d = distinct[0]<>} : () -> ()

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect
 
-// A module's body is a graph: values may be used before they are defined.
+// The body of a module is a graph region: a use may precede its definition.
 "t.use"(%later) : (i32) -> ()
 %later = "t.make"() : () -> i32
 "t.region"() ({

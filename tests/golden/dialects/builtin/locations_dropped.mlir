@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Without --mlir-print-debuginfo there is no trace of locations.
+// Locations are printed only with --mlir-print-debuginfo.
 #file = loc("a.mlir":1:2)
 func.func @places(%a: i32 loc("arg")) -> i32 {
   return %a : i32 loc(#file)

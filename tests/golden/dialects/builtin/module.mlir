@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// A module around the contents, even when the text has none.
+// The parser adds a module around top-level ops.
 func.func private @bare()
 
 // -----

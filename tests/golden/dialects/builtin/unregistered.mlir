@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect
 
-// Ops that nobody declared keep everything they have.
+// Unregistered ops keep their operands, attributes, regions and types.
 func.func @foreign(%a: i32, %b: index) {
   %0:3 = "t.many"(%a, %b) <{prop = 1 : i32}> ({
   ^entry(%x: i32, %y: f32):

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// A loop between blocks, with and without values that are carried.
+// A loop of blocks, with and without loop-carried values.
 func.func @sum(%n: i32) -> i32 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

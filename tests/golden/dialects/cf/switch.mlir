@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Values of cases are printed as their bits.
+// Case values are printed as the bits of their type.
 func.func @cases(%flag: i8, %x: i32, %y: i32) -> i32 {
   cf.switch %flag : i8, [
     default: ^none(%x : i32),

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s
-// Types of values that are used before they are defined follow from the text.
+// The type of a value that is used before its definition is taken from the use.
 
 func.func @f() -> (i1, i1, i32) {
   cf.br ^define

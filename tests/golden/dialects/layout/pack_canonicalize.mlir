@@ -4,7 +4,7 @@ func.func @back(%x: tensor<1x12x5x5xf32>) -> tensor<1x12x5x5xf32> {
   %1 = layout.unpack %0 from <"NCHW8c"> : tensor<1x2x5x5x8xf32> -> tensor<1x12x5x5xf32>
   return %1 : tensor<1x12x5x5xf32>
 }
-// Another order, so other elements.
+// A pack and unpack with different loop orders do not cancel.
 func.func @elsewhere(%x: tensor<1x8x4x8xf32>) -> tensor<1x1x4x64xf32> {
   %0 = layout.pack %x into <"NCHW8c"> : tensor<1x8x4x8xf32> -> tensor<1x1x4x8x8xf32>
   %1 = layout.unpack %0 from <"NCHW8w"> : tensor<1x1x4x8x8xf32> -> tensor<1x1x4x64xf32>

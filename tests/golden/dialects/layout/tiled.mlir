@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --allow-unregistered-dialect
-// A layout is an attribute that is printed in one form: without what is said anyway, with as few blanks as possible.
+// Layout attributes have one printed form: defaults are omitted and spacing is normalized.
 #kernels = #layout.tiled<"HWKD8k8d", pad = 0>
 func.func private @weights(tensor<3x3x8x16xi8, #kernels>)
 func.func private @modes() attributes {

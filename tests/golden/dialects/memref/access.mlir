@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Elements are read and written by their indices.
+// Loads and stores by index.
 func.func @load_store(%m: memref<4x?xi32>, %i: index, %j: index) -> i32 {
   %0 = memref.load %m[%i, %j] : memref<4x?xi32>
   memref.store %0, %m[%j, %i] : memref<4x?xi32>
@@ -14,14 +14,14 @@ func.func @hints(%m: memref<8xf32>, %i: index) -> f32 {
   return %0 : f32
 }
 
-// One element without indices.
+// A memref of rank 0 is accessed without indices.
 func.func @scalar(%m: memref<f64>) -> f64 {
   %0 = memref.load %m[] : memref<f64>
   memref.store %0, %m[] : memref<f64>
   return %0 : f64
 }
 
-// Layouts and spaces are part of the type.
+// Layout and memory space are part of the type.
 func.func @layouts(
     %a: memref<4x4xi8, affine_map<(d0, d1) -> (d1, d0)>, 1>,
     %b: memref<?x?xi8, strided<[?, 1], offset: ?>>, %i: index) -> i8 {

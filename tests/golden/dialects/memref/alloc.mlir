@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Memory on the heap: written, read, freed.
+// Heap memory is allocated, written, read and freed.
 func.func @heap(%n: index, %v: i32) -> i32 {
   %c0 = arith.constant 0 : index
   %m = memref.alloc(%n) : memref<?xi32>
@@ -10,7 +10,7 @@ func.func @heap(%n: index, %v: i32) -> i32 {
   return %0 : i32
 }
 
-// Memory that nobody wrote is poison; what a call returns may then be anything.
+// Uninitialized memory is poison; a call that returns it may return any value.
 func.func @unwritten() -> i32 {
   %c0 = arith.constant 0 : index
   %m = memref.alloca() : memref<2xi32>
@@ -26,7 +26,7 @@ func.func @stack(%v: f32) -> f32 {
   return %0 : f32
 }
 
-// Extents that the type leaves open, symbols of the layout, spaces.
+// Operands for dynamic extents, symbols of the layout, and memory spaces.
 func.func @forms(%n: index, %s: index, %v: i32) -> i32 {
   %c0 = arith.constant 0 : index
   %a = memref.alloc() : memref<8x64xi32, 1>
@@ -45,7 +45,7 @@ func.func @forms(%n: index, %s: index, %v: i32) -> i32 {
   return %2 : i32
 }
 
-// The contents stay when the size changes.
+// `memref.realloc` keeps the contents.
 func.func @realloc(%v: i64, %n: index) -> (i64, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -59,7 +59,7 @@ func.func @realloc(%v: i64, %n: index) -> (i64, index) {
   return %0, %1 : i64, index
 }
 
-// What the caller owns may be freed and returned.
+// Memory owned by the caller may be freed and returned.
 func.func @argument(%a: memref<2xi32>, %b: memref<3xi8>) -> memref<3xi8> {
   memref.dealloc %a : memref<2xi32>
   return %b : memref<3xi8>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// The element as it was comes back; the combination stays.
+// The old element is returned; the combined element is stored.
 func.func @integers(%v: i32, %m: memref<4xi32>, %i: index) -> (i32, i32, i32) {
   %0 = memref.atomic_rmw addi %v, %m[%i] : (i32, memref<4xi32>) -> i32
   %1 = memref.atomic_rmw muli %v, %m[%i] : (i32, memref<4xi32>) -> i32
@@ -30,7 +30,7 @@ func.func @floats(%v: f32, %m: memref<2x2xf32>, %i: index) -> f32 {
   return %5 : f32
 }
 
-// Any combination, as a region.
+// The update is a region.
 func.func @generic(%m: memref<10xf32>, %i: index) -> f32 {
   %0 = memref.generic_atomic_rmw %m[%i] : memref<10xf32> {
   ^bb0(%old: f32):

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// More or less known of sizes, offset, strides and rank.
+// Casts that add or drop static sizes, offset, strides and rank.
 func.func @forget(%m: memref<2x3xf32>, %i: index) -> f32 {
   %0 = memref.cast %m : memref<2x3xf32> to memref<?x3xf32, strided<[?, 1], offset: ?>>
   %1 = memref.cast %0 : memref<?x3xf32, strided<[?, 1], offset: ?>> to memref<*xf32>
@@ -9,7 +9,7 @@ func.func @forget(%m: memref<2x3xf32>, %i: index) -> f32 {
   return %3 : f32
 }
 
-// What turns out wrong is poison, and its use undefined.
+// The result of a cast whose static type does not hold is poison, and its use is UB.
 func.func @wrong(%m: memref<?xi32>, %i: index) -> i32 {
   %0 = memref.cast %m {note} : memref<?xi32> to memref<3xi32>
   %1 = memref.load %0[%i] : memref<3xi32>

@@ -3,7 +3,7 @@
 func.func @dim(%m: memref<4x?xf32>, %i: index) -> (index, index) {
   %c1 = arith.constant 1 : index
   %0 = memref.dim %m, %c1 : memref<4x?xf32>
-  // A dimension that is not there is undefined.
+  // A dimension out of range is UB.
   %1 = memref.dim %m, %i : memref<4x?xf32>
   return %0, %1 : index, index
 }

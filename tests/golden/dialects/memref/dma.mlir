@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// A copy of consecutive elements that runs beside the program.
+// An asynchronous copy of contiguous elements.
 func.func @plain(%src: memref<2x8xf32>, %dst: memref<16xf32, 1>, %i: index, %n: index) {
   %c0 = arith.constant 0 : index
   %tag = memref.alloc() : memref<1xi32>
@@ -9,7 +9,7 @@ func.func @plain(%src: memref<2x8xf32>, %dst: memref<16xf32, 1>, %i: index, %n: 
   return
 }
 
-// So many of every so many in the slower memory.
+// A strided copy: 2 of every 5 elements in the slower memory.
 func.func @strided(%src: memref<16xi32, 2>, %dst: memref<64xi32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index

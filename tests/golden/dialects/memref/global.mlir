@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Memory that lives as long as the program.
+// Globals live until the program ends.
 memref.global "private" constant @table : memref<2x2xf32> = dense<[[0.0, 1.0], [2.0, 3.0]]> {alignment = 64 : i64}
 memref.global @counter : memref<i32> = dense<7>
 memref.global "nested" @scratch : memref<4xi64> = uninitialized
@@ -17,7 +17,7 @@ func.func @read(%i: index, %j: index) -> (f32, i1) {
   return %1, %3 : f32, i1
 }
 
-// The same memory at each use; the first use sees the initial contents.
+// All uses name the same memory; the first use sees the initial value.
 func.func @count() -> (i32, i32) {
   %c1 = arith.constant 1 : i32
   %0 = memref.get_global @counter : memref<i32>
@@ -38,7 +38,7 @@ func.func @spread(%i: index, %v: i64) -> (i8, i64) {
   return %1, %3 : i8, i64
 }
 
-// Writing a constant is undefined, and so is freeing a global.
+// Writes to constant globals and `memref.dealloc` of a global are UB.
 func.func @undefined(%i: index, %v: f32) {
   %0 = memref.get_global @table : memref<2x2xf32>
   memref.store %v, %0[%i, %i] : memref<2x2xf32>
@@ -46,7 +46,7 @@ func.func @undefined(%i: index, %v: f32) {
   return
 }
 
-// A global of an inner module hides one outside.
+// A global of a nested module shadows the outer one.
 module @inner {
   memref.global @counter : memref<1xi32> = dense<1>
   func.func @f() -> memref<1xi32> {

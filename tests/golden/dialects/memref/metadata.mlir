@@ -13,7 +13,7 @@ func.func @scalar(%m: memref<i32, strided<[], offset: ?>>, %v: i32) -> (i32, ind
   return %0, %offset : i32, index
 }
 
-// Taken apart and put together.
+// `reinterpret_cast` with permuted results of `extract_strided_metadata`.
 func.func @again(%m: memref<?x?xi32>, %i: index, %j: index) -> i32 {
   %base, %offset, %sizes:2, %strides:2 = memref.extract_strided_metadata %m
     : memref<?x?xi32> -> memref<i32>, index, index, index, index, index
@@ -33,7 +33,7 @@ func.func @reinterpret(%m: memref<*xf32>, %n: index, %i: index) -> f32 {
   return %4 : f32
 }
 
-// The address is not modelled.
+// Pointer values are unsupported by the interpreter.
 func.func @address(%m: memref<4xf32>, %u: memref<*xf32>) -> (index, index) {
   %0 = memref.extract_aligned_pointer_as_index %m : memref<4xf32> -> index
   %1 = memref.extract_aligned_pointer_as_index %u : memref<*xf32> -> index {note}

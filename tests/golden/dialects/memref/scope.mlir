@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// The end of what is on the stack.
+// The lifetime of stack memory.
 func.func @plain(%v: i32, %m: memref<1xi32>) {
   %c0 = arith.constant 0 : index
   memref.alloca_scope {
@@ -23,7 +23,7 @@ func.func @results(%v: i32) -> (i32, i32) {
   return %0#0, %0#1 : i32, i32
 }
 
-// A scope inside a scope; the end is written if it says something.
+// Nested scopes; the terminator is printed if it has operands.
 func.func @nested(%v: i32) -> i32 {
   %0 = memref.alloca_scope -> i32 {
     memref.alloca_scope {
@@ -34,7 +34,7 @@ func.func @nested(%v: i32) -> i32 {
   return %0 : i32
 }
 
-// Memory that left its scope is gone: using it is undefined.
+// Use of stack memory after its scope is UB.
 func.func @gone(%v: i32) -> i32 {
   %c0 = arith.constant 0 : index
   %0 = memref.alloca_scope -> (memref<1xi32>) {

@@ -6,7 +6,7 @@ func.func @collapse(%m: memref<2x3x4xi32>, %i: index, %j: index) -> i32 {
   return %1 : i32
 }
 
-// Gaps between groups are fine; gaps in a group are not, and poison if only the program can tell.
+// Groups may have gaps between them. A gap within a group is an error, or poison if it is only known at run time.
 func.func @gaps(%m: memref<2x3x4xi32, strided<[20, 4, 1], offset: 2>>, %o: memref<?x?xi32, strided<[?, 1]>>, %i: index) -> (i32, i32) {
   %0 = memref.collapse_shape %m [[0], [1, 2]] : memref<2x3x4xi32, strided<[20, 4, 1], offset: 2>> into memref<2x12xi32, strided<[20, 1], offset: 2>>
   %1 = memref.load %0[%i, %i] : memref<2x12xi32, strided<[20, 1], offset: 2>>
@@ -15,7 +15,7 @@ func.func @gaps(%m: memref<2x3x4xi32, strided<[20, 4, 1], offset: 2>>, %o: memre
   return %1, %3 : i32, i32
 }
 
-// Unit dimensions have no stride to speak of.
+// The stride of a unit dimension is ignored.
 func.func @units(%m: memref<1x4x1xi8, strided<[7, 2, 3]>>, %s: memref<1x1xi8>, %i: index) -> (i8, i8) {
   %0 = memref.collapse_shape %m [[0, 1, 2]] : memref<1x4x1xi8, strided<[7, 2, 3]>> into memref<4xi8, strided<[2]>>
   %1 = memref.load %0[%i] : memref<4xi8, strided<[2]>>

@@ -6,7 +6,7 @@ func.func @static(%m: memref<8x8xi32>, %i: index) -> i32 {
   return %1 : i32
 }
 
-// A part of a part.
+// A subview of a subview.
 func.func @dynamic(%m: memref<?x?xi32>, %o: index, %n: index, %s: index) -> i32 {
   %c0 = arith.constant 0 : index
   %0 = memref.subview %m[%o, 0] [%n, 2] [1, %s] : memref<?x?xi32> to memref<?x2xi32, strided<[?, ?], offset: ?>>
@@ -15,7 +15,7 @@ func.func @dynamic(%m: memref<?x?xi32>, %o: index, %n: index, %s: index) -> i32 
   return %2 : i32
 }
 
-// Unit dimensions left out; where there are several, the strides tell which.
+// Rank reduction drops unit dimensions; if several qualify, the strides decide which.
 func.func @reduced(%m: memref<4x1x8xf32>, %i: index) -> (f32, f32, f32) {
   %0 = memref.subview %m[%i, 0, 2] [1, 1, 4] [1, 1, 1] : memref<4x1x8xf32> to memref<4xf32, strided<[1], offset: ?>>
   %1 = memref.subview %m[0, 0, %i] [4, 1, 1] [1, 1, 1] : memref<4x1x8xf32> to memref<4x1xf32, strided<[8, 1], offset: ?>>
@@ -33,7 +33,7 @@ func.func @scalar(%m: memref<i32>) -> i32 {
   return %1 : i32
 }
 
-// Written through the part, seen in the whole.
+// A store through a subview is visible in its source.
 func.func @written(%m: memref<6xi32>, %v: i32) {
   %c1 = arith.constant 1 : index
   %0 = memref.subview %m[1] [2] [3] : memref<6xi32> to memref<2xi32, strided<[3], offset: 1>>

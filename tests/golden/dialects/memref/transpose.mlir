@@ -6,7 +6,7 @@ func.func @matrix(%m: memref<2x3xi32>, %i: index, %j: index) -> i32 {
   return %1 : i32
 }
 
-// Layouts may be spelled as maps.
+// Strided layouts may be written as affine maps.
 func.func @cube(%m: memref<?x?x?xf32>, %i: index) -> f32 {
   %0 = memref.transpose %m (d0, d1, d2) -> (d1, d2, d0) {note} : memref<?x?x?xf32> to memref<?x?x?xf32, affine_map<(d0, d1, d2)[s0, s1] -> (d2 * s1 + d0 * s0 + d1)>>
   %1 = memref.load %0[%i, %i, %i] : memref<?x?x?xf32, affine_map<(d0, d1, d2)[s0, s1] -> (d2 * s1 + d0 * s0 + d1)>>

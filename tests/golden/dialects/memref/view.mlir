@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Bytes as numbers of more bytes, from a byte on.
+// Bytes are read as wider elements, from a byte offset.
 func.func @view(%bytes: memref<16xi8>, %shift: index, %n: index, %i: index) -> (i32, f16) {
   %0 = memref.view %bytes[%shift][] : memref<16xi8> to memref<2xi32>
   %1 = memref.load %0[%i] : memref<2xi32>
@@ -21,7 +21,7 @@ func.func @written(%bytes: memref<8xi8>, %shift: index, %v: i16, %w: i1) -> i8 {
   return %2 : i8
 }
 
-// Memory that was not written is poison under any type.
+// Uninitialized memory is poison in every element type.
 func.func @unwritten(%v: i8) -> i16 {
   %c0 = arith.constant 0 : index
   %m = memref.alloca() : memref<4xi8>
@@ -31,7 +31,7 @@ func.func @unwritten(%v: i8) -> i16 {
   return %1 : i16
 }
 
-// A shape that is read from memory.
+// Sizes that are loaded from memory.
 func.func @reshape(%m: memref<2x3xi32>, %i: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// All that a rule can say.
+// All constructs of `rewrite.rule`.
 rewrite.rule @everything benefit(3) approx attributes {note = "x"} {
   %t = type
   %i32 = type : i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// How often a number can be halved.
+// The number of times that an integer can be halved.
 func.func @halve(%x: i32) -> (i32, i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -19,7 +19,7 @@ func.func @halve(%x: i32) -> (i32, i32) {
   return %0#0, %0#1 : i32, i32
 }
 
-// The regions have arguments of different types.
+// The two regions have arguments of different types.
 func.func @types(%x: i8) -> i16 {
   %c100 = arith.constant 100 : i16
   %0 = scf.while (%a = %x) : (i8) -> i16 {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// The parts of a concatenation are written in place, a step yields two tensors, and the third buffer takes the place of
+// The parts of a concatenation are written in place, a step yields two tensors, and the third buffer shares the offset of
 // the first.
 func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x6xf32>, tensor<2x4xf32>) {
   %host = sched.arena "host" : memref<128xi8>

@@ -6,7 +6,7 @@ func.func @cast(%a: tensor<4x?xf32>, %b: tensor<2x3xi32>) -> (tensor<?x?xf32>, t
   %1 = tensor.cast %0 : tensor<?x3xi32> to tensor<2x3xi32>
   return %cast, %0, %1 : tensor<?x?xf32>, tensor<?x3xi32>, tensor<2x3xi32>
 }
-// Undefined unless the argument is of three columns.
+// UB unless the argument has three columns.
 func.func @knows_more(%a: tensor<?x?xf32>) -> tensor<?x3xf32> {
   %0 = tensor.cast %a : tensor<?x?xf32> to tensor<?x3xf32>
   return %0 : tensor<?x3xf32>

@@ -28,7 +28,7 @@ func.func @from_elements(%a: i16, %b: i16, %c: i1, %d: f16) -> (tensor<2x2xi16>,
   %3 = tensor.from_elements %d : tensor<1xf16>
   return %from_elements, %0, %1, %2, %3 : tensor<2x2xi16>, tensor<0xi16>, tensor<i16>, tensor<2xi1>, tensor<1xf16>
 }
-// What nobody put into a tensor is poison.
+// Elements of `tensor.empty` that were not written are poison.
 func.func @empty_is_poison(%n: index) -> (tensor<2x3xf32>, tensor<?x4xf32, "here">) {
   %0 = tensor.empty() : tensor<2x3xf32>
   %1 = tensor.empty(%n) {note} : tensor<?x4xf32, "here">

@@ -16,7 +16,7 @@ func.func @insert(%a: tensor<2x3xf32>, %b: tensor<i1>, %c: tensor<?xi64>, %s: f3
   %1 = tensor.insert %u into %c[%c0] : tensor<?xi64>
   return %inserted, %0, %1 : tensor<2x3xf32>, tensor<i1>, tensor<?xi64>
 }
-// Indices outside are undefined.
+// Indices out of bounds are UB.
 func.func @anywhere(%a: tensor<4x4xi8>, %s: i8, %i: index, %j: index) -> (i8, tensor<4x4xi8>) {
   %c3 = arith.constant 3 : index
   %k = arith.andi %i, %c3 : index

@@ -17,7 +17,7 @@ func.func @scatter(%a: tensor<4x5xi8>, %b: tensor<2x5xi8>, %c: tensor<2x1x1xi8>)
   %2 = tensor.scatter %c into %a[%1] scatter_dims([0, 1]) unique {note} : (tensor<2x1x1xi8>, tensor<4x5xi8>, tensor<2x2xindex>) -> tensor<4x5xi8>
   return %scatter, %2 : tensor<4x5xi8>, tensor<4x5xi8>
 }
-// Undefined for coordinates outside, and for equal ones.
+// UB if coordinates are out of bounds, or are equal under `unique`.
 func.func @anywhere(%a: tensor<4x5xi8>, %at: tensor<?x1xi8>, %b: tensor<?x5xi8>) -> (tensor<?x5xi8>, tensor<4x5xi8>) {
   %c = arith.constant dense<3> : tensor<2x1xi8>
   %gather = tensor.gather %a[%at] gather_dims([0]) : (tensor<4x5xi8>, tensor<?x1xi8>) -> tensor<?x5xi8>

@@ -38,7 +38,7 @@ func.func @none(%s: f32) -> (tensor<0x4xf32>, tensor<f32>) {
   } : tensor<f32>
   return %generated, %0 : tensor<0x4xf32>, tensor<f32>
 }
-// A negative extent is undefined.
+// A negative extent is UB.
 func.func @some_size(%n: index) -> tensor<?xindex> {
   %c-9 = arith.constant -9 : index
   %c7 = arith.constant 7 : index

@@ -7,7 +7,7 @@ func.func @pad(%a: tensor<2x3xi8>, %s: i8) -> tensor<5x4xi8> {
   } : tensor<2x3xi8> to tensor<5x4xi8>
   return %padded : tensor<5x4xi8>
 }
-// The indices are those of the result.
+// The block arguments are indices of the result.
 func.func @computed(%a: tensor<2x3xindex>) -> tensor<4x4xindex> {
   %padded = tensor.pad %a nofold low[1, 1] high[1, 0] {
   ^bb0(%i: index, %j: index):
@@ -27,7 +27,7 @@ func.func @sized(%a: tensor<?x2xf32>, %n: index, %s: f32) -> tensor<?x?xf32> {
   } : tensor<?x2xf32> to tensor<?x?xf32>
   return %padded : tensor<?x?xf32>
 }
-// Elements can be taken away.
+// Negative padding removes elements.
 func.func @negative(%a: tensor<4x4xi8>, %s: i8) -> tensor<3x5xi8> {
   %padded = tensor.pad %a low[-1, 1] high[0, 0] {
   ^bb0(%i: index, %j: index):

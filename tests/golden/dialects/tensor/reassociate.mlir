@@ -15,7 +15,7 @@ func.func @expand(%a: tensor<6x4xi8>, %b: tensor<f32>, %c: tensor<?x2xf32>) -> (
   %1 = tensor.expand_shape %c [[0, 1], [2]] output_shape [%n, 1, 2] : tensor<?x2xf32> into tensor<?x1x2xf32>
   return %expanded, %0, %1 : tensor<2x3x4xi8>, tensor<1x1xf32>, tensor<?x1x2xf32>
 }
-// Undefined unless the product is right.
+// UB unless the extents of each group multiply to the collapsed extent.
 func.func @split(%a: tensor<?xi8>, %n: index) -> tensor<?x2xi8> {
   %expanded = tensor.expand_shape %a [[0, 1]] output_shape [%n, 2] : tensor<?xi8> into tensor<?x2xi8>
   return %expanded : tensor<?x2xi8>

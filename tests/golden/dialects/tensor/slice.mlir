@@ -34,7 +34,7 @@ func.func @anywhere(%a: tensor<4x6xi8>, %i: index, %n: index) -> (tensor<?xi8>, 
   %inserted_slice = tensor.insert_slice %extracted_slice into %a[%i, 1] [1, %size] [1, 1] : tensor<?xi8> into tensor<4x6xi8>
   return %extracted_slice, %inserted_slice : tensor<?xi8>, tensor<4x6xi8>
 }
-// Backwards.
+// Negative strides.
 func.func @negative_stride(%a: tensor<4xi8>) -> (tensor<4xi8>, tensor<4xi8>) {
   %extracted_slice = tensor.extract_slice %a[3] [4] [-1] : tensor<4xi8> to tensor<4xi8>
   %inserted_slice = tensor.insert_slice %extracted_slice into %a[3] [4] [-1] : tensor<4xi8> into tensor<4xi8>

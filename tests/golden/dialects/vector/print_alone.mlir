@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --mlir-print-op-generic
 
-// Nothing to print: what stands on the next line is not its operand.
+// `vector.print` without operand: tokens of the next line are not parsed as its operand.
 func.func @f(%a: i32) -> (i32, i32) {
   vector.print
   %0 = arith.addi %a, %a : i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// An op that prints nothing, before one whose results have names.
+// `vector.print` without operand, followed by an op with named results.
 func.func @lines(%a: i32, %i: index) -> (i32, i32, index) {
   vector.print
   %0 = arith.addi %a, %a : i32

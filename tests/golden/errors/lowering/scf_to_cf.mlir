@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --convert-scf-to-cf
 
-// Blocks cannot be several in a module.
+// The body of a module is a single block.
 module {
   %c = arith.constant true
   // expected-error@+3 {{failed to legalize operation 'scf.if' that was explicitly marked illegal}}

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --verify-diagnostics
 
-// One error does not hide those after it.
+// The parser reports all errors of a file.
 func.func @a() {
   // expected-error@+1 {{use of undeclared SSA value name '%x'}}
   "t.use"(%x) : (i32) -> ()

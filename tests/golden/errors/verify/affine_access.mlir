@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// Accesses to memory.
+// `affine.load`, `affine.store` and their vector forms.
 func.func @no_subscripts(%m: memref<4xf32>) {
   // expected-error@+1 {{expected '[' in affine map}}
   %0 = affine.load %m : memref<4xf32>

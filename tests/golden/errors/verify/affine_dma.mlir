@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// Copies.
+// `affine.dma_start` and `affine.dma_wait`.
 func.func @types(%a: memref<4xf32>, %t: memref<1xi32>, %n: index) {
   // expected-error@+1 {{custom op 'affine.dma_start' expected three types}}
   affine.dma_start %a[%n], %a[%n], %t[0], %n : memref<4xf32>, memref<4xf32>

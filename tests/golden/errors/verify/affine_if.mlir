@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// The text of conditions, and what they check.
+// Syntax and verification of `affine.if`.
 func.func @no_set() {
   // expected-error@+1 {{custom op 'affine.if' invalid kind of attribute specified}}
   affine.if affine_map<() -> (0)>() {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// The text of loops, and what they check.
+// Syntax and verification of `affine.for`.
 func.func @no_to() {
   // expected-error@+1 {{custom op 'affine.for' expected 'to' between bounds}}
   affine.for %i = 0 5 {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// Maps: `affine.apply`, `affine.min`, `affine.max`, and indices of several dimensions.
+// `affine.apply`, `affine.min`, `affine.max`, and `affine.delinearize_index`.
 func.func @apply_dims(%n: index) {
   // expected-error@+1 {{custom op 'affine.apply' dimension or symbol index mismatch}}
   %0 = affine.apply affine_map<(d0) -> (d0)>(%n, %n)

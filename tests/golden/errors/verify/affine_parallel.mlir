@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// Parallel loops.
+// Syntax and verification of `affine.parallel`.
 func.func @word(%n: index) {
   // expected-error@+1 {{expected 'to'}}
   affine.parallel (%i) = (0) until (10) {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-tile=tile-size=2 --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// The outer loop goes forward, the inner one back.
+// A dependence with distance (1, -1).
 func.func @back(%m: memref<8x8xindex>) {
   // expected-remark@+1 {{tiling nest is invalid due to dependences}}
   affine.for %i = 1 to 8 {
@@ -14,7 +14,7 @@ func.func @back(%m: memref<8x8xindex>) {
 
 // -----
 
-// All iterations use one element.
+// All iterations read and write one element.
 func.func @sum(%m: memref<8x8xf32>, %s: memref<1xf32>) {
   // expected-remark@+1 {{tiling nest is invalid due to dependences}}
   affine.for %i = 0 to 8 {
@@ -30,7 +30,7 @@ func.func @sum(%m: memref<8x8xf32>, %s: memref<1xf32>) {
 
 // -----
 
-// Nobody knows which.
+// Subscripts that depend on both induction variables, and unknown accesses.
 func.func @unknown(%m: memref<8xindex>) {
   // expected-remark@+1 {{tiling nest is invalid due to dependences}}
   affine.for %i = 0 to 4 {
@@ -57,7 +57,7 @@ func.func @call() {
 
 // -----
 
-// A view of the same memory.
+// A subview of the stored memref.
 func.func @view(%m: memref<8x8xindex>) {
   %v = memref.subview %m[0, 1] [8, 7] [1, 1] : memref<8x8xindex> to memref<8x7xindex, strided<[8, 1], offset: 1>>
   // expected-remark@+1 {{tiling nest is invalid due to dependences}}
@@ -72,7 +72,7 @@ func.func @view(%m: memref<8x8xindex>) {
 
 // -----
 
-// Vectors that overlap.
+// Overlapping vector accesses.
 func.func @vectors(%m: memref<16xf32>) {
   // expected-remark@+1 {{tiling nest is invalid due to dependences}}
   affine.for %i = 0 to 4 {
@@ -86,7 +86,7 @@ func.func @vectors(%m: memref<16xf32>) {
 
 // -----
 
-// A caller may give the same memory twice.
+// Memref arguments may alias.
 func.func @arguments(%a: memref<8x8xindex>, %b: memref<8x8xindex>) {
   // expected-remark@+1 {{tiling nest is invalid due to dependences}}
   affine.for %i = 1 to 8 {
@@ -116,7 +116,7 @@ func.func @global(%a: memref<8x8xindex>) {
 
 // -----
 
-// The memory of one iteration is given to the next.
+// A memref carried to the next iteration aliases its initial value.
 func.func @carried(%a: memref<8x8xindex>, %n: index) {
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
@@ -139,7 +139,7 @@ func.func @carried(%a: memref<8x8xindex>, %n: index) {
 
 // -----
 
-// Nobody knows what it does.
+// An unregistered op may have any effect.
 func.func @undeclared() {
   // expected-remark@+1 {{tiling nest is invalid due to dependences}}
   affine.for %i = 0 to 8 {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// Inherent attributes are present and of their kind.
+// Inherent attributes: presence and constraints.
 func.func @missing() {
   // expected-error@+1 {{requires attribute 'value'}}
   %0 = "arith.constant"() : () -> i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// Terminators end blocks; branches stay in their region and spare its entry.
+// A block ends in a terminator; a branch stays in its region and does not target the entry block.
 func.func @empty() {
   // expected-error@+1 {{empty block: expect at least a terminator}}
   "t.region"() ({

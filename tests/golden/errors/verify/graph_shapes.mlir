@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// Shapes that do not fit, or are not what the op gives.
+// Incompatible operand shapes, and result shapes other than the inferred ones.
 func.func @matmul(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>) {
   // expected-error@+1 {{a matrix product of [2, 3] by [4, 5] is not defined: extents 3 and 4 should be equal}}
   %0 = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>

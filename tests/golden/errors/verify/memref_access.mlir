@@ -1,7 +1,7 @@
 // RUN: gradus opt %s
 
-// Access to elements.
-// The indices are as many as the dimensions, and of type index.
+// `memref.load` and `memref.store`:
+// one index per dimension, of type index.
 func.func @load(%m: memref<4x4xf32>, %i: index) {
   // expected-error@+1 {{'memref.load' op incorrect number of indices for load, expected 2 but got 1}}
   %0 = memref.load %m[%i] : memref<4x4xf32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Allocations and scopes.
+// `memref.alloc`, `memref.alloca` and `memref.alloca_scope`.
 func.func @too_few() {
   // expected-error@+1 {{'memref.alloc' op incorrect number of dynamic sizes, has 0, expected 1}}
   %0 = memref.alloc() : memref<?xf32>
@@ -57,7 +57,7 @@ func.func @alignment() {
 
 // -----
 
-// Memory on the stack ends with something.
+// `memref.alloca` needs an enclosing allocation scope.
 module {
   // expected-error@+1 {{'memref.alloca' op requires an ancestor op with AutomaticAllocationScope trait}}
   %0 = memref.alloca() : memref<4xf32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Atomic ops.
+// `memref.atomic_rmw` and `memref.generic_atomic_rmw`.
 func.func @rank(%m: memref<4x4xf32>, %i: index, %v: f32) {
   // expected-error@+1 {{'memref.atomic_rmw' op expects the number of subscripts to be equal to memref rank}}
   %0 = memref.atomic_rmw addf %v, %m[%i] : (f32, memref<4x4xf32>) -> f32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Casts, promises and permutations.
+// `memref.cast`, `memref.assume_alignment` and `memref.transpose`.
 func.func @shape(%m: memref<4xf32>) {
   // expected-error@+1 {{'memref.cast' op operand type 'memref<4xf32>' and result type 'memref<5xf32>' are cast incompatible}}
   %0 = memref.cast %m : memref<4xf32> to memref<5xf32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Copies beside the program.
+// `memref.dma_start` and `memref.dma_wait`.
 func.func @four(%m: memref<f32>) {
   // expected-error@+1 {{'memref.dma_start' op expected at least 4 operands}}
   "memref.dma_start"(%m) : (memref<f32>) -> ()

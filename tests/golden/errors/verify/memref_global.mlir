@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Globals and references to them.
+// `memref.global` and `memref.get_global`.
 // expected-error@+1 {{type should be static shaped memref, but got 'memref<?xf32>'}}
 memref.global @g : memref<?xf32>
 

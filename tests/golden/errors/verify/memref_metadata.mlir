@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Metadata.
+// `memref.extract_strided_metadata`.
 func.func @not_strided(%m: memref<4xf32, affine_map<(d0) -> (d0 mod 2)>>) {
   // expected-error@+1 {{'memref.extract_strided_metadata' op operand #0 must be strided memref of any type values, but got 'memref<4xf32, affine_map<(d0) -> (d0 mod 2)>>'}}
   %0:4 = memref.extract_strided_metadata %m : memref<4xf32, affine_map<(d0) -> (d0 mod 2)>> -> memref<f32>, index, index, index

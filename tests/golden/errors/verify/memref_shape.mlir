@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Joined and divided dimensions.
+// `memref.collapse_shape` and `memref.expand_shape`.
 func.func @not_a_collapse(%m: memref<4xf32>) {
   // expected-error@+1 {{'memref.collapse_shape' op has source rank 1 and result rank 2. This is not a collapse (1 < 2).}}
   %0 = memref.collapse_shape %m [[0]] : memref<4xf32> into memref<4x1xf32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Parts.
+// `memref.subview`.
 func.func @offset_count(%m: memref<8x8xf32>) {
   // expected-error@+1 {{'memref.subview' op expected mixed offsets rank to match mixed sizes rank (1 vs 2) so the rank of the result type is well-formed.}}
   %0 = memref.subview %m[0] [1, 1] [1, 1] : memref<8x8xf32> to memref<1x1xf32, strided<[8, 1]>>

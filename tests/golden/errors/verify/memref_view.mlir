@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Views and reshapes.
+// `memref.view` and `memref.reshape`.
 func.func @base(%m: memref<64xi8, strided<[2]>>, %i: index) {
   // expected-error@+1 {{'memref.view' op unsupported map for base memref type 'memref<64xi8, strided<[2]>>'}}
   %0 = memref.view %m[%i][] : memref<64xi8, strided<[2]>> to memref<4xf32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// An op's own checks, and types that are inferred.
+// Verifiers of single ops, and inferred types.
 func.func @returns(%a: i32) -> f32 {
   // expected-error@+1 {{type of return operand 0 ('i32') doesn't match function result type ('f32')}}
   return %a : i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s
 
-// Schedules.
+// Types and offsets of `sched` ops.
 func.func @outside() {
   %a = sched.arena "host" : memref<64xi8>
   // expected-error@+1 {{'sched.buffer' op ends at byte 68 of an arena of 64 bytes}}
@@ -98,7 +98,7 @@ func.func @effects(%x: memref<4xf32>, %t: tensor<4xf32>) {
 
 // -----
 
-// The meaning of a schedule is by memory.
+// Hazards: each read must find the bytes that were written to its buffer.
 func.func @never_written(%x: memref<4xf32>) {
   // expected-error@+1 {{'sched.arena' op 'memref.copy' (access 0) reads bytes 0 to 16 of the arena, not all of which are written}}
   %a = sched.arena "host" : memref<64xi8>
@@ -144,7 +144,7 @@ func.func @overlap(%x: memref<4xf32>) {
 
 // -----
 
-// The second arena of the block is checked with the first.
+// The second arena of the block is reported with the first.
 func.func @second_arena(%x: memref<4xf32>) {
   // expected-error@+1 {{'sched.arena' op 'memref.copy' (access 2) reads bytes 0 to 16 of the arena, not all of which are written}}
   %a = sched.arena "host" : memref<64xi8>
@@ -170,7 +170,7 @@ func.func @outside_of_the_buffer(%x: memref<2xf32>) {
 
 // -----
 
-// The check of hostile schedules ends.
+// The hazard check is bounded on hostile schedules.
 func.func @too_many_parts(%x: memref<16777217xf32>) {
   // expected-error@+1 {{'sched.arena' op 'memref.copy' (access 0) accesses too many separate parts}}
   %a = sched.arena "host" : memref<268435456xi8>

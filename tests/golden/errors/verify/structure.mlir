@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// Regions, successors and parents are as declared.
+// Number of regions and successors, and parent ops.
 // expected-error@+1 {{'builtin.module' op requires one region}}
 "builtin.module"() ({
 }, {

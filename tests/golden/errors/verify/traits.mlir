@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// What the traits promise.
+// Constraints of traits.
 func.func @same_type(%a: i32, %b: i64) {
   // expected-error@+1 {{'arith.muli' op requires the same type for all operands and results}}
   %0 = "arith.muli"(%a, %b) <{overflowFlags = #arith.overflow<none>}> : (i32, i64) -> i32

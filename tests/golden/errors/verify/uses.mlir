@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// Operands dominate the use and do not cross an isolated region.
+// Definitions dominate uses and do not cross a region isolated from above.
 func.func @order() {
   // expected-error@+1 {{operand #0 does not dominate this use}}
   %0 = arith.addi %1, %1 : i32
@@ -46,7 +46,7 @@ func.func @sibling() {
 
 // -----
 
-// A region of several blocks is ordered, whoever holds it.
+// A region with several blocks is an SSACFG region, whatever its parent op.
 func.func @blocks() {
   "t.region"() ({
     // expected-error@+1 {{operand #0 does not dominate this use}}

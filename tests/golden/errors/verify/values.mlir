@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// Operands and results are as many and of such types as declared.
+// Number and types of operands and results.
 func.func @count(%a: i32) {
   // expected-error@+1 {{'arith.addi' op expected 2 operands, but found 1}}
   %0 = "arith.addi"(%a) <{overflowFlags = #arith.overflow<none>}> : (i32) -> i32

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --convert-graph-to-addr --canonicalize
-// Without padding, by two tables; one channel of it is copied with its padding.
+// An unpadded convolution with separable addresses; the padded one copies its two channels into a padded buffer.
 func.func @f(%x: tensor<1x2x4x4xf32>, %w: tensor<3x2x3x3xf32>, %b: tensor<3xf32>) -> (tensor<1x3x2x2xf32>, tensor<1x3x4x4xf32>) {
   %y = graph.conv %x, %w : (tensor<1x2x4x4xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x2x2xf32>
   %z = graph.conv %x, %w, %b {pads = array<i64: 1,1,1,1>} : (tensor<1x2x4x4xf32>, tensor<3x2x3x3xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32>

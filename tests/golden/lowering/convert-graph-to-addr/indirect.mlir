@@ -1,16 +1,16 @@
 // RUN: gradus opt %s --convert-graph-to-addr=min-run=4 --canonicalize
 
-// What is padding has no address.
+// Runs of padding have the base -1.
 func.func @padded(%x: tensor<1x4x3x2xf32>, %w: tensor<2x4x3x1xf32>, %b: tensor<2xf32>) -> tensor<1x2x2x2xf32> {
   %y = graph.conv %x, %w, %b {pads = array<i64: 1, 0, 1, 0>, strides = array<i64: 2, 1>} : (tensor<1x4x3x2xf32>, tensor<2x4x3x1xf32>, tensor<2xf32>) -> tensor<1x2x2x2xf32>
   return %y : tensor<1x2x2x2xf32>
 }
-// Each group reads its own channels.
+// Each group has a table for its own channels.
 func.func @groups(%x: tensor<1x8x3xf32>, %w: tensor<4x4x2xf32>, %b: tensor<4xf32>) -> tensor<1x4x4xf32> {
   %y = graph.conv %x, %w, %b {pads = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x8x3xf32>, tensor<4x4x2xf32>, tensor<4xf32>) -> tensor<1x4x4xf32>
   return %y : tensor<1x4x4xf32>
 }
-// What is left alone.
+// Not lowered: a dynamic batch, a batched product, and `alpha` other than 1.
 func.func @not_lowered(%x: tensor<?x4x3x2xf32>, %w: tensor<2x4x3x1xf32>, %a: tensor<2x3x4xf32>, %b: tensor<2x4x5xf32>, %c: tensor<3x4xf32>, %d: tensor<4x5xf32>) -> (tensor<?x2x1x2xf32>, tensor<2x3x5xf32>, tensor<3x5xf32>) {
   %0 = graph.conv %x, %w : (tensor<?x4x3x2xf32>, tensor<2x4x3x1xf32>) -> tensor<?x2x1x2xf32>
   %1 = graph.matmul %a, %b : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>

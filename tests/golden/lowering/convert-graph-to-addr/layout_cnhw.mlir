@@ -1,11 +1,11 @@
 // RUN: gradus opt %s --convert-graph-to-addr="layout=CNHW" --canonicalize
 
-// The worked example: rows begin at 0, 1, 4 and 5 in every format without tiles.
+// The 4x4 image of the book: the bases are 0, 1, 4 and 5 in all layouts without tiles.
 func.func @one_channel(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x3x3xf32>) -> tensor<1x1x2x2xf32> {
   %y = graph.conv %x, %w : (tensor<1x1x4x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x2x2xf32>
   return %y : tensor<1x1x2x2xf32>
 }
-// Padding, strides and dilations that differ, and two images.
+// Asymmetric padding, different strides and dilations per axis, and batch 2.
 func.func @general(%x: tensor<2x8x4x5xf32>, %w: tensor<3x8x2x2xf32>, %b: tensor<3xf32>) -> tensor<2x3x2x3xf32> {
   %y = graph.conv %x, %w, %b {pads = array<i64: 1, 0, 0, 1>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 3>} : (tensor<2x8x4x5xf32>, tensor<3x8x2x2xf32>, tensor<3xf32>) -> tensor<2x3x2x3xf32>
   return %y : tensor<2x3x2x3xf32>

@@ -1,11 +1,11 @@
 // RUN: gradus opt %s --convert-graph-to-addr="layout=NCHW8c" --canonicalize
 
-// The worked example: a channel is padded to eight, so rows begin at eight times 0, 1, 4 and 5.
+// The 4x4 image of the book: one channel is padded to eight, so the bases are 8 times 0, 1, 4 and 5.
 func.func @one_channel(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x3x3xf32>) -> tensor<1x1x2x2xf32> {
   %y = graph.conv %x, %w : (tensor<1x1x4x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x2x2xf32>
   return %y : tensor<1x1x2x2xf32>
 }
-// Padding, strides and dilations that differ, and two images.
+// Asymmetric padding, different strides and dilations per axis, and batch 2.
 func.func @general(%x: tensor<2x16x4x5xf32>, %w: tensor<3x16x2x2xf32>, %b: tensor<3xf32>) -> tensor<2x3x2x3xf32> {
   %y = graph.conv %x, %w, %b {pads = array<i64: 1, 0, 0, 1>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 3>} : (tensor<2x16x4x5xf32>, tensor<3x16x2x2xf32>, tensor<3xf32>) -> tensor<2x3x2x3xf32>
   return %y : tensor<2x3x2x3xf32>

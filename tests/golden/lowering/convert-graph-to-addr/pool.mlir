@@ -6,7 +6,7 @@ func.func @max_then_mean(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32> {
   %2 = graph.global_average_pool %1 : (tensor<1x2x2x2xf32>) -> tensor<1x2x1x1xf32>
   return %2 : tensor<1x2x1x1xf32>
 }
-// Fewer at the edges, unless padding counts.
+// Means divide by the number of elements inside the image, or by the window size with `count_include_pad`.
 func.func @means(%x: tensor<1x1x4xf32>) -> (tensor<1x1x3xf32>, tensor<1x1x3xf32>) {
   %0 = graph.average_pool %x {kernel_shape = array<i64: 2>, pads = array<i64: 1, 1>, strides = array<i64: 2>} : (tensor<1x1x4xf32>) -> tensor<1x1x3xf32>
   %1 = graph.average_pool %x {kernel_shape = array<i64: 2>, pads = array<i64: 1, 1>, strides = array<i64: 2>, count_include_pad = 1 : i64} : (tensor<1x1x4xf32>) -> tensor<1x1x3xf32>

@@ -1,7 +1,7 @@
 // RUN: gradus opt %s --convert-graph-to-addr="target=cpu report"
 
-// The first layer's argument gets its channels innermost and copied padding, since windows would be many short runs; the second has fewer products by Winograd's algorithm;
-// the third has so few channels that its transforms cost more.
+// The first layer's argument is copied with channels innermost and with padding, since windows in NCHW are many short runs; Winograd convolution is cheapest for the second;
+// the third has too few output channels to pay for the transforms.
 func.func @layers(%x: tensor<1x3x32x32xf32>) -> tensor<1x8x32x32xf32> {
   %u = arith.constant dense<0.5> : tensor<64x3x7x7xf32>
   // expected-remark@+1 {{costs: direct in NHWC with copied padding}}

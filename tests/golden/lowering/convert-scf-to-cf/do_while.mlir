@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --convert-scf-to-cf
 
-// A second region that only passes on what it gets needs no block.
+// The "after" region only forwards its arguments, so no block is created for it.
 func.func @do_while(%x: i32) -> i32 {
   %c7 = arith.constant 7 : i32
   %c3 = arith.constant 3 : i32

@@ -22,7 +22,7 @@ func.func @bare_result_type(%n: index, %x: f32) -> f32 {
   return %0 : f32
 }
 
-// Bounds of an integer type, compared with and without signs; a step that is not positive is undefined.
+// Bounds of an integer type, compared as signed and as unsigned; a step below 1 is UB.
 func.func @signs(%lb: i8, %ub: i8) -> (i8, i8) {
   %c40 = arith.constant 40 : i8
   %c0 = arith.constant 0 : i8
@@ -46,7 +46,7 @@ func.func @step(%lb: i8, %ub: i8, %step: i8) -> i8 {
   return %0 : i8
 }
 
-// Two values that change places.
+// Two loop-carried values are swapped in each iteration.
 func.func @swap(%n: index, %x: i32, %y: i32) -> (i32, i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -36,7 +36,7 @@ func.func @one_reduction(%n: index, %x: f32) -> f32 {
   return %0 : f32
 }
 
-// The terminator may be left out, and is printed.
+// The terminator may be omitted in the text; it is always printed.
 func.func @no_reduction(%n: index, %c: i1) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --convert-scf-to-cf
 
-// A reduction with structured control flow, and a body that is several blocks when its turn comes.
+// A reduction region with structured control flow, and a loop body that consists of several blocks once it is lowered.
 func.func @clamped(%n: index, %x: index) -> (index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -6,7 +6,7 @@ func.func @linear(%i: index, %n: index) -> index {
   return %0 : index
 }
 
-// Division is rounded towards zero, and must be corrected; the least integer has no negation.
+// `floordiv` and `mod` are corrected from division that rounds towards zero, without negating the least integer.
 func.func @divisions(%a: i32) -> (index, index, index) {
   %i = arith.index_cast %a : i32 to index
   %0 = affine.apply affine_map<(d0) -> (d0 floordiv 5)>(%i)
@@ -32,7 +32,7 @@ func.func @symbols(%i: index, %n: i4) -> (index, index) {
   return %0, %1 : index, index
 }
 
-// What needs no arithmetic.
+// Maps that need no arithmetic.
 func.func @folded(%i: index) -> (index, index, index) {
   %c4 = arith.constant 4 : index
   %0 = affine.apply affine_map<(d0) -> (d0)>(%i)

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --lower-affine --allow-unregistered-dialect | FileCheck %s
 
-// Accesses of vectors become those of the vector dialect.
+// Vector accesses are lowered to the `vector` dialect.
 // CHECK-LABEL: func.func @vectors(
 // CHECK:         scf.for
 // CHECK-NOT:     affine

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-tile=cache-size=1
 
-// 48 KiB, in boxes that a KiB holds; sizes divide the numbers of iterations.
+// 48 KiB in tiles that fit 1 KiB; tile sizes divide the trip counts.
 func.func @product(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32> {llvm.noalias}) {
   affine.for %i = 0 to 64 {
     affine.for %j = 0 to 64 {
@@ -17,7 +17,7 @@ func.func @product(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x6
   return
 }
 
-// It fits.
+// The memory fits the cache.
 func.func @small(%m: memref<8xindex>) {
   affine.for %i = 0 to 8 {
     affine.store %i, %m[%i] : memref<8xindex>
@@ -25,7 +25,7 @@ func.func @small(%m: memref<8xindex>) {
   return
 }
 
-// Only a part of the memory is used, part of it twice.
+// Overlapping parts of one memref.
 func.func @part(%m: memref<2x1000xi16>, %x: i16) {
   affine.for %i = 0 to 600 {
     affine.store %x, %m[0, %i + 1] : memref<2x1000xi16>
@@ -34,7 +34,7 @@ func.func @part(%m: memref<2x1000xi16>, %x: i16) {
   return
 }
 
-// How much is used is not known.
+// The footprint is unknown.
 func.func @unknown(%m: memref<?xindex>, %n: index) {
   %mask = arith.constant 15 : index
   %end = arith.andi %n, %mask : index

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-tile=tile-size=2 --split-input-file
 
-// Both loops only go forward from one use of an element to the next.
+// Dependences with nonnegative distances in both loops.
 func.func @forward(%m: memref<8x8xindex>) {
   affine.for %i = 1 to 8 {
     affine.for %j = 2 to 8 {
@@ -12,7 +12,7 @@ func.func @forward(%m: memref<8x8xindex>) {
   return
 }
 
-// Never the same elements: one has even places, and rows are different.
+// No dependence: even subscripts against odd ones, and different rows.
 func.func @disjoint(%m: memref<16x8xindex>) {
   affine.for %i = 1 to 7 {
     affine.for %j = 0 to 7 {
@@ -24,7 +24,7 @@ func.func @disjoint(%m: memref<16x8xindex>) {
   return
 }
 
-// The same row in each iteration of the outer loop, which runs once.
+// Each iteration of the outer loop uses the same row, but its trip count is 1.
 func.func @once(%m: memref<8xindex>) {
   affine.for %i = 0 to 1 {
     affine.for %j = 0 to 8 {
@@ -36,7 +36,7 @@ func.func @once(%m: memref<8xindex>) {
   return
 }
 
-// What is computed of the counters is looked through, and so are other accesses.
+// Subscripts computed by ops on induction variables, and other accesses.
 func.func @computed(%m: memref<8x9xindex>, %n: memref<8xindex> {llvm.noalias}) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 8 {
@@ -50,7 +50,7 @@ func.func @computed(%m: memref<8x9xindex>, %n: memref<8xindex> {llvm.noalias}) {
   return
 }
 
-// Different memory: allocations, an argument that was there before, objects that are promised to be distinct, and views.
+// No aliasing: allocations, an argument and a later allocation, `distinct_objects`, and views of these.
 func.func @distinct(%a: memref<8x8xindex>, %b: memref<8x8xindex>) {
   %c = memref.alloc() : memref<8x8xindex>
   affine.for %i = 1 to 8 {
@@ -71,7 +71,7 @@ func.func @distinct(%a: memref<8x8xindex>, %b: memref<8x8xindex>) {
   return
 }
 
-// What is only read may be read in any order.
+// Reads have no dependences on each other.
 func.func @reads(%a: memref<8x8xindex>, %b: memref<8x8xindex>) {
   affine.for %i = 1 to 8 {
     affine.for %j = 0 to 7 {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-tile="tile-size=4 separate"
 
-// Full boxes have loops of their own.
+// Full tiles have loops of their own.
 func.func @unknown(%m: memref<16x16xindex>, %n: i4, %k: i4) {
   %a = arith.index_castui %n : i4 to index
   %b = arith.index_castui %k : i4 to index
@@ -12,7 +12,7 @@ func.func @unknown(%m: memref<16x16xindex>, %n: i4, %k: i4) {
   return
 }
 
-// In one dimension all boxes are full, in one there is but one; steps are not 1.
+// All tiles full in one dimension, a single tile in another; steps other than 1.
 func.func @partly(%m: memref<16x16x16xindex>) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 11 step 2 {
@@ -24,7 +24,7 @@ func.func @partly(%m: memref<16x16x16xindex>) {
   return
 }
 
-// Nothing to choose.
+// All tiles are full, so that there is only one version.
 func.func @full(%m: memref<8xindex>) {
   affine.for %i = 0 to 8 {
     affine.store %i, %m[%i] : memref<8xindex>
@@ -32,7 +32,7 @@ func.func @full(%m: memref<8xindex>) {
   return
 }
 
-// What a body holds is there twice.
+// The body is cloned into both versions.
 func.func @body(%m: memref<10x3xindex>) {
   affine.for %i = 0 to 10 {
     affine.for %j = 0 to 3 {

@@ -15,7 +15,7 @@ func.func @full(%m: memref<12xindex>) {
   return
 }
 
-// A tile is larger than the loop, runs once, or not at all.
+// A tile that is larger than the loop, and trip counts 1 and 0.
 func.func @short(%m: memref<12xindex>) {
   affine.for %i = 2 to 7 step 2 {
     affine.store %i, %m[%i] : memref<12xindex>
@@ -56,7 +56,7 @@ func.func @unknown(%m: memref<32x32xindex>, %n: i5, %k: i5) {
   return
 }
 
-// The nest ends where a loop holds more than the next.
+// The band ends at an imperfect nest.
 func.func @imperfect(%m: memref<8x8xindex>) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 8 {
@@ -69,7 +69,7 @@ func.func @imperfect(%m: memref<8x8xindex>) {
   return
 }
 
-// These stay: one carries a value, in one a bound depends on another loop, one is not at the top.
+// Not tiled: a loop with iteration arguments, a non-rectangular nest, and a loop that is not at the top level.
 func.func @others(%m: memref<8x8xindex>, %x: index, %c: i1) -> index {
   %0 = affine.for %i = 0 to 8 iter_args(%a = %x) -> (index) {
     %1 = arith.addi %a, %i : index

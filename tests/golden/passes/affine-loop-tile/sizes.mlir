@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-tile=tile-sizes=2,3
 
-// Loops without a size of their own have 4.
+// Loops without a given size have tiles of 4.
 func.func @three(%m: memref<5x6x7xindex>) {
   affine.for %i = 0 to 5 {
     affine.for %j = 0 to 6 {

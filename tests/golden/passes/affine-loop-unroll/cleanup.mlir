@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-unroll="unroll-factor=3 cleanup-unroll"
 
-// Where something would be left over, no loop stays at all.
+// Where an epilogue loop would be needed, the iterations left over are unrolled too.
 func.func @not_divisible(%x: index) -> (index, index) {
   %0 = affine.for %i = 0 to 4 iter_args(%a = %x) -> (index) {
     %2 = arith.addi %a, %i : index
@@ -21,7 +21,7 @@ func.func @divisible(%x: index) -> index {
   return %0 : index
 }
 
-// It is not known how much would be left over.
+// Not where the number of iterations left over is unknown.
 func.func @unknown(%n: i4, %x: index) -> index {
   %end = arith.index_cast %n : i4 to index
   %0 = affine.for %i = 0 to %end iter_args(%a = %x) -> (index) {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-unroll
 
-// Something is left over.
+// With an epilogue loop.
 func.func @not_divisible(%x: index) -> index {
   %0 = affine.for %i = 0 to 10 iter_args(%a = %x) -> (index) {
     %1 = arith.addi %a, %i : index
@@ -9,7 +9,7 @@ func.func @not_divisible(%x: index) -> index {
   return %0 : index
 }
 
-// One iteration is left over, and one step is taken: no loop remains.
+// One unrolled iteration and one left over: no loop remains.
 func.func @five(%x: index) -> index {
   %0 = affine.for %i = 2 to 11 step 2 iter_args(%a = %x) -> (index) {
     %1 = arith.muli %a, %i : index
@@ -26,7 +26,7 @@ func.func @divisible(%x: index) -> index {
   return %0 : index
 }
 
-// Fewer iterations than the factor, one, and none.
+// Trip counts below the factor, 1, and 0.
 func.func @few(%x: index) -> (index, index, index, index) {
   %0 = affine.for %i = 0 to 3 iter_args(%a = %x) -> (index) {
     %4 = arith.addi %a, %i : index
@@ -47,7 +47,7 @@ func.func @few(%x: index) -> (index, index, index, index) {
   return %0, %1, %2, %3 : index, index, index, index
 }
 
-// Carried values change places, and one is not from the body.
+// Loop-carried values are swapped, and one is defined outside.
 func.func @carried(%x: index, %y: index) -> (index, index, index) {
   %0:3 = affine.for %i = 0 to 9 iter_args(%a = %x, %b = %x, %c = %x) -> (index, index, index) {
     %1 = arith.addi %a, %i : index
@@ -65,7 +65,7 @@ func.func @no_variable(%x: index) -> index {
   return %0 : index
 }
 
-// Only the innermost loop is unrolled, and what it holds comes along.
+// Only the innermost loop is unrolled, with its nested regions.
 func.func @nested(%x: index) -> index {
   %0 = affine.for %i = 0 to 3 iter_args(%a = %x) -> (index) {
     %1 = affine.for %j = 0 to 5 iter_args(%b = %a) -> (index) {
@@ -91,7 +91,7 @@ func.func @memory(%m: memref<16xindex>) {
   return
 }
 
-// A loop that holds nothing stays.
+// A loop with an empty body stays.
 func.func @empty() {
   affine.for %i = 0 to 8 {
   }

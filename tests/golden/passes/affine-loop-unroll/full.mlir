@@ -20,7 +20,7 @@ func.func @none_and_one(%x: index) -> (index, index) {
   return %0, %1 : index, index
 }
 
-// Only innermost loops.
+// Only innermost loops are unrolled.
 func.func @nested(%m: memref<4x4xindex>) {
   affine.for %i = 0 to 4 {
     affine.for %j = 0 to 4 step 2 {
@@ -39,7 +39,7 @@ func.func @unknown(%n: i4, %x: index) -> index {
   return %0 : index
 }
 
-// That would be too much.
+// The trip count is above the limit.
 func.func @large(%x: index) -> index {
   %0 = affine.for %i = 0 to 9000000000000000000 iter_args(%a = %x) -> (index) {
     %1 = arith.addi %a, %i : index

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-unroll="unroll-factor=-1 unroll-full-threshold=3"
 
-// From the inside out: all loops that run at most three times.
+// Loops with a trip count of at most 3 are fully unrolled, from the innermost outwards.
 func.func @nested(%m: memref<4x4xindex>) {
   affine.for %i = 0 to 2 {
     affine.for %j = 0 to 3 {

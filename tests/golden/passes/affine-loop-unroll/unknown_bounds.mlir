@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-unroll
 
-// The loop might not run: what is left over does not begin below the lower bound.
+// The trip count may be 0: the lower bound of the epilogue loop is at least that of the loop.
 func.func @upper(%n: i8, %x: index) -> index {
   %end = arith.index_cast %n : i8 to index
   %0 = affine.for %i = 0 to %end iter_args(%a = %x) -> (index) {
@@ -20,7 +20,7 @@ func.func @both(%n: i8, %m: i8, %x: index) -> index {
   return %0 : index
 }
 
-// The number of iterations is a multiple of the factor, or known though the bounds are not.
+// The trip count is a multiple of the factor, or constant although the bounds are not.
 func.func @multiple(%n: i8, %x: index) -> (index, index, index) {
   %end = arith.index_cast %n : i8 to index
   %0 = affine.for %i = 0 to affine_map<()[s0] -> (s0 * 8)>()[%end] iter_args(%a = %x) -> (index) {
@@ -38,7 +38,7 @@ func.func @multiple(%n: i8, %x: index) -> (index, index, index) {
   return %0, %1, %2 : index, index, index
 }
 
-// An extent is not below zero, and neither is a counter.
+// Extents and induction variables are nonnegative.
 func.func @not_negative(%m: memref<?xindex>, %x: index) -> index {
   %c0 = arith.constant 0 : index
   %n = memref.dim %m, %c0 : memref<?xindex>
@@ -57,7 +57,7 @@ func.func @not_negative(%m: memref<?xindex>, %x: index) -> index {
   return %0 : index
 }
 
-// The lesser of two bounds: the factor divides what it may, or the loop stays.
+// Upper bound `min`: unrolled if the factor divides all results; otherwise the loop stays.
 func.func @least(%n: i8, %m: i8, %x: index) -> (index, index) {
   %a = arith.index_cast %n : i8 to index
   %b = arith.index_cast %m : i8 to index
@@ -72,7 +72,7 @@ func.func @least(%n: i8, %m: i8, %x: index) -> (index, index) {
   return %0, %1 : index, index
 }
 
-// Of the greater of two lower bounds nothing is known.
+// Lower bound `max`: not unrolled.
 func.func @greatest(%n: i8, %x: index) -> index {
   %a = arith.index_cast %n : i8 to index
   %0 = affine.for %i = max affine_map<()[s0] -> (s0, 0)>()[%a] to 8 iter_args(%c = %x) -> (index) {
@@ -82,7 +82,7 @@ func.func @greatest(%n: i8, %x: index) -> index {
   return %0 : index
 }
 
-// One iteration, at a place that must be computed.
+// A single iteration at a lower bound that has to be computed.
 func.func @once(%n: i8, %x: index) -> index {
   %a = arith.index_cast %n : i8 to index
   %0 = affine.for %i = affine_map<()[s0] -> (s0 * 2)>()[%a] to affine_map<()[s0] -> (s0 * 2 + 4)>()[%a] iter_args(%c = %x) -> (index) {

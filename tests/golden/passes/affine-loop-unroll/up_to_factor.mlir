@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --affine-loop-unroll="unroll-factor=6 unroll-up-to-factor"
 
-// A loop that runs fewer times is unrolled as far as it goes; one that does not run stays.
+// Loops with a lower trip count are fully unrolled; one with trip count 0 stays.
 func.func @few(%x: index) -> (index, index, index) {
   %0 = affine.for %i = 0 to 3 iter_args(%a = %x) -> (index) {
     %3 = arith.addi %a, %i : index

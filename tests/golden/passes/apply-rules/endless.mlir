@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --apply-rules=max-num-rewrites=50 --verify-diagnostics
 
-// It matches what it makes, with the operands the other way round.
+// The rule matches its own result, with swapped operands.
 // expected-warning@+1 {{rules still apply after 50 rewrites; they may undo each other}}
 module {
   rewrite.rule @reassociate {

@@ -33,7 +33,7 @@ func.func @both(%a: i32, %b: i32) -> (i32, i32) {
   return %and, %or : i32, i32
 }
 
-// What is above the new ops must be defined there.
+// The operands of the new ops must dominate them.
 // CHECK-LABEL: func.func @order(
 // CHECK-NEXT:    arith.ori
 // CHECK-NEXT:    arith.andi

@@ -36,7 +36,7 @@ func.func @division(%a: i32) -> i32 {
   return %0 : i32
 }
 
-// No power of two.
+// Not a power of two.
 // CHECK-LABEL: func.func @other_division(
 // CHECK:         arith.divui
 func.func @other_division(%a: i32) -> i32 {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --apply-rules="target=nna floats=approx"
 
-// Filters of 1x1 become such of 3x3, since the engine takes those, and then both convolutions one: each step pays.
+// A 1x1 convolution becomes 3x3, the only size that the engine takes, and is then merged with the other: each step lowers the cost.
 func.func @expand(%x: tensor<1x4x6x6xf32>) -> tensor<1x16x6x6xf32> {
   %one = graph.constant dense<0.5> : tensor<8x4x1x1xf32>
   %three = graph.constant dense<0.25> : tensor<8x4x3x3xf32>
@@ -12,7 +12,7 @@ func.func @expand(%x: tensor<1x4x6x6xf32>) -> tensor<1x16x6x6xf32> {
   return %4 : tensor<1x16x6x6xf32>
 }
 
-// Where no single step pays, all stays: adding both rows at once costs less only after both sums are.
+// No single step lowers the cost: merging the additions pays only after the sigmoids.
 func.func @stays(%x: tensor<1x8xf32>, %y: tensor<1x8xf32>) -> tensor<1x8xf32> {
   %0 = graph.add %x, %y : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
   %1 = graph.sigmoid %0 : tensor<1x8xf32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// What computes subscripts goes into the map, and constants too.
+// Ops that compute subscripts, and constants, are composed into the map.
 func.func @subscripts(%m: memref<32x32xindex>, %n: i4) -> index {
   %c2 = arith.constant 2 : index
   %s = arith.index_castui %n : i4 to index
@@ -17,7 +17,7 @@ func.func @subscripts(%m: memref<32x32xindex>, %n: i4) -> index {
   return %4 : index
 }
 
-// Casts of the memory are looked through.
+// Accesses go through casts of the memref.
 func.func @casts(%m: memref<4xindex>, %x: index) -> index {
   %0 = memref.cast %m : memref<4xindex> to memref<?xindex>
   affine.store %x, %0[1] : memref<?xindex>
@@ -30,7 +30,7 @@ memref.global "private" constant @table : memref<4xi32> = dense<[2, 3, 5, 7]>
 memref.global "private" constant @splat : memref<2x2xi32> = dense<9>
 memref.global "private" @variable : memref<4xi32> = dense<[2, 3, 5, 7]>
 
-// Elements of constants are known.
+// Loads from constant globals are folded.
 func.func @known(%i: index) -> (i32, i32, i32, i32) {
   %0 = memref.get_global @table : memref<4xi32>
   %1 = memref.get_global @splat : memref<2x2xi32>

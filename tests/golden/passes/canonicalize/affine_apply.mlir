@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Constants, and what is an operand.
+// Constant maps and identity maps.
 func.func @folds(%a: index) -> (index, index, index, index) {
   %c5 = arith.constant 5 : index
   %0 = affine.apply affine_map<(d0) -> (d0 * 2 + 1)>(%c5)
@@ -10,7 +10,7 @@ func.func @folds(%a: index) -> (index, index, index, index) {
   return %0, %1, %2, %3 : index, index, index, index
 }
 
-// Applies of applies become one, constants go into the map, and operands occur once.
+// Chains of `affine.apply` are composed, constants are moved into the map, and duplicate operands are merged.
 func.func @composes(%a: index, %b: index) -> (index, index, index) {
   %c4 = arith.constant 4 : index
   %0 = affine.apply affine_map<(d0)[s0] -> (d0 * 8 + s0)>(%a)[%b]
@@ -20,7 +20,7 @@ func.func @composes(%a: index, %b: index) -> (index, index, index) {
   return %1, %2, %3 : index, index, index
 }
 
-// What is known of counters.
+// Simplification by the ranges of induction variables.
 func.func @ranges(%m: memref<64xindex>) {
   affine.for %i = 0 to 16 {
     affine.for %j = 0 to 64 step 4 {
@@ -38,7 +38,7 @@ func.func @ranges(%m: memref<64xindex>) {
   return
 }
 
-// Divisors below one are undefined and stay.
+// Division by zero or by a negative number is UB and stays.
 func.func @undefined(%a: index) -> index {
   %c0 = arith.constant 0 : index
   %0 = affine.apply affine_map<(d0)[s0] -> (d0 mod s0)>(%a)[%c0]

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Bounds become constants, take in what computes them, and lose what others make redundant.
+// Bounds: constants are folded, ops that compute operands are composed, and redundant results are removed.
 func.func @bounds(%n: index, %m: memref<64xindex>) {
   %c4 = arith.constant 4 : index
   %c9 = arith.constant 9 : index
@@ -25,7 +25,7 @@ func.func @bounds(%n: index, %m: memref<64xindex>) {
   return
 }
 
-// Loops that hold nothing or never run.
+// Empty loops and loops with trip count 0.
 func.func @empty(%n: index, %m: memref<4xindex>) {
   affine.for %i = 0 to %n {
   }
@@ -43,20 +43,20 @@ func.func @never(%x: index) -> index {
   return %0 : index
 }
 
-// What a loop yields without computing anything.
+// Loops that only yield iteration arguments or outer values.
 func.func @known(%x: index, %y: index, %n: index) -> (index, index, index, index) {
-  // Values that stay, and one from outside.
+  // Unchanged values, and one from outside.
   %0:2 = affine.for %i = 0 to 10 iter_args(%a = %x, %b = %y) -> (index, index) {
     affine.yield %a, %y : index, index
   }
-  // Values change places once.
+  // Values are swapped once.
   %1:2 = affine.for %i = 0 to 1 iter_args(%a = %x, %b = %y) -> (index, index) {
     affine.yield %b, %a : index, index
   }
   return %0#0, %0#1, %1#0, %1#1 : index, index, index, index
 }
 
-// More than once, and it is not known whether at all: these stay.
+// Not replaced: swapped more than once, or with an unknown trip count.
 func.func @stays(%x: index, %y: index, %n: i4) -> (index, index, index) {
   %end = arith.index_cast %n : i4 to index
   %0:2 = affine.for %i = 0 to 3 iter_args(%a = %x, %b = %y) -> (index, index) {

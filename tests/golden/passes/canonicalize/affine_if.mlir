@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Conditions of constants.
+// Constant conditions.
 func.func @known(%x: index, %y: index) -> (index, index) {
   %c3 = arith.constant 3 : index
   %0 = affine.if affine_set<(d0) : (d0 - 2 >= 0)>(%c3) -> index {
@@ -26,7 +26,7 @@ func.func @no_else(%m: memref<2xindex>, %x: index) {
   return
 }
 
-// An else that does nothing goes; what computes operands goes into the set.
+// An empty else region is erased; ops that compute operands are composed into the integer set.
 func.func @simple(%m: memref<2xindex>, %x: index) {
   %0 = affine.apply affine_map<(d0) -> (d0 * 2 + 1)>(%x)
   affine.if affine_set<(d0, d1) : (d0 - 9 >= 0, d0 == 0)>(%0, %x) {

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// One index, none, and constants.
+// A single index, no index, and constants.
 func.func @folds(%i: index) -> (index, index, index, index) {
   %0 = affine.delinearize_index %i into (64) : index
   %1 = affine.linearize_index [%i] by (64) : index
@@ -12,7 +12,7 @@ func.func @folds(%i: index) -> (index, index, index, index) {
   return %5, %2, %3#1, %4 : index, index, index, index
 }
 
-// Sizes that are constants go into the op.
+// Constant sizes become static.
 func.func @sizes(%i: index) -> (index, index, index) {
   %c4 = arith.constant 4 : index
   %0:2 = affine.delinearize_index %i into (%c4) : index, index
@@ -20,14 +20,14 @@ func.func @sizes(%i: index) -> (index, index, index) {
   return %0#0, %0#1, %1 : index, index, index
 }
 
-// A dimension of size one is always at 0.
+// The index of a unit dimension is 0.
 func.func @units(%i: index, %j: index) -> (index, index, index, index) {
   %0:3 = affine.delinearize_index %i into (7, 1, 3) : index, index, index
   %1 = affine.linearize_index disjoint [%i, %j, %j] by (7, 1, 3) : index
   return %0#0, %0#1, %0#2, %1 : index, index, index, index
 }
 
-// Back and forth.
+// Linearize and delinearize cancel.
 func.func @undone(%i: index) -> index {
   %0:3 = affine.delinearize_index %i into (4, 5, 6) : index, index, index
   %1 = affine.linearize_index disjoint [%0#0, %0#1, %0#2] by (4, 5, 6) : index
@@ -43,7 +43,7 @@ func.func @forth(%a: i2, %b: i2, %c: i2) -> (index, index, index) {
   return %1#0, %1#1, %1#2 : index, index, index
 }
 
-// The last dimensions agree, and the last is split.
+// The innermost sizes agree except for the last, which is split.
 func.func @tails(%a: i2, %b: i2, %c: i2) -> (index, index, index, index, index) {
   %i = arith.index_castui %a : i2 to index
   %j = arith.index_castui %b : i2 to index
@@ -55,7 +55,7 @@ func.func @tails(%a: i2, %b: i2, %c: i2) -> (index, index, index, index, index) 
   return %1#1, %1#2, %2#1, %2#2, %3 : index, index, index, index, index
 }
 
-// Some indices in a row came from one position.
+// Consecutive indices that are results of one delinearization.
 func.func @runs(%i: index, %a: i2, %b: i3) -> index {
   %mask = arith.constant 15 : index
   %at = arith.andi %i, %mask : index

@@ -4,12 +4,12 @@ func.func @constants(%a: index) -> (index, index, index) {
   %c3 = arith.constant 3 : index
   %0 = affine.min affine_map<(d0) -> (d0, 5)>(%c3)
   %1 = affine.max affine_map<(d0) -> (d0 + 9, 5)>(%c3)
-  // Of two constants one is left.
+  // Constant results are combined to one.
   %2 = affine.min affine_map<(d0) -> (8, d0, 6)>(%a)
   return %0, %1, %2 : index, index, index
 }
 
-// One result is an apply, equal results are one, and operands are made canonical.
+// A single result becomes `affine.apply`, duplicates are removed, and operands are canonicalized.
 func.func @simple(%a: index, %b: index) -> (index, index, index) {
   %0 = affine.min affine_map<(d0)[s0] -> (d0 + s0)>(%a)[%b]
   %1 = affine.max affine_map<(d0, d1) -> (d0, d1, d0)>(%a, %b)
@@ -17,7 +17,7 @@ func.func @simple(%a: index, %b: index) -> (index, index, index) {
   return %0, %1, %2 : index, index, index
 }
 
-// A minimum of minima is one, and what computes operands goes in.
+// Nested minima are merged, and ops that compute operands are composed into the map.
 func.func @nested(%a: index, %b: index) -> (index, index, index) {
   %0 = affine.min affine_map<(d0) -> (d0, 7)>(%a)
   %1 = affine.min affine_map<(d0, d1) -> (d0, d1)>(%0, %b)
@@ -28,7 +28,7 @@ func.func @nested(%a: index, %b: index) -> (index, index, index) {
   return %1, %3, %5 : index, index, index
 }
 
-// A minimum in a maximum stays.
+// A minimum as operand of a maximum is not merged.
 func.func @mixed(%a: index, %b: index) -> index {
   %0 = affine.min affine_map<(d0) -> (d0, 7)>(%a)
   %1 = affine.max affine_map<(d0, d1) -> (d0, d1)>(%0, %b)

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Bounds take in what computes them.
+// Ops that compute bounds are composed into the bound maps.
 func.func @bounds(%n: i4, %m: memref<64xindex>) {
   %c3 = arith.constant 3 : index
   %s = arith.index_castui %n : i4 to index
@@ -11,7 +11,7 @@ func.func @bounds(%n: i4, %m: memref<64xindex>) {
   return
 }
 
-// A dimension that never runs.
+// A dimension with trip count 0.
 func.func @never(%m: memref<64xindex>) {
   affine.parallel (%i, %j) = (0, 3) to (8, 3) {
     affine.store %i, %m[%j] : memref<64xindex>

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// Absorption, complements and constants of bitwise ops.
+// Absorption, complement and constants of bitwise ops.
 func.func @and_absorb(%a: i32, %b: i32) -> i32 {
   %0 = arith.andi %a, %b : i32
   %1 = arith.andi %a, %0 : i32

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// Comparisons of constants, of extended values and of booleans.
+// Comparisons with constants, of extended values, and of booleans.
 func.func @constant_left_eq(%x: i32) -> i1 {
   %c5 = arith.constant 5 : i32
   %r = arith.cmpi eq, %c5, %x : i32

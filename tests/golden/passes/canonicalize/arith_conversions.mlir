@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// Conversions of conversions.
+// Chains of conversions.
 func.func @extui_extui(%x: i8) -> i32 {
   %0 = arith.extui %x : i8 to i16
   %1 = arith.extui %0 : i16 to i32

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// Bits of extended values are computed narrow.
+// Bitwise ops on extended values are computed in the narrow type.
 func.func @and_extsi(%a: i8, %b: i8) -> i16 {
   %0 = arith.extsi %a : i8 to i16
   %1 = arith.extsi %b : i8 to i16

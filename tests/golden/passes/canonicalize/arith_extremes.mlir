@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// The smallest and largest value as an operand.
+// Operands that are the least or greatest value of the type.
 func.func @maxsi_smallest(%x: i8) -> i8 {
   %c = arith.constant -128 : i8
   %0 = arith.maxsi %x, %c : i8

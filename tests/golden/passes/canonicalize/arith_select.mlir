@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// Choices that another choice, a comparison or the result already makes.
+// Selects that are implied by another select, by a comparison, or by their operands.
 func.func @same_then(%c: i1, %a: i32, %b: i32, %d: i32) -> i32 {
   %0 = arith.select %c, %a, %b : i32
   %r = arith.select %c, %0, %d : i32
@@ -61,13 +61,13 @@ func.func @ne_swapped(%a: i32, %b: i32) -> i32 {
   %r = arith.select %0, %b, %a : i32
   return %r : i32
 }
-// A chain of conditions stays: `andi` of them could be poison where the choice is not.
+// A chain of selects is not merged: `andi` of the conditions may be poison where the select is not.
 func.func @nested(%c: i1, %d: i1, %a: i32, %b: i32) -> i32 {
   %0 = arith.select %d, %a, %b : i32
   %r = arith.select %c, %0, %b : i32
   return %r : i32
 }
-// A condition for all elements is no extended vector.
+// A scalar condition on vectors is not folded to an extension.
 func.func @scalar_condition(%c: i1) -> vector<2xi32> {
   %c1 = arith.constant dense<1> : vector<2xi32>
   %c0 = arith.constant dense<0> : vector<2xi32>

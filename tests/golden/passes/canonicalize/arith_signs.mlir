@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// Two signs cancel.
+// Two negations cancel.
 func.func @mulf(%a: f32, %b: f32) -> f32 {
   %0 = arith.negf %a : f32
   %1 = arith.negf %b : f32

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// Sums and differences of a value and constants become one.
+// Chains of additions and subtractions of constants are combined.
 func.func @add_add(%x: i32) -> i32 {
   %c5 = arith.constant 5 : i32
   %c7 = arith.constant 7 : i32

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// What an op does and the next undoes.
+// Pairs of inverse ops.
 func.func @sub_add(%a: i32, %b: i32) -> i32 {
   %0 = arith.subi %a, %b : i32
   %1 = arith.addi %0, %b : i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// A block to which only this branch goes is merged.
+// A block is merged with its only predecessor.
 func.func @merge(%a: i32) -> i32 {
   cf.br ^next(%a : i32)
 ^next(%x: i32):
@@ -10,7 +10,7 @@ func.func @merge(%a: i32) -> i32 {
   return %z : i32
 }
 
-// A block that only branches on is skipped.
+// A branch to a block that only branches goes to that block's target.
 func.func @past_block(%c: i1, %a: i32, %b: i32) -> i32 {
   cf.cond_br %c, ^one, ^two
 ^one:
@@ -26,7 +26,7 @@ func.func @past_block(%c: i1, %a: i32, %b: i32) -> i32 {
   return %2 : i32
 }
 
-// Blocks that branch in a circle stay.
+// Blocks that branch to each other in a cycle stay.
 func.func @endless(%c: i1, %a: i32) -> i32 {
   cf.cond_br %c, ^one, ^out
 ^one:

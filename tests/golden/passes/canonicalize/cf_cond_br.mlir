@@ -7,7 +7,7 @@ func.func @known(%a: i32, %b: i32) -> i32 {
   return %x : i32
 }
 
-// Past blocks that only branch on; weights stay.
+// Blocks that only branch are skipped; branch weights are kept.
 func.func @past_blocks(%c: i1, %d: i1, %a: i32, %b: i32) -> i32 {
   cf.cond_br %c weights([3, 4]), ^one, ^two(%b : i32)
 ^one:
@@ -20,14 +20,14 @@ func.func @past_blocks(%c: i1, %d: i1, %a: i32, %b: i32) -> i32 {
   return %z : i32
 }
 
-// One destination: values are chosen.
+// Two edges to one block: operands become selects.
 func.func @one_destination(%c: i1, %a: i32, %b: i32) -> (i32, i32) {
   cf.cond_br %c, ^next(%a, %a : i32, i32), ^next(%b, %a : i32, i32)
 ^next(%x: i32, %y: i32):
   return %x, %y : i32, i32
 }
 
-// Not if others go there, too, and the values differ.
+// Not if the block has other predecessors and operands differ.
 func.func @one_of_several_destinations(%c: i1, %d: i1, %a: i32, %b: i32) -> i32 {
   cf.cond_br %d, ^first, ^next(%a : i32)
 ^first:
@@ -36,7 +36,7 @@ func.func @one_of_several_destinations(%c: i1, %d: i1, %a: i32, %b: i32) -> i32 
   return %x : i32
 }
 
-// The condition is known where only this branch goes.
+// The condition is constant in a block whose only predecessor is this branch.
 func.func @truth(%c: i1, %d: i1) -> i1 {
   cf.cond_br %c, ^yes, ^no
 ^yes:
@@ -65,7 +65,7 @@ func.func @same_condition_again(%c: i1, %d: i1, %a: i32, %b: i32) -> i32 {
   return %y : i32
 }
 
-// What is never reached is not gone to.
+// A branch to `ub.unreachable` is never taken.
 func.func @unreachable(%c: i1, %a: i32) -> i32 {
   cf.cond_br %c, ^never, ^always
 ^never:

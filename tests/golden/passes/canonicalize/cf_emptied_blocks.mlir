@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Blocks with nothing but a branch are passed by, also when it was the canonicalization that emptied them.
+// Blocks that only branch are skipped, also those that become so during canonicalization.
 func.func @dead_loads(%c: i1, %m: memref<f32>) {
   %0 = memref.load %m[] : memref<f32>
   cf.cond_br %c, ^then, ^end

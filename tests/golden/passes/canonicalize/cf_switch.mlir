@@ -55,7 +55,7 @@ func.func @past_blocks(%flag: i32, %c: i1, %a: i32, %b: i32) -> i32 {
   return %w : i32
 }
 
-// What a switch says of its flag decides, or shortens, switches on the same flag.
+// In the destination of a case the flag is constant, so switches on it are simplified.
 func.func @same_flag(%flag: i32, %c: i1) -> i32 {
   %c4 = arith.constant 4 : i32
   %c5 = arith.constant 5 : i32

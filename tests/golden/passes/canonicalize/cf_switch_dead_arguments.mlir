@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize --allow-unregistered-dialect
-// Arguments that matter to nobody go, also those that the cases of a switch fill, which it counts in an attribute.
+// Dead block arguments are erased, also those passed by the cases of a switch, whose segment sizes are updated.
 func.func @rounds(%flag: i32, %c: i1) {
   %true = arith.constant true
   cf.br ^head(%true : i1)
@@ -17,7 +17,7 @@ func.func @rounds(%flag: i32, %c: i1) {
   ]
 }
 
-// Only the second of two arguments is needed, and one case fills it twice.
+// The first argument is dead; one case passes an operand for it twice.
 func.func @second(%flag: i32, %x: i32, %y: i32) -> i32 {
   cf.switch %flag : i32, [
     default: ^end(%x, %y : i32, i32),

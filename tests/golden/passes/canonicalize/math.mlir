@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Functions of constants are computed; these values are exact on every machine.
+// Constant folding; the results are exactly representable, hence equal on all machines.
 func.func @floats() -> (f32, f32, f32, f64, f16, bf16, f32, f32, f32, f32, f32, f32, f32) {
   %a = arith.constant -2.25 : f32
   %b = arith.constant 1.0 : f32
@@ -52,7 +52,7 @@ func.func @integers() -> (i8, i8, i8, i8, i8, i8, vector<4xi8>) {
   %6 = math.ipowi %v, %v : vector<4xi8>
   return %0, %1, %2, %3, %4, %5, %6 : i8, i8, i8, i8, i8, i8, vector<4xi8>
 }
-// Zero to a negative power is undefined, and so are promises that are not kept.
+// Zero to a negative power is UB; violated fast-math flags give poison.
 func.func @not_folded() -> (i32, f32, i1) {
   %z = arith.constant 0 : i32
   %n = arith.constant -1 : i32

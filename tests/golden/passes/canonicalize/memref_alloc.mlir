@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Constant extents become part of the type; negative ones do not.
+// Constant extents are moved into the type; negative ones are not.
 func.func @constant_sizes(%n: index, %v: i32, %i: index) -> (i32, i32) {
   %c4 = arith.constant 4 : index
   %c-1 = arith.constant -1 : index
@@ -20,7 +20,7 @@ func.func @negative() -> memref<?xi32> {
   return %a : memref<?xi32>
 }
 
-// Memory that is only written and freed goes.
+// Memory that is only written and freed is removed.
 func.func @dead(%v: i32, %i: index) {
   %a = memref.alloc() : memref<4xi32>
   memref.store %v, %a[%i] : memref<4xi32>
@@ -31,7 +31,7 @@ func.func @dead(%v: i32, %i: index) {
   return
 }
 
-// Memory that is stored itself stays, and what it is stored in.
+// A memref that is stored in memory escapes; it stays, and so does the memory that holds it.
 func.func @stored(%m: memref<1xmemref<4xi32>>, %i: index) {
   %a = memref.alloc() : memref<4xi32>
   memref.store %a, %m[%i] : memref<1xmemref<4xi32>>

@@ -6,7 +6,7 @@ func.func @identity(%m: memref<4xf32>, %n: memref<4xf32, 1>) -> (memref<4xf32>, 
   return %0, %1 : memref<4xf32>, memref<4xf32, 1>
 }
 
-// There, and there and back.
+// A cast, and a cast followed by its inverse.
 func.func @chain(%m: memref<4xf32>) -> (memref<?xf32, strided<[?]>>, memref<4xf32>, memref<*xf32>) {
   %0 = memref.cast %m : memref<4xf32> to memref<?xf32>
   %1 = memref.cast %0 : memref<?xf32> to memref<?xf32, strided<[?]>>
@@ -15,7 +15,7 @@ func.func @chain(%m: memref<4xf32>) -> (memref<?xf32, strided<[?]>>, memref<4xf3
   return %1, %2, %3 : memref<?xf32, strided<[?]>>, memref<4xf32>, memref<*xf32>
 }
 
-// Not through an unknown rank.
+// Not through an unranked memref.
 func.func @unranked(%m: memref<*xf32>) -> memref<4xf32> {
   %0 = memref.cast %m : memref<*xf32> to memref<?xf32>
   %1 = memref.cast %0 : memref<?xf32> to memref<4xf32>
@@ -41,7 +41,7 @@ func.func @transposes(%m: memref<2x3x4xf32>) -> (memref<2x3x4xf32>, memref<4x2x3
   %0 = memref.transpose %m (a, b, c) -> (a, b, c) : memref<2x3x4xf32> to memref<2x3x4xf32>
   %1 = memref.transpose %m (a, b, c) -> (b, c, a) : memref<2x3x4xf32> to memref<3x4x2xf32, strided<[4, 1, 12]>>
   %2 = memref.transpose %1 (a, b, c) -> (b, c, a) : memref<3x4x2xf32, strided<[4, 1, 12]>> to memref<4x2x3xf32, strided<[1, 12, 4]>>
-  // The type is another one: the op stays.
+  // The op stays, since its result type would change.
   %3 = memref.transpose %m (a, b, c) -> (a, b, c) : memref<2x3x4xf32> to memref<2x3x4xf32, strided<[12, 4, 1]>>
   return %0, %2, %3 : memref<2x3x4xf32>, memref<4x2x3xf32, strided<[1, 12, 4]>>, memref<2x3x4xf32, strided<[12, 4, 1]>>
 }

@@ -17,7 +17,7 @@ func.func @outside(%m: memref<4xf32>) -> index {
   return %0 : index
 }
 
-// The operand that gave the size.
+// The operand that defines the extent.
 func.func @makers(%n: index, %k: index, %bytes: memref<64xi8>, %m: memref<?x?x4xf32>) -> (index, index, index, index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -43,7 +43,7 @@ func.func @cast(%m: memref<?x4xf32>) -> (index, index) {
   return %1, %2 : index, index
 }
 
-// The sizes of a reshape are read where they were.
+// The extent is loaded from the shape operand, at the reshape.
 func.func @reshape(%m: memref<*xf32>, %shape: memref<?xindex>, %i: index) -> (index, memref<*xf32>) {
   %c0 = arith.constant 0 : index
   %0 = memref.reshape %m(%shape) : (memref<*xf32>, memref<?xindex>) -> memref<*xf32>
@@ -59,7 +59,7 @@ func.func @reshape_i32(%m: memref<*xf32>, %shape: memref<?xi32>) -> (index, memr
   return %1, %0 : index, memref<*xf32>
 }
 
-// Not if the index comes after the reshape.
+// Not if the index is defined after the reshape.
 func.func @reshape_too_early(%m: memref<*xf32>, %shape: memref<?xi32>, %i: index) -> (index, memref<*xf32>) {
   %0 = memref.reshape %m(%shape) : (memref<*xf32>, memref<?xi32>) -> memref<*xf32>
   %1 = arith.addi %i, %i : index

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize --allow-unregistered-dialect
 
-// The scope, the op that holds it, and the function end together: allocations need not be inside.
+// The scope ends with its parent op and with the function, so that allocations can be hoisted.
 func.func @hoist(%n: index) {
   "t.if"() ({
     memref.alloca_scope {
@@ -13,7 +13,7 @@ func.func @hoist(%n: index) {
   return
 }
 
-// What an allocation needs is inside, or something follows.
+// Not hoisted: allocations whose operands are defined inside, and allocations in a scope that ops follow.
 func.func @stay() {
   "t.if"() ({
     %n = "t.size"() : () -> index
@@ -38,7 +38,7 @@ func.func @more() {
   return
 }
 
-// Through several ops.
+// Through several enclosing ops.
 func.func @nested() {
   "t.if"() ({
     "t.if"() ({

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// What the type says is a constant.
+// Static metadata of the type becomes constants.
 func.func @constants(%m: memref<?x4xi32, strided<[?, 1], offset: 2>>) -> (index, index, index, index, index) {
   %base, %offset, %sizes:2, %strides:2 = memref.extract_strided_metadata %m
     : memref<?x4xi32, strided<[?, 1], offset: 2>> -> memref<i32>, index, index, index, index, index
@@ -14,7 +14,7 @@ func.func @of_cast(%m: memref<?x?xi32, strided<[?, ?], offset: ?>>) -> (memref<i
   return %base, %offset, %sizes#0, %sizes#1, %strides#0, %strides#1 : memref<i32>, index, index, index, index, index
 }
 
-// Taken apart and put together: the same, or a cast.
+// `reinterpret_cast` of its own metadata is the source or a cast of it.
 func.func @same(%m: memref<?x?xi32, strided<[?, ?], offset: ?>>) -> memref<?x?xi32, strided<[?, ?], offset: ?>> {
   %base, %offset, %sizes:2, %strides:2 = memref.extract_strided_metadata %m
     : memref<?x?xi32, strided<[?, ?], offset: ?>> -> memref<i32>, index, index, index, index, index
@@ -32,7 +32,7 @@ func.func @cast(%m: memref<3x4xi32>) -> memref<3x?xi32, strided<[?, 1], offset: 
   return %0 : memref<3x?xi32, strided<[?, 1], offset: ?>>
 }
 
-// Otherwise the memory is that of the memref.
+// With other metadata, the base buffer is replaced by the memref.
 func.func @other(%m: memref<?x?xi32>, %i: index) -> i32 {
   %base, %offset, %sizes:2, %strides:2 = memref.extract_strided_metadata %m
     : memref<?x?xi32> -> memref<i32>, index, index, index, index, index
@@ -42,7 +42,7 @@ func.func @other(%m: memref<?x?xi32>, %i: index) -> i32 {
   return %1 : i32
 }
 
-// Only the memory of the source counts.
+// `reinterpret_cast` depends only on the base buffer of its source.
 func.func @sources(%m: memref<4x4xf32>, %i: index) -> (f32, f32, f32, f32) {
   %a = memref.reinterpret_cast %m to offset: [3], sizes: [2], strides: [1] : memref<4x4xf32> to memref<2xf32, strided<[1], offset: 3>>
   %b = memref.reinterpret_cast %a to offset: [1], sizes: [3], strides: [1] : memref<2xf32, strided<[1], offset: 3>> to memref<3xf32, strided<[1], offset: 1>>
@@ -65,7 +65,7 @@ func.func @noop(%m: memref<4xf32>, %n: memref<?xf32>, %k: index) -> (memref<4xf3
   return %0, %1 : memref<4xf32>, memref<?xf32>
 }
 
-// Constants, and what the type says, make a more exact type.
+// Constant operands refine the type.
 func.func @constant_entries(%m: memref<?xf32>, %n: index, %k: index) -> memref<8x?xf32, strided<[?, 1], offset: ?>> {
   %c2 = arith.constant 2 : index
   %c8 = arith.constant 8 : index
@@ -73,7 +73,7 @@ func.func @constant_entries(%m: memref<?xf32>, %n: index, %k: index) -> memref<8
   return %0 : memref<8x?xf32, strided<[?, 1], offset: ?>>
 }
 
-// Nothing begins before its memory, not even where nobody gets to: the verifier would refuse the number.
+// A constant negative offset is not moved into the type, not even in unreachable code: the verifier would reject it.
 func.func @before(%m: memref<8xi32>) -> memref<4xi32, strided<[1], offset: ?>> {
   %c-2 = arith.constant -2 : index
   %0 = memref.reinterpret_cast %m to offset: [%c-2], sizes: [4], strides: [1]

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Nothing is allocated.
+// A scope without allocations.
 func.func @inline(%v: i32) -> i32 {
   %0:2 = memref.alloca_scope -> (i32, i32) {
     %1 = arith.muli %v, %v : i32
@@ -12,7 +12,7 @@ func.func @inline(%v: i32) -> i32 {
 
 func.func private @unknown()
 
-// A call may allocate what ends with the scope.
+// A callee may allocate in the scope.
 func.func @call() {
   memref.alloca_scope {
     func.call @unknown() : () -> ()
@@ -33,7 +33,7 @@ func.func @last(%v: i32, %m: memref<1xi32>, %i: index) {
   return
 }
 
-// The memory would live longer.
+// Inlining would extend the lifetime of the memory.
 func.func @not_last(%v: i32, %m: memref<1xi32>, %i: index) {
   memref.alloca_scope {
     %a = memref.alloca() : memref<4xi32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// An iteration of a loop is a scope: what it allocates does not move out of the loop, where iterations would share it.
+// An iteration of a loop is a scope: an alloca is not hoisted out of the loop, where iterations would share it.
 func.func @shared(%v: i8) -> (i8, i8) {
   %0:2 = affine.parallel (%i) = (1) to (5) reduce ("addi", "ori") -> (i8, i8) {
     %c0 = arith.constant 0 : index

@@ -6,7 +6,7 @@ func.func @identity(%m: memref<2x3xf32>) -> (memref<2x3xf32>, memref<2x3xf32>) {
   return %0, %1 : memref<2x3xf32>, memref<2x3xf32>
 }
 
-// One undoes the other.
+// Inverse collapse and expand cancel.
 func.func @inverses(%m: memref<2x?xf32>, %k: memref<6xf32>, %d: memref<?x?xf32>, %n: index, %p: index) -> (memref<2x?xf32>, memref<6xf32>, memref<?x?xf32>) {
   %0 = memref.collapse_shape %m [[0, 1]] : memref<2x?xf32> into memref<?xf32>
   %1 = memref.expand_shape %0 [[0, 1]] output_shape [2, %n] : memref<?xf32> into memref<2x?xf32>
@@ -17,7 +17,7 @@ func.func @inverses(%m: memref<2x?xf32>, %k: memref<6xf32>, %d: memref<?x?xf32>,
   return %1, %3, %5 : memref<2x?xf32>, memref<6xf32>, memref<?x?xf32>
 }
 
-// Two in a row are one.
+// Two consecutive collapses or expansions are composed.
 func.func @compose(%m: memref<2x3x4x5xf32>, %k: memref<120xf32>, %o: memref<1x1x1xf32>) -> (memref<120xf32>, memref<2x3x4x5xf32>, memref<f32>) {
   %0 = memref.collapse_shape %m [[0, 1], [2, 3]] : memref<2x3x4x5xf32> into memref<6x20xf32>
   %1 = memref.collapse_shape %0 [[0, 1]] : memref<6x20xf32> into memref<120xf32>
@@ -37,7 +37,7 @@ func.func @collapse_of_expand(%m: memref<?x?x?xf32>, %k: memref<?x4xf32>, %n: in
   return %1, %3 : memref<?x?xf32>, memref<?x?x4xf32>
 }
 
-// Groups that do not fit into each other stay.
+// Reassociation groups that do not nest stay.
 func.func @crossing(%m: memref<6x4xf32>) -> memref<2x12xf32> {
   %0 = memref.expand_shape %m [[0, 1], [2]] output_shape [2, 3, 4] : memref<6x4xf32> into memref<2x3x4xf32>
   %1 = memref.collapse_shape %0 [[0], [1, 2]] : memref<2x3x4xf32> into memref<2x12xf32>
@@ -53,21 +53,21 @@ func.func @expand_of_collapse(%m: memref<2x3x4x5x6xf32>, %k: memref<6x5xf32>) ->
   return %1, %3 : memref<6x20x6xf32>, memref<2x3x5x1xf32>
 }
 
-// It is not clear which dimension becomes which.
+// The assignment of dimensions is ambiguous.
 func.func @unclear(%m: memref<?x?x2xf32>, %n: index, %p: index) -> memref<?x2x?xf32> {
   %0 = memref.collapse_shape %m [[0, 1, 2]] : memref<?x?x2xf32> into memref<?xf32>
   %1 = memref.expand_shape %0 [[0, 1, 2]] output_shape [%n, 2, %p] : memref<?xf32> into memref<?x2x?xf32>
   return %1 : memref<?x2x?xf32>
 }
 
-// Layouts that are not plain: only a cast.
+// Non-identity layouts: only a cast is folded.
 func.func @layouts(%m: memref<2x3xf32, strided<[3, 1], offset: 1>>) -> memref<2x3xf32, strided<[3, 1], offset: 1>> {
   %0 = memref.collapse_shape %m [[0, 1]] : memref<2x3xf32, strided<[3, 1], offset: 1>> into memref<6xf32, strided<[1], offset: 1>>
   %1 = memref.expand_shape %0 [[0, 1]] output_shape [2, 3] : memref<6xf32, strided<[1], offset: 1>> into memref<2x3xf32, strided<[3, 1], offset: 1>>
   return %1 : memref<2x3xf32, strided<[3, 1], offset: 1>>
 }
 
-// A collapse of a cast that forgets.
+// A collapse of a cast that drops static information.
 func.func @collapse_of_cast(%m: memref<2x3x4xf32>, %o: memref<?x3x4xf32>) -> (memref<?xf32>, memref<?x?xf32>) {
   %0 = memref.cast %m : memref<2x3x4xf32> to memref<?x3x4xf32>
   %1 = memref.collapse_shape %0 [[0, 1, 2]] : memref<?x3x4xf32> into memref<?xf32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// All of a memref, by its type or by its entries.
+// A subview of the whole memref, by its type or by its operands.
 func.func @whole(%m: memref<4x6xf32>, %d: memref<4x6xf32, strided<[?, ?], offset: ?>>) -> (memref<4x6xf32>, memref<4x6xf32, strided<[6, 1]>>, memref<4x6xf32, strided<[?, ?], offset: ?>>) {
   %0 = memref.subview %m[0, 0] [4, 6] [1, 1] : memref<4x6xf32> to memref<4x6xf32>
   %1 = memref.subview %m[0, 0] [4, 6] [1, 1] : memref<4x6xf32> to memref<4x6xf32, strided<[6, 1]>>
@@ -8,14 +8,14 @@ func.func @whole(%m: memref<4x6xf32>, %d: memref<4x6xf32, strided<[?, ?], offset
   return %0, %1, %2 : memref<4x6xf32>, memref<4x6xf32, strided<[6, 1]>>, memref<4x6xf32, strided<[?, ?], offset: ?>>
 }
 
-// All of a part.
+// A subview of a whole subview.
 func.func @part_of_part(%m: memref<?x?xf32>, %o: index, %n: index) -> memref<?x?xf32, strided<[?, 1], offset: ?>> {
   %0 = memref.subview %m[%o, %o] [%n, %n] [1, 1] : memref<?x?xf32> to memref<?x?xf32, strided<[?, 1], offset: ?>>
   %1 = memref.subview %0[0, 0] [%n, %n] [1, 1] : memref<?x?xf32, strided<[?, 1], offset: ?>> to memref<?x?xf32, strided<[?, 1], offset: ?>>
   return %1 : memref<?x?xf32, strided<[?, 1], offset: ?>>
 }
 
-// Constants become part of the type.
+// Constants are moved into the type.
 func.func @constants(%m: memref<8x8xf32>, %n: index, %i: index) -> (f32, memref<?x?xf32, strided<[?, ?], offset: ?>>) {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -32,7 +32,7 @@ func.func @reduced(%m: memref<8x8x8xf32>, %i: index) -> f32 {
   return %1 : f32
 }
 
-// Not if the result would be rejected.
+// Not if the verifier would reject the result.
 func.func @outside(%m: memref<8xf32>) -> memref<?xf32, strided<[1], offset: ?>> {
   %c6 = arith.constant 6 : index
   %0 = memref.subview %m[%c6] [%c6] [1] : memref<8xf32> to memref<?xf32, strided<[1], offset: ?>>
@@ -45,7 +45,7 @@ func.func @negative(%m: memref<8xf32>) -> memref<?xf32, strided<[1], offset: ?>>
   return %0 : memref<?xf32, strided<[1], offset: ?>>
 }
 
-// The part of a cast is a cast of the part.
+// The subview of a cast becomes a cast of the subview.
 func.func @of_cast(%m: memref<16x16xf32>, %o: index, %i: index) -> (f32, memref<3x4xf32, strided<[?, 1], offset: ?>>) {
   %0 = memref.cast %m : memref<16x16xf32> to memref<?x?xf32>
   %1 = memref.subview %0[%o, 2] [3, 4] [1, 1] : memref<?x?xf32> to memref<3x4xf32, strided<[?, 1], offset: ?>>
@@ -54,14 +54,14 @@ func.func @of_cast(%m: memref<16x16xf32>, %o: index, %i: index) -> (f32, memref<
   return %3, %1 : f32, memref<3x4xf32, strided<[?, 1], offset: ?>>
 }
 
-// Not of a cast that promises.
+// Not for a cast that asserts a more static type.
 func.func @of_promise(%m: memref<?x?xf32>, %o: index) -> memref<3x4xf32, strided<[16, 1], offset: ?>> {
   %0 = memref.cast %m : memref<?x?xf32> to memref<16x16xf32>
   %1 = memref.subview %0[%o, 2] [3, 4] [1, 1] : memref<16x16xf32> to memref<3x4xf32, strided<[16, 1], offset: ?>>
   return %1 : memref<3x4xf32, strided<[16, 1], offset: ?>>
 }
 
-// Nothing is there to take a part of: as it is, the verifier has nothing against it.
+// A memref without elements: the verifier would reject the subview of the static type.
 func.func @of_cast_of_nothing(%m: memref<0xi32>, %n: index) -> memref<?xi32, strided<[1]>> {
   %0 = memref.cast %m : memref<0xi32> to memref<?xi32>
   %1 = memref.subview %0[0] [%n] [1] : memref<?xi32> to memref<?xi32, strided<[1]>>

@@ -22,7 +22,7 @@ func.func @of_cast(%s: index, %i: index, %v: i16) -> i16 {
   return %2 : i16
 }
 
-// What begins elsewhere is not the same, even if most of it would be outside.
+// A view with a byte shift is not folded, even if most of it is out of bounds.
 func.func @shifted(%m: memref<16xi8>, %i: index) -> i8 {
   %c1 = arith.constant 1 : index
   %0 = memref.view %m[%c1][] : memref<16xi8> to memref<16xi8>

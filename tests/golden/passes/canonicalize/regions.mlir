@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize --allow-unregistered-dialect
 
-// Constants move to the start of the isolated op that holds them, one copy each; unused ones go.
+// Constants are moved to the entry block of the enclosing isolated op and uniqued; unused ones are erased.
 func.func @nested() {
   "t.region"() ({
     %c1 = arith.constant 1 : i32

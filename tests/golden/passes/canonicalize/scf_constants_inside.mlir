@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Constants that were inside are outside in the end, and the branches have nothing left to do.
+// Constants are hoisted out of the branches, which are then empty, so that the `scf.if` becomes selects.
 func.func @selected(%c: i1, %x: i32) -> (i32, i32) {
   %0:2 = scf.if %c -> (i32, i32) {
     %yes = arith.constant {tag = "yes"} 7 : i32
@@ -12,7 +12,7 @@ func.func @selected(%c: i1, %x: i32) -> (i32, i32) {
   return %0#0, %0#1 : i32, i32
 }
 
-// Zero or one as index is no extension of the condition.
+// A select of index constants 0 and 1 is not folded to an extension of the condition.
 func.func @index(%c: i1) -> (index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -25,7 +25,7 @@ func.func @index(%c: i1) -> (index, index) {
   return %0, %1 : index, index
 }
 
-// A loop that does not advance is undefined unless it never runs.
+// A loop with step 0 is UB unless its trip count is 0.
 func.func @zero_step(%m: memref<i64>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

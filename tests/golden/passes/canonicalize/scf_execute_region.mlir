@@ -9,7 +9,7 @@ func.func @one_block(%a: i32, %c: i1) -> i32 {
   return %0 : i32
 }
 
-// Where there may be several blocks.
+// Inlined where the parent region may have several blocks.
 func.func @blocks(%a: i32, %c: i1) -> (i32, i32) {
   %0:2 = scf.execute_region -> (i32, i32) {
     cf.cond_br %c, ^one, ^two
@@ -23,7 +23,7 @@ func.func @blocks(%a: i32, %c: i1) -> (i32, i32) {
   return %0#0, %0#1 : i32, i32
 }
 
-// In a region of one block the blocks stay.
+// Not inlined into a parent region that must be a single block.
 func.func @inside(%a: i32, %b: i32, %c: i1, %d: i1) -> i32 {
   %0 = scf.if %d -> i32 {
     %1 = scf.execute_region -> i32 {
@@ -42,7 +42,7 @@ func.func @inside(%a: i32, %b: i32, %c: i1, %d: i1) -> i32 {
   return %0 : i32
 }
 
-// Unless they become one.
+// Inlined there if its blocks are merged to one.
 func.func @known(%a: i32, %d: i1) -> i32 {
   %0 = scf.if %d -> i32 {
     %1 = scf.execute_region -> i32 {

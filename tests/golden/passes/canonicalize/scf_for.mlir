@@ -30,14 +30,14 @@ func.func @once(%a: i32, %n: index, %c: i1) -> (i32, i32, i32) {
     %y = arith.addi %x, %j : i32
     scf.yield %y : i32
   }
-  // A sum that promises not to overflow.
+  // The bound is the lower bound plus a constant, with `nsw`.
   %sum = arith.addi %n, %c2 overflow<nsw> : index
   %1 = scf.for %i = %n to %sum step %c3 iter_args(%x = %a) -> i32 {
     %j = arith.index_cast %i : index to i32
     %y = arith.addi %x, %j : i32
     scf.yield %y : i32
   }
-  // From 1 to 255, when they are unsigned.
+  // Unsigned bounds, from 1 to 255.
   %b1 = arith.constant 1 : i8
   %b255 = arith.constant -1 : i8
   %2 = scf.for unsigned %i = %b1 to %b255 step %b255 iter_args(%x = %a) -> (i32) : i8 {
@@ -47,7 +47,7 @@ func.func @once(%a: i32, %n: index, %c: i1) -> (i32, i32, i32) {
   return %0, %1, %2 : i32, i32, i32
 }
 
-// What only yields what does not change.
+// Loops that only yield invariant values.
 func.func @constant_body(%a: i32, %b: i32, %n: index) -> (i32, i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

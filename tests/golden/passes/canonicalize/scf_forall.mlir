@@ -27,7 +27,7 @@ func.func @dimensions_that_run_once(%n: index, %c: i1) {
   return
 }
 
-// Mapped dimensions stay; the induction variable is known.
+// Mapped dimensions are kept; the induction variable of a single iteration is replaced.
 func.func @mapped(%n: index, %c: i1) {
   %mask = arith.constant 7 : index
   %end = arith.andi %n, %mask : index

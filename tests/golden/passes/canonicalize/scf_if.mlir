@@ -98,7 +98,7 @@ func.func @negated_without_else(%c: i1, %d: i1) {
   return
 }
 
-// Two in a row on one condition, the second with what the first results in.
+// Two consecutive `scf.if` on one condition are merged; the second uses results of the first.
 func.func @combine(%c: i1, %d: i1, %a: i32, %b: i32) -> (i32, i32) {
   %0 = scf.if %c -> i32 {
     cf.assert %d, "first then"
@@ -174,7 +174,7 @@ func.func @nested_with_results(%c: i1, %d: i1, %e: i1, %a: i32, %b: i32) -> i32 
   return %0 : i32
 }
 
-// What they yield otherwise is not the same.
+// Not merged: the else branches yield different values.
 func.func @nested_but_different(%c: i1, %d: i1, %e: i1, %a: i32, %b: i32) -> i32 {
   %0 = scf.if %c -> i32 {
     %1 = scf.if %d -> i32 {

@@ -81,7 +81,7 @@ func.func @no_effect(%n: index) {
   return
 }
 
-// A step that turns out to be none: the loop has no meaning, and could not stay as it is.
+// A step that is found to be 0: the loop is UB, and could not keep a constant step of 0.
 func.func @no_step(%n: index, %init: index) -> index {
   %c0 = arith.constant 0 : index
   %step = arith.muli %n, %c0 : index

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// What is carried around a loop unchanged.
+// Loop-carried values that do not change.
 func.func @invariant(%n: index, %a: i32, %b: i32) -> (i32, i32, i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -14,7 +14,7 @@ func.func @invariant(%n: index, %a: i32, %b: i32) -> (i32, i32, i32) {
   return %0#0, %0#1, %0#2 : i32, i32, i32
 }
 
-// Also in a circle.
+// Loop-carried values that are permuted and have equal initial values.
 func.func @swapped(%n: index, %a: i32) -> (i32, i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -26,7 +26,7 @@ func.func @swapped(%n: index, %a: i32) -> (i32, i32) {
   return %0#0, %0#1 : i32, i32
 }
 
-// The same twice.
+// Two loop-carried values that are always equal.
 func.func @twice(%n: index, %a: i32) -> (i32, i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -39,7 +39,7 @@ func.func @twice(%n: index, %a: i32) -> (i32, i32) {
   return %0#0, %0#1 : i32, i32
 }
 
-// What nobody uses, and what only that used.
+// Unused results, and the loop-carried values that only they need.
 func.func @unused(%n: index, %a: i32, %b: i32) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

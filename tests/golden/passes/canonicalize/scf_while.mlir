@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// The condition holds in the second region.
+// The condition is true in the "after" region.
 func.func @condition(%a: i32) -> (i32, i1) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -18,7 +18,7 @@ func.func @condition(%a: i32) -> (i32, i1) {
   return %0#0, %0#1 : i32, i1
 }
 
-// So does what it compares, and the opposite does not.
+// Comparisons implied by the condition are true there, and their negations false.
 func.func @comparison(%a: i32, %b: i32) -> i32 {
   %c3 = arith.constant 3 : i32
   %c5 = arith.constant 5 : i32
@@ -42,7 +42,7 @@ func.func @comparison(%a: i32, %b: i32) -> i32 {
   return %0 : i32
 }
 
-// What runs last before the decision, if that is to go on, runs first after it.
+// An `scf.if` on the condition at the end of the "before" region moves to the start of the "after" region.
 func.func @move_if(%a: i32, %c: i1) -> i32 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -87,7 +87,7 @@ func.func @move_if_with_results(%a: i32, %b: i32, %c: i1) -> (i32, i32) {
   return %0#0, %0#1 : i32, i32
 }
 
-// Not if something runs otherwise.
+// Not if the else branch has effects.
 func.func @keep_if(%a: i32, %c: i1) -> i32 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -16,13 +16,13 @@ func.func @unranked(%a: tensor<4xf32>) -> tensor<?xf32> {
   %1 = tensor.cast %0 : tensor<*xf32> to tensor<?xf32>
   return %1 : tensor<?xf32>
 }
-// The cast between checks an extent that the others do not: it stays.
+// The inner cast checks an extent that the outer ones do not, so it stays.
 func.func @knows_more_between(%a: tensor<?xf32>) -> tensor<?xf32> {
   %0 = tensor.cast %a : tensor<?xf32> to tensor<2xf32>
   %1 = tensor.cast %0 : tensor<2xf32> to tensor<?xf32>
   return %1 : tensor<?xf32>
 }
-// Undefined, and kept so.
+// UB, which is kept.
 func.func @impossible(%a: tensor<4x8xi32>) -> tensor<8x4xi32> {
   %0 = tensor.cast %a : tensor<4x8xi32> to tensor<?x?xi32>
   %1 = tensor.cast %0 : tensor<?x?xi32> to tensor<8x4xi32>
@@ -50,7 +50,7 @@ func.func @of_slice(%a: tensor<8x16xf32>, %n: index) -> (tensor<2xf32>, tensor<?
   %3 = tensor.cast %2 : tensor<?x?xf32> to tensor<?x4xf32>
   return %1, %3 : tensor<2xf32>, tensor<?x4xf32>
 }
-// Undefined: the slice would be outside, and stays as it is.
+// Not folded: the slice would be out of bounds.
 func.func @slice_too_large(%a: tensor<8xf32>, %n: index) -> tensor<2xf32> {
   %0 = tensor.extract_slice %a[7] [%n] [1] : tensor<8xf32> to tensor<?xf32>
   %1 = tensor.cast %0 : tensor<?xf32> to tensor<2xf32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// What is inserted gets a better type in front of the ops that combine: no other ops may be among these.
+// Casts are folded into the `in_parallel` region, which may hold only combining ops, so the new slice is created before it.
 func.func @insert(%rows: tensor<?x?xf32>, %row: tensor<1x5xf32>) -> tensor<?x?xf32> {
   %c1 = arith.constant 1 : index
   %0 = scf.forall (%i) in (4) shared_outs(%out = %rows) -> (tensor<?x?xf32>) {

@@ -6,7 +6,7 @@ func.func @empty(%n: index) -> (tensor<4x?x?xf32>, tensor<?x8xf32>, tensor<?xf32
   %0 = tensor.empty(%c5, %n) : tensor<4x?x?xf32>
   %1 = tensor.empty(%n, %n) : tensor<?x?xf32>
   %2 = tensor.cast %1 : tensor<?x?xf32> to tensor<?x8xf32>
-  // Undefined, and kept so.
+  // UB, which is kept.
   %3 = tensor.empty(%c-5) : tensor<?xf32>
   return %0, %2, %3 : tensor<4x?x?xf32>, tensor<?x8xf32>, tensor<?xf32>
 }

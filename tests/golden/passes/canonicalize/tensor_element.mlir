@@ -18,7 +18,7 @@ func.func @of_constant(%i: index) -> (i8, f32, i1, i4, f16, f16, f128) {
   %12 = tensor.extract %11[%c1] : tensor<2xf128>
   return %1, %3, %5, %7, %9, %10, %12 : i8, f32, i1, i4, f16, f16, f128
 }
-// Indices outside are undefined.
+// Indices out of bounds are UB.
 func.func @outside() -> (i8, i8) {
   %c2 = arith.constant 2 : index
   %c-1 = arith.constant -1 : index
@@ -79,7 +79,7 @@ func.func @insert(%a: tensor<4xi8>, %s: i8, %i: index) -> (tensor<4xi8>, tensor<
   %1 = tensor.insert %c7 into %0[%i] : tensor<4xi8>
   %2 = tensor.cast %a : tensor<4xi8> to tensor<?xi8>
   %3 = tensor.insert %s into %2[%i] : tensor<?xi8>
-  // Constants are not copied for every element that is put in.
+  // Inserting an element does not copy a constant.
   %c0 = arith.constant 0 : index
   %4 = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi8>
   %5 = tensor.insert %c7 into %4[%c0] : tensor<4xi8>

@@ -47,7 +47,7 @@ func.func @of_cast(%a: tensor<4x6xi8>, %b: tensor<2x3xi8>, %c: tensor<3xi8>, %i:
   %6 = tensor.insert_slice %4 into %a[%k, 0] [1, %5] [1, 1] : tensor<?xi8> into tensor<4x6xi8>
   return %1, %3, %6 : tensor<4x6xi8>, tensor<?x6xi8>, tensor<4x6xi8>
 }
-// The cast knows what the source before it does not.
+// The cast refines the type of the source, and is kept.
 func.func @of_narrowing_cast(%a: tensor<?x?xi8>, %b: tensor<1x?xi8>, %n: index) -> tensor<?x?xi8> {
   %0 = tensor.cast %b : tensor<1x?xi8> to tensor<?x2xi8>
   %1 = tensor.insert_slice %0 into %a[0, 0] [%n, 2] [1, 1] : tensor<?x2xi8> into tensor<?x?xi8>

@@ -45,7 +45,7 @@ func.func @constant_margins(%a: tensor<2x3xi8>, %b: tensor<?x3xi8>, %s: i8) -> (
   ^bb0(%i: index, %j: index):
     tensor.yield %s : i8
   } : tensor<2x3xi8> to tensor<?x4xi8>
-  // Nothing follows for the type.
+  // The type cannot be refined.
   %1 = tensor.pad %b low[%c2, 0] high[0, 1] {
   ^bb0(%i: index, %j: index):
     tensor.yield %s : i8
@@ -73,7 +73,7 @@ func.func @in_a_row(%a: tensor<2x3xi8>, %n: index, %s: i8, %t: i8) -> (tensor<5x
   } : tensor<3x5xi8> to tensor<5x6xi8>
   return %1, %2, %3 : tensor<5x6xi8>, tensor<?x6xi8>, tensor<5x6xi8>
 }
-// What is taken away is not what was added before.
+// Negative padding after padding removes other elements than were added.
 func.func @negative(%a: tensor<4xi8>, %s: i8) -> tensor<4xi8> {
   %0 = tensor.pad %a low[-1] high[0] {
   ^bb0(%i: index):
@@ -116,7 +116,7 @@ func.func @orthogonal(%a: tensor<8x8xi8>, %n: index, %m: index, %s: i8) -> tenso
   return %3 : tensor<4x3xi8>
 }
 
-// How often the region runs does not depend on what is known later.
+// A region with effects is not cloned to another type, since the number of its runs would change.
 func.func @then_cast_effects(%a: tensor<?x3xi8>, %s: i8) -> tensor<3x3xi8> {
   %0 = tensor.pad %a low[1, 0] high[0, 0] {
   ^bb0(%i: index, %j: index):

@@ -45,7 +45,7 @@ func.func @expand_of_collapse(%a: tensor<2x3x5x7xi8>, %b: tensor<6x35xi8>, %c: t
   %5 = tensor.expand_shape %4 [] output_shape [1, 1, 1, 1] : tensor<i8> into tensor<1x1x1x1xi8>
   return %1, %3, %5 : tensor<6x35xi8>, tensor<2x3x5x7xi8>, tensor<1x1x1x1xi8>
 }
-// Extents that are not made of each other.
+// Extents that are no products of each other.
 func.func @neither(%a: tensor<6x4xi8>) -> tensor<4x6xi8> {
   %0 = tensor.collapse_shape %a [[0, 1]] : tensor<6x4xi8> into tensor<24xi8>
   %1 = tensor.expand_shape %0 [[0, 1]] output_shape [4, 6] : tensor<24xi8> into tensor<4x6xi8>

@@ -8,7 +8,7 @@ func.func @static(%a: tensor<4x?xf32>) -> (index, index, index) {
   %2 = tensor.rank %a : tensor<4x?xf32>
   return %0, %1, %2 : index, index, index
 }
-// Dimensions that do not exist are undefined.
+// Dimensions out of range are UB.
 func.func @outside(%a: tensor<4x?xf32>) -> (index, index) {
   %c2 = arith.constant 2 : index
   %c-1 = arith.constant -1 : index
@@ -48,7 +48,7 @@ func.func @of_slice(%a: tensor<8x8xf32>, %n: index) -> (index, index) {
   %c1 = arith.constant 1 : index
   %0 = tensor.extract_slice %a[0, 0] [%n, 3] [1, 1] : tensor<8x8xf32> to tensor<?x3xf32>
   %1 = tensor.dim %0, %c0 : tensor<?x3xf32>
-  // Which dimension of the slice it is must be known: not yet, if some are left out.
+  // Not folded: with dropped dimensions, the dimension of the source is not known.
   %2 = tensor.extract_slice %a[0, 0] [1, %n] [1, 1] : tensor<8x8xf32> to tensor<?xf32>
   %3 = tensor.dim %2, %c0 : tensor<?xf32>
   return %1, %3 : index, index
@@ -84,7 +84,7 @@ func.func @reshape(%a: tensor<2x3xf32>, %b: tensor<?xf32>, %c: tensor<?x?xi8>, %
   %3 = tensor.dim %c, %c1 : tensor<?x?xi8>
   %4 = tensor.from_elements %2, %3 : tensor<2xindex>
   %5 = tensor.reshape %c(%4) : (tensor<?x?xi8>, tensor<2xindex>) -> tensor<?x?xi8>
-  // The extents are swapped.
+  // The extents are swapped, so the reshape stays.
   %6 = tensor.from_elements %3, %2 : tensor<2xindex>
   %7 = tensor.reshape %c(%6) : (tensor<?x?xi8>, tensor<2xindex>) -> tensor<?x?xi8>
   return %0, %1, %5, %7 : tensor<2x3xf32>, tensor<?xf32>, tensor<?x?xi8>, tensor<?x?xi8>

@@ -17,7 +17,7 @@ func.func @constants(%a: tensor<4x6xi8>, %i: index) -> (tensor<?x?xi8>, tensor<?
   %1 = tensor.extract_slice %a[1, %c1] [1, %c2] [1, %c1] : tensor<4x6xi8> to tensor<?xi8>
   return %0, %1 : tensor<?x?xi8>, tensor<?xi8>
 }
-// What is outside stays undefined.
+// An out-of-bounds slice stays UB.
 func.func @outside(%a: tensor<4xi8>) -> (tensor<?xi8>, tensor<?xi8>) {
   %c-5 = arith.constant -5 : index
   %c1 = arith.constant 1 : index
@@ -31,7 +31,7 @@ func.func @of_cast(%a: tensor<4x6xi8>, %n: index) -> (tensor<?x3xi8>, tensor<2x3
   %k = arith.andi %n, %c3 : index
   %0 = tensor.cast %a : tensor<4x6xi8> to tensor<?x?xi8>
   %1 = tensor.extract_slice %0[0, 1] [%k, 3] [1, 1] : tensor<?x?xi8> to tensor<?x3xi8>
-  // Outside of what is known: undefined.
+  // Outside of the constant: UB.
   %2 = tensor.extract_slice %0[3, 1] [2, 3] [1, 1] : tensor<?x?xi8> to tensor<2x3xi8>
   return %1, %2 : tensor<?x3xi8>, tensor<2x3xi8>
 }
@@ -48,7 +48,7 @@ func.func @of_inserted(%a: tensor<4x6xi8>, %b: tensor<2xi8>, %i: index) -> (tens
   %k = arith.andi %i, %c3 : index
   %0 = tensor.insert_slice %b into %a[%k, %c1] [1, 2] [1, 2] : tensor<2xi8> into tensor<4x6xi8>
   %1 = tensor.extract_slice %0[%k, 1] [1, 2] [1, 2] : tensor<4x6xi8> to tensor<2xi8>
-  // The same part under another type is taken out.
+  // A slice of the inserted part with another type.
   %2 = tensor.extract_slice %0[%k, 1] [1, 2] [1, 2] : tensor<4x6xi8> to tensor<1x2xi8>
   return %1, %2 : tensor<2xi8>, tensor<1x2xi8>
 }

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --canonicalize
-// Where unit dimensions go is not decided by the shapes: the earliest group that can begin takes what it needs.
+// Unit dimensions fit several groups: the earliest group takes the dimensions that it needs.
 
 func.func @through_scalar(%a: tensor<1x1x1xf32>) -> tensor<1x1x1x1xf32> {
   %0 = tensor.collapse_shape %a [] : tensor<1x1x1xf32> into tensor<f32>

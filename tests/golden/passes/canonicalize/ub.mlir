@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Poison spreads, but not to what is not chosen.
+// Poison propagates, except from operands that are not selected.
 func.func @spreads(%a: i32, %c: i1) -> (i32, i32, i1, f32, i32, i32, i32) {
   %p = ub.poison : i32
   %pc = ub.poison : i1
@@ -22,7 +22,7 @@ func.func @merged() -> (i32, i32, i64) {
   return %0, %1, %2 : i32, i32, i64
 }
 
-// Control flow that depends on poison stays as it is.
+// Branches on poison stay.
 func.func @control_flow(%a: i32) -> i32 {
   %pc = ub.poison : i1
   %0 = scf.if %pc -> i32 {
@@ -34,7 +34,7 @@ func.func @control_flow(%a: i32) -> i32 {
   return %0 : i32
 }
 
-// Where the condition does not choose it, poison does no harm.
+// A select whose poison operand is not chosen is not poison.
 func.func @selected(%a: i32, %b: i32, %c: i1) -> i32 {
   %p = ub.poison : i32
   %0 = scf.if %c -> i32 {

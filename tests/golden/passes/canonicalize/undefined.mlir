@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// What has no meaning is left alone: 1 / 0, MIN / -1, a shift too far. A broken promise may give anything, so it wraps.
+// UB is not folded: 1 / 0, MIN / -1, and shifts beyond the width. A violated `nsw` gives poison, so that the wrapped value may be used.
 func.func @undefined() -> (i8, i8, i8, i8) {
   %c0 = arith.constant 0 : i8
   %c1 = arith.constant 1 : i8
@@ -13,7 +13,7 @@ func.func @undefined() -> (i8, i8, i8, i8) {
   %3 = arith.addi %min, %m1 overflow<nsw> : i8
   return %0, %1, %2, %3 : i8, i8, i8, i8
 }
-// An unused division may go: it could only have been undefined.
+// An unused division may be erased: removing UB is a refinement.
 func.func @unused(%a: i8, %b: i8) -> i8 {
   %0 = arith.divsi %a, %b : i8
   return %a : i8

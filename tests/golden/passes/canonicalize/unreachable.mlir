@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize --allow-unregistered-dialect
 
-// Blocks that cannot be reached go, even if they use each other's values; what unknown ops branch to stays.
+// Unreachable blocks are erased, even if they use each other's values; successors of unregistered ops stay.
 func.func @f(%a: i32) -> i32 {
   "t.br"(%a)[^used] : (i32) -> ()
 ^never(%u: i32):

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize
 
-// Where nothing gets to, values may be computed from themselves.
+// In unreachable blocks values may depend on themselves.
 func.func @count(%a: index) {
   %false = arith.constant false
   %z = arith.constant 0 : i8

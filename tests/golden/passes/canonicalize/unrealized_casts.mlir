@@ -13,14 +13,14 @@ func.func @several(%a: i32, %b: f32) -> (i32, f32, i64) {
   return %1#0, %1#1, %0 : i32, f32, i64
 }
 
-// What is put together in another order is something else.
+// Casts with permuted values are no inverses.
 func.func @swapped(%a: i32) -> i32 {
   %0:2 = builtin.unrealized_conversion_cast %a : i32 to i64, i64
   %1 = builtin.unrealized_conversion_cast %0#1, %0#0 : i64, i64 to i32
   return %1 : i32
 }
 
-// Only the cast before is looked at, as mlir-opt does; reconcile-unrealized-casts follows chains.
+// Only pairs of casts are folded, as in mlir-opt; reconcile-unrealized-casts follows chains.
 func.func @chain(%a: i32) -> i32 {
   %0 = builtin.unrealized_conversion_cast %a : i32 to i64
   %1 = builtin.unrealized_conversion_cast %0 : i64 to f32

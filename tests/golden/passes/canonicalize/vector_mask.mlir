@@ -49,7 +49,7 @@ func.func @compared_step() -> vector<4xi1> {
   %1 = arith.cmpi ult, %0, %cst : vector<4xindex>
   return %1 : vector<4xi1>
 }
-// Ops under a mask are not what they are outside.
+// Patterns for unmasked ops do not apply to masked ops.
 func.func @masked_ops_stay(%arg0: vector<1xi32>, %arg1: vector<1xi1>, %arg2: i32, %arg3: vector<1x4xi32>, %arg4: vector<4xi32>, %arg5: vector<1x4xi1>) -> (i32, vector<4xi32>) {
   %0 = vector.mask %arg1 { vector.reduction <add>, %arg0, %arg2 : vector<1xi32> into i32 } : vector<1xi1> -> i32
   %1 = vector.mask %arg5 { vector.multi_reduction <add>, %arg3, %arg4 [0] : vector<1x4xi32> to vector<4xi32> } : vector<1x4xi1> -> vector<4xi32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --control-flow-sink
 
-// In a function's body any value is an affine symbol, in a branch it is not: the cast stays where it is.
+// A value at the top level of a function is an affine symbol, in the branch of an `scf.if` it is not: the cast stays.
 func.func @symbol(%c: i1, %n: i32, %m: memref<?xf32>) -> f32 {
   %s = arith.index_cast %n : i32 to index
   %z = arith.constant 0.0 : f32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --control-flow-sink
 
-// What runs several times is no place for what ran once.
+// Nothing is sunk into a region that may run more than once.
 func.func private @use(index)
 func.func @not_into_forall(%a: index, %n: index) {
   %0 = arith.addi %a, %n : index

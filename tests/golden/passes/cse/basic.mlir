@@ -18,7 +18,7 @@ func.func @equal(%a: i32, %b: i32) -> (i32, i32, i32) {
   %5 = arith.muli %1, %2 : i32
   return %5, %3, %4 : i32, i32, i32
 }
-// Attributes, types and promises make a difference.
+// Ops with different attributes, types or flags are not equal.
 // CHECK-LABEL: func.func @different(
 // CHECK-SAME:  [[ARG0:%.*]]: i32, [[ARG1:%.*]]: i32) -> (i32, i32, i1, i1, i64, i16) {
 // CHECK-NEXT:    [[V0:%.*]] = arith.addi [[ARG0]], [[ARG1]] : i32

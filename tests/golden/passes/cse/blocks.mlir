@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --cse --allow-unregistered-dialect
 
-// A block knows what dominates it, and nothing of the other branch.
+// Values of dominating blocks are available; values of the other branch are not.
 func.func @diamond(%a: i32) -> i32 {
   %0 = arith.addi %a, %a : i32
   "t.branch"()[^left, ^right] : () -> ()

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --cse
 
-// What is computed before the paths part and where they meet is known there; what only one path computes is not.
+// Values of dominating blocks are available at the join and in the loop; values of one branch are not.
 func.func @diamond(%c: i1, %a: i32, %b: i32) -> (i32, i32) {
   %0 = arith.muli %a, %b : i32
   cf.cond_br %c, ^left, ^right

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --cse --allow-unregistered-dialect
 
-// Calls and foreign ops may do anything: each stays.
+// Calls and unregistered ops may have any effect and are not merged.
 func.func private @f(i32) -> i32
 func.func @calls(%a: i32) -> i32 {
   %0 = call @f(%a) : (i32) -> i32
@@ -12,7 +12,7 @@ func.func @calls(%a: i32) -> i32 {
   %6 = arith.addi %4, %5 : i32
   return %6 : i32
 }
-// A division is undefined where the first one was undefined already.
+// Equal divisions are merged: the second is UB only if the first is.
 func.func @division(%a: i8, %b: i8) -> i8 {
   %0 = arith.divsi %a, %b : i8
   %1 = arith.divsi %a, %b : i8

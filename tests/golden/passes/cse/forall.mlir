@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --cse
 
-// What the threads put together is wanted by nobody.
+// An `scf.forall` whose result is unused.
 func.func @unused(%a: tensor<4xf32>, %b: tensor<4xf32>) {
   %c4 = arith.constant 4 : index
   %0 = scf.forall (%i) in (%c4) shared_outs(%out = %b) -> (tensor<4xf32>) {

@@ -1,7 +1,7 @@
 // RUN: gradus opt %s | FileCheck %s --check-prefixes=BOTH,BEFORE
 // RUN: gradus opt %s --cse | FileCheck %s --check-prefixes=BOTH,AFTER --implicit-check-not=arith.divsi
 
-// One text for two runs: the common lines, and the ops that cse removes.
+// One file for two runs: common lines, and the ops that cse removes.
 
 // BOTH-LABEL: func.func @products(
 // BOTH-SAME:    [[A:%.*]]: i32, [[B:%.*]]: i32)

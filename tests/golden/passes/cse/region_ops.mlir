@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --cse
 
-// Equal ops with regions are one, across blocks that the first dominates.
+// Equal ops with regions are merged, also across blocks that the first dominates.
 func.func @equal(%c: i1, %a: i32, %b: i32) -> (i32, i32, i32) {
   %0 = scf.if %c -> i32 {
     %x = arith.addi %a, %b : i32

@@ -1,7 +1,7 @@
 // RUN: gradus opt %s --cse --allow-unregistered-dialect | FileCheck %s
 // NOTE: 'gradus update-checks' writes the directives in this file
 
-// The regions of foreign ops may be graphs, in which nothing is known to come first: nothing is merged there.
+// Regions of unregistered ops may be graph regions, without an order of ops: nothing is merged in them.
 // CHECK-LABEL: func.func @scopes(
 // CHECK-SAME:  [[ARG0:%.*]]: i32) {
 // CHECK-NEXT:    [[V0:%.*]] = arith.addi [[ARG0]], [[ARG0]] : i32

@@ -8,7 +8,7 @@ func.func @add_then_relu(%a: tensor<8xf32>, %b: tensor<2x4xf32>, %y: tensor<2x2x
   %2 = graph.relu %1 : tensor<2x2xf32>
   return %2 : tensor<2x2xf32>
 }
-// Bounds of bounds.
+// Clamps are merged.
 func.func @clip(%a: tensor<8xf32>, %w: tensor<2x4xf32>, %c: tensor<4xf32>) -> tensor<1x4xf32> {
   %bases = arith.constant dense<[[0, -1]]> : tensor<1x2xi32>
   %low = arith.constant dense<-1.0> : tensor<f32>
@@ -18,7 +18,7 @@ func.func @clip(%a: tensor<8xf32>, %w: tensor<2x4xf32>, %c: tensor<4xf32>) -> te
   %2 = graph.clip %1 min %low max %high : (tensor<1x4xf32>, tensor<f32>, tensor<f32>) -> tensor<1x4xf32>
   return %2 : tensor<1x4xf32>
 }
-// What others use too, what is broadcast, and what is added after bounds stay.
+// Not fused: results with other uses, broadcast operands, and additions after the clamp.
 func.func @not_fused(%a: tensor<8xf32>, %b: tensor<2x4xf32>, %y: tensor<2xf32>, %z: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
   %bases = arith.constant dense<[[0], [4]]> : tensor<2x1xi32>
   %0 = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<8xf32>, tensor<2x1xi32>, tensor<2x4xf32>) -> tensor<2x2xf32>
@@ -29,7 +29,7 @@ func.func @not_fused(%a: tensor<8xf32>, %b: tensor<2x4xf32>, %y: tensor<2xf32>, 
   %5 = graph.add %4, %z : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %0, %1, %3, %5 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
 }
-// Products that lie one behind the other are bounded each.
+// A relu of concatenated products is fused into each product.
 func.func @relu_of_concat(%a: tensor<4xf32>, %b: tensor<2x1xf32>, %c: tensor<3x1xf32>) -> tensor<4x5xf32> {
   %base = arith.constant dense<[0, 1, 2, 3]> : tensor<4xi32>
   %relative = arith.constant dense<[0]> : tensor<1xi32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --inline
 
-// What is defined at the top of a function is a symbol; in the region of `tensor.generate` it would not be.
+// A value at the top level of a function is an affine symbol; in the region of `tensor.generate` it would not be.
 func.func private @stores(%n: index, %x: f32, %m: memref<8xf32>) {
   %0:2 = affine.delinearize_index %n into (4, 2) : index, index
   affine.if affine_set<()[s0] : (s0 - 1 >= 0)>()[%0#1] {
@@ -19,7 +19,7 @@ func.func @generates(%x: f32, %m: memref<8xf32>) -> tensor<4xindex> {
 
 // -----
 
-// What may be any dimension may be an induction variable.
+// An operand that may be any dimension may be an induction variable.
 func.func private @store_at(%i: index, %x: f32, %m: memref<8xf32>) {
   affine.store %x, %m[%i] : memref<8xf32>
   return
@@ -33,7 +33,7 @@ func.func @fills(%x: f32, %m: memref<8xf32>) {
 
 // -----
 
-// The position of a tag is followed by the number of elements.
+// In `affine.dma_wait`, the tag's indices are followed by the number of elements.
 func.func private @waits(%i: index, %m: memref<2xi32>, %n: index) {
   affine.dma_wait %m[%i mod 2], %n : memref<2xi32>
   return

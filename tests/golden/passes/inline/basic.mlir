@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --inline
-// A private function whose last call is inlined is dropped.
+// A private function is erased when its last call is inlined.
 func.func private @square(%a: i32) -> i32 {
   %0 = arith.muli %a, %a : i32
   return %0 : i32
@@ -15,7 +15,7 @@ func.func private @unused() {
 
 // -----
 
-// Callees come first, so chains are inlined as a whole, and each function is canonicalized on the way.
+// Callees are processed first, so chains are inlined as a whole; each function is canonicalized before it is inlined.
 func.func @one() -> i32 {
   %c1 = arith.constant 1 : i32
   return %c1 : i32

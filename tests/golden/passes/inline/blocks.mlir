@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --inline
 
-// Functions are canonicalized on the way, and that merges blocks.
+// Functions are canonicalized in between, which merges blocks.
 func.func @straight(%a: i32) -> i32 {
   cf.br ^one(%a : i32)
 ^one(%b: i32):
@@ -18,7 +18,7 @@ func.func private @callee(%a: i32) -> i32 {
   return %0 : i32
 }
 
-// An argument that only feeds itself goes.
+// A block argument that is only passed to itself is erased.
 func.func @round(%a: f32) {
   cf.br ^loop(%a : f32)
 ^loop(%x: f32):

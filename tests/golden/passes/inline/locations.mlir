@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --inline --mlir-print-debuginfo
-// Inlined ops say where they come from and where they were called.
+// Inlined ops have call-site locations.
 func.func private @neg(%a: i32 loc("a")) -> i32 {
   %c0 = arith.constant 0 : i32 loc("zero")
   %0 = arith.subi %c0, %a : i32 loc("sub")

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --inline
-// A dead function in another dead function is erased once.
+// A dead function nested in another dead function is erased once.
 func.func private @outer() {
   builtin.module {
     func.func private @inner() {

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --inline
-// A private function that is mentioned elsewhere stays.
+// A private function with other references stays.
 func.func private @kept(%a: i32) -> i32 {
   return %a : i32
 }

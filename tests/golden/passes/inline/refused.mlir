@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --inline
-// A function is not put into itself, nor are two that call each other.
+// Recursive and mutually recursive calls are not inlined.
 func.func @recursive(%a: i32) -> i32 {
   %0 = call @recursive(%a) : (i32) -> i32
   return %0 : i32
@@ -19,7 +19,7 @@ func.func @pong(%a: i32) -> i32 {
 
 // -----
 
-// Functions without a body, and what says so, stay calls.
+// Calls of functions without a body and of functions marked `no_inline` stay.
 func.func private @external(i32) -> i32
 func.func @marked(%a: i32) -> i32 attributes {no_inline} {
   return %a : i32

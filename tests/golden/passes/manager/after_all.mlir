@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --pass-pipeline='builtin.module(func.func(cse,canonicalize),cse,builtin.module(func.func(cse)))' --mlir-disable-threading --mlir-print-ir-after-all
 
-// Each function goes through the nested passes before the next one does. Ops inside are printed without aliases.
+// Nested passes run function by function. Nested ops are printed without aliases.
 func.func @f(%a: i32) -> i32 {
   %c0 = arith.constant 0 : i32
   %0 = arith.addi %a, %c0 : i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --pass-pipeline='builtin.module(func.func(cse),builtin.module(cse),func.func(canonicalize))' --dump-pass-pipeline --mlir-disable-threading --mlir-print-ir-after-all
 
-// Steps on ops inside are brought together: @f goes through both its passes before anything else happens.
+// Adjacent nested pipelines are merged: both passes run on @f before they run on the next function.
 module {
   func.func @f() {
     return

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --pass-pipeline='builtin.module(func.func(cse),any(canonicalize))' --mlir-disable-threading --mlir-print-ir-before-all --mlir-print-debuginfo
 
-// Only ops that see nothing outside are taken for 'any'.
+// Passes on 'any' run on ops that are isolated from above.
 func.func @f(%a: i32) -> i32 {
   %c0 = arith.constant 0 : i32
   %0 = arith.addi %a, %c0 : i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --pass-pipeline='builtin.module(func.func(cse,canonicalize),cse,builtin.module(func.func(cse)))' --mlir-disable-threading --mlir-print-ir-after=canonicalize --mlir-print-ir-module-scope
 
-// The banner says which op the pass ran on.
+// The banner names the op that the pass ran on.
 func.func @f(%a: i32) -> i32 {
   %c0 = arith.constant 0 : i32
   %0 = arith.addi %a, %c0 : i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize --cse --mlir-debug-counter=rewrite-count=2 --mlir-print-debug-counter
 
-// The first two rewrites happen, whatever they are: the fold of the addition, and the removal of the constant.
+// The first two rewrites are applied: folding the addition and erasing the constant.
 func.func @f(%a: i32) -> i32 {
   %c0 = arith.constant 0 : i32
   %0 = arith.addi %a, %c0 : i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --run-reproducer --dump-pass-pipeline --mlir-pass-statistics
 
-// The file says what to run; the pipeline goes, other resources stay.
+// The file contains its pipeline, which is removed from the output; other resources stay.
 func.func @f(%a: i32) -> i32 {
   %0 = arith.muli %a, %a : i32
   %1 = arith.muli %a, %a : i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --mem2reg
 
-// The slot of an address goes first, then the slot that it was the address of.
+// The slot that holds an address is promoted first, then the slot at that address.
 func.func @address(%a: i64) -> i64 {
   %outer = memref.alloca() : memref<memref<memref<i64>>>
   %middle = memref.alloca() : memref<memref<i64>>
@@ -14,7 +14,7 @@ func.func @address(%a: i64) -> i64 {
   return %2 : i64
 }
 
-// The cases of a switch carry what the slot holds, counted in its attribute.
+// The cases of a switch pass the slot's value; the segment sizes are updated.
 func.func @switch(%flag: i32, %a: i32, %b: i32) -> i32 {
   %slot = memref.alloca() : memref<i32>
   memref.store %a, %slot[] : memref<i32>

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --pack-panels=width=3
 
-// Five columns leave one column of the second panel empty.
+// Five columns in panels of three: the last column of the second panel is padding.
 func.func @five_columns(%a: tensor<1x2x2x2xf32>) -> tensor<4x5xf32> {
   %base = arith.constant dense<[0, 2, 4, 6]> : tensor<4xi32>
   %relative = arith.constant dense<[0, 1]> : tensor<2xi32>
@@ -9,7 +9,7 @@ func.func @five_columns(%a: tensor<1x2x2x2xf32>) -> tensor<4x5xf32> {
   return %0 : tensor<4x5xf32>
 }
 
-// A factor that is not known, and one of which all elements are the same, stay.
+// Not packed: a right operand that is not constant, and a splat.
 func.func @not_constant(%a: tensor<1x2x2x2xf32>, %b: tensor<4x2xf32>) -> tensor<2x4xf32> {
   %bases = arith.constant dense<[[0], [-1]]> : tensor<2x1xi32>
   %0 = addr.indirect_gemm %a[%bases] run 2, %b : (tensor<1x2x2x2xf32>, tensor<2x1xi32>, tensor<4x2xf32>) -> tensor<2x4xf32>
@@ -18,7 +18,7 @@ func.func @not_constant(%a: tensor<1x2x2x2xf32>, %b: tensor<4x2xf32>) -> tensor<
   return %1 : tensor<2x4xf32>
 }
 
-// Only the right one of two operands that are the same constant is packed.
+// Of two operands that are the same constant, only the right one is packed.
 func.func @both_factors() -> tensor<2x2xf32> {
   %bases = arith.constant dense<[[0], [2]]> : tensor<2x1xi32>
   %b = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>

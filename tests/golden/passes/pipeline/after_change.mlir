@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --dce --cse --mlir-print-ir-after-all --mlir-print-ir-after-change --mlir-print-ir-before=cse
 
-// Nothing is dead, so only cse is shown, before and after.
+// There is no dead code, so only cse is printed, before and after.
 func.func @f(%a: i32) -> i32 {
   %0 = arith.muli %a, %a : i32
   %1 = arith.muli %a, %a : i32

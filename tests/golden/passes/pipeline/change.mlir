@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --dce --cse --mlir-print-ir-after-all --mlir-print-ir-after-change -o - 2>&1 | FileCheck %s
 
-// Nothing is dead, so only cse is in the log, which comes before the result.
+// There is no dead code, so only cse is logged, before the result.
 
 // CHECK-NOT:   IR Dump After {{.*}}{{dce|DCE}}
 // CHECK:       IR Dump After {{.*}}{{cse|CSE}}

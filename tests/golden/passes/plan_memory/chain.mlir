@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --form-steps=fuse=false --plan-memory=alignment=32 --mlir-pass-statistics
 
-// Two buffers are live at any time; the third takes the place of the first. The result stays outside of the arena.
+// At most two buffers are live at a time; the third reuses the bytes of the first. The result stays outside of the arena.
 func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = graph.relu %x : tensor<8xf32>
   %1 = graph.neg %0 : tensor<8xf32>

@@ -14,14 +14,14 @@ func.func @channels_behind_channels(%a: tensor<1x2x2x4xf32>, %b: tensor<1x2x2x3x
   %2 = graph.concat %0, %1 {axis = -3 : i64} : (tensor<1x4x2x2xf32>, tensor<1x3x2x2xf32>) -> tensor<1x7x2x2xf32>
   return %2 : tensor<1x7x2x2xf32>
 }
-// Rows as they are.
+// A reshape that keeps the last axis.
 func.func @reshape(%a: tensor<4x3xf32>) -> tensor<1x2x2x3xf32> {
   %shape = arith.constant dense<[1, 2, 2, 3]> : tensor<4xi64>
   %0 = graph.reshape %a, %shape : (tensor<4x3xf32>, tensor<4xi64>) -> tensor<1x2x2x3xf32>
   %1 = graph.relu %0 : tensor<1x2x2x3xf32>
   return %1 : tensor<1x2x2x3xf32>
 }
-// There is padding; layouts differ.
+// Not moved: padded layouts, and operands in different layouts.
 func.func @stays(%a: tensor<1x1x2x2x4xf32>, %b: tensor<1x2x2x4xf32>, %c: tensor<1xf32>) -> (tensor<1x3x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) {
   %0 = layout.unpack %a from <"NCHW4c"> : tensor<1x1x2x2x4xf32> -> tensor<1x3x2x2xf32>
   %1 = graph.relu %0 : tensor<1x3x2x2xf32>
@@ -31,7 +31,7 @@ func.func @stays(%a: tensor<1x1x2x2x4xf32>, %b: tensor<1x2x2x4xf32>, %c: tensor<
   %5 = graph.add %2, %c : (tensor<1x4x2x2xf32>, tensor<1xf32>) -> tensor<1x4x2x2xf32>
   return %1, %4, %5 : tensor<1x3x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>
 }
-// Numbers stay beside what they quantize; a scale for each channel does not move.
+// Scalar scale and zero point do not depend on the layout; ops with a scale per channel stay.
 func.func @quantized(%a: tensor<1x2x2x4xf32>, %b: tensor<1x2x2x4xf32>) -> (tensor<1x2x2x4xf32>, tensor<1x4x2x2xi8>) {
   %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x2x4xf32> -> tensor<1x4x2x2xf32>
   %scale = arith.constant dense<0.25> : tensor<f32>

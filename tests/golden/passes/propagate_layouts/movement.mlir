@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --propagate-layouts --canonicalize --cse
 
-// A number for each channel is one for each element of the last axis.
+// A constant per channel becomes a constant per element of the last axis.
 func.func @per_channel(%a: tensor<1x2x2x3xf32>) -> tensor<1x2x2x3xf32> {
   %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x2x3xf32> -> tensor<1x3x2x2xf32>
   %c = arith.constant dense<[[[1.0]], [[2.0]], [[3.0]]]> : tensor<3x1x1xf32>
@@ -9,7 +9,7 @@ func.func @per_channel(%a: tensor<1x2x2x3xf32>) -> tensor<1x2x2x3xf32> {
   return %2 : tensor<1x2x2x3xf32>
 }
 
-// Normalization by constants is a product and a sum.
+// Batch normalization by constants becomes a product and a sum.
 func.func @norm(%a: tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32> {
   %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x2x2xf32> -> tensor<1x2x2x2xf32>
   %scale = arith.constant dense<[2.0, 3.0]> : tensor<2xf32>
@@ -21,7 +21,7 @@ func.func @norm(%a: tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32> {
   return %2 : tensor<1x2x2x2xf32>
 }
 
-// What shuffles channels is a transposition of the two axes that they are.
+// A channel shuffle transposes the two axes into which channels are split.
 func.func @shuffle(%a: tensor<1x2x3x6xf32>) -> tensor<1x2x3x6xf32> {
   %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x3x6xf32> -> tensor<1x6x2x3xf32>
   %cut = arith.constant dense<[1, 2, 3, 2, 3]> : tensor<5xi64>
@@ -46,7 +46,7 @@ func.func @slice_pad_softmax(%a: tensor<1x2x3x4xf32>) -> tensor<1x3x3x2xf32> {
   return %4 : tensor<1x3x3x2xf32>
 }
 
-// Of one pixel, nothing moves.
+// With one pixel, packing is a reshape.
 func.func @one_pixel(%a: tensor<1x1x1x5xf32>) -> tensor<1x5xf32> {
   %0 = layout.unpack %a from <"NHWC"> : tensor<1x1x1x5xf32> -> tensor<1x5x1x1xf32>
   %flat = arith.constant dense<[1, 5]> : tensor<2xi64>
@@ -54,7 +54,7 @@ func.func @one_pixel(%a: tensor<1x1x1x5xf32>) -> tensor<1x5xf32> {
   return %1 : tensor<1x5xf32>
 }
 
-// What the type of a part says counts, not what constants say that are otherwise never reached.
+// The result type of a slice holds, not its constant operands that contradict it, which makes the op UB.
 func.func @contradiction(%a: tensor<1x2x3x4xf32>) -> tensor<1x2x2x3xf32> {
   %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x3x4xf32> -> tensor<1x4x2x3xf32>
   %one = arith.constant dense<1> : tensor<1xi64>
@@ -63,7 +63,7 @@ func.func @contradiction(%a: tensor<1x2x3x4xf32>) -> tensor<1x2x2x3xf32> {
   return %1 : tensor<1x2x2x3xf32>
 }
 
-// Axes that are not side by side cannot become one, and tiles stay as they are.
+// Not moved: a reshape that merges axes which are not adjacent, and a softmax along a tiled axis.
 func.func @refused(%a: tensor<1x2x3x4xf32>, %b: tensor<1x2x2x3x2xf32>) -> (tensor<1x8x3xf32>, tensor<1x4x2x3xf32>) {
   %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x3x4xf32> -> tensor<1x4x2x3xf32>
   %joined = arith.constant dense<[1, 8, 3]> : tensor<3xi64>

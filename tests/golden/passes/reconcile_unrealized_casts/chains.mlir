@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --reconcile-unrealized-casts --allow-unregistered-dialect
-// A chain that leads back, in several steps, to one value and to several.
+// Chains of several casts back to the original type, of one value and of several.
 func.func @chain(%a: i64) -> (i64, i32, f32) {
   %0 = builtin.unrealized_conversion_cast %a : i64 to i32
   %1 = builtin.unrealized_conversion_cast %0 : i32 to i16
@@ -15,7 +15,7 @@ func.func @chain(%a: i64) -> (i64, i32, f32) {
 
 // -----
 
-// Casts that nothing uses go, those to the same type too; a cast that some op needs stays, with all that it needs.
+// Unused casts are erased, and casts to the same type; a cast with other users stays, with the casts that it needs.
 func.func @uses(%a: i64, %b: index) -> (index, index, i64) {
   %unused = builtin.unrealized_conversion_cast %a : i64 to i32
   %twice_unused = builtin.unrealized_conversion_cast %unused : i32 to i16
@@ -28,7 +28,7 @@ func.func @uses(%a: i64, %b: index) -> (index, index, i64) {
 
 // -----
 
-// A use in a region counts; casts in different regions form one chain.
+// Uses in nested regions count; casts in different regions form one chain.
 func.func @regions(%a: i64) {
   %0 = builtin.unrealized_conversion_cast %a : i64 to i32
   "foo.region"() ({
@@ -40,7 +40,7 @@ func.func @regions(%a: i64) {
 
 // -----
 
-// In a graph region casts may form a circle that nothing else uses, or that something does.
+// In a graph region casts may form a cycle, unused or with other users.
 "foo.graph"() ({
   %0 = builtin.unrealized_conversion_cast %1 : i32 to i64
   %1 = builtin.unrealized_conversion_cast %0 : i64 to i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate --canonicalize
 
-// Rules that a greedy driver does not dare to apply, since they only pay together.
+// Two rules that lower the cost only together.
 rewrite.rule @common_factor {
   %x = value
   %y = value
@@ -32,7 +32,7 @@ func.func @factor(%a: i32, %b: i32, %c: i32) -> i32 {
   return %2 : i32
 }
 
-// Products that are not neighbours.
+// Factoring of products that are not adjacent.
 func.func @three(%a: i32, %b: i32, %c: i32, %d: i32, %e: i32) -> i32 {
   %0 = arith.muli %a, %b : i32
   %1 = arith.addi %0, %e : i32
@@ -43,7 +43,7 @@ func.func @three(%a: i32, %b: i32, %c: i32, %d: i32, %e: i32) -> i32 {
   return %5 : i32
 }
 
-// What is used elsewhere as well is there anyway: this is as cheap as it gets.
+// Products with other uses have to be computed anyway, so that factoring does not pay.
 func.func @shared(%a: i32, %b: i32, %c: i32) -> (i32, i32, i32) {
   %0 = arith.muli %a, %b : i32
   %1 = arith.muli %a, %c : i32
@@ -51,7 +51,7 @@ func.func @shared(%a: i32, %b: i32, %c: i32) -> (i32, i32, i32) {
   return %0, %1, %2 : i32, i32, i32
 }
 
-// Promises are kept: nothing is known of the sum of the others.
+// `nsw` is not transferred to the factored sum.
 func.func @promise(%a: i32, %b: i32, %c: i32) -> i32 {
   %0 = arith.muli %a, %b overflow<nsw> : i32
   %1 = arith.muli %a, %c : i32

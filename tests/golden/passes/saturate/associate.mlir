@@ -13,7 +13,7 @@ rewrite.rule @common_factor {
   replace %product
 }
 
-// Equal sums in any order are one.
+// Sums of the same operands in any order are one class.
 func.func @order(%a: i32, %b: i32, %c: i32, %d: i32, %e: i32) -> (i32, i32) {
   %0 = arith.addi %a, %b : i32
   %1 = arith.addi %0, %c : i32
@@ -26,7 +26,7 @@ func.func @order(%a: i32, %b: i32, %c: i32, %d: i32, %e: i32) -> (i32, i32) {
   return %3, %7 : i32, i32
 }
 
-// What two have in common is computed once.
+// Common parts of two sums are computed once.
 func.func @common(%a: i32, %b: i32, %c: i32, %d: i32, %e: i32, %f: i32) -> (i32, i32) {
   %0 = arith.maxsi %a, %b : i32
   %1 = arith.maxsi %0, %c : i32
@@ -38,7 +38,7 @@ func.func @common(%a: i32, %b: i32, %c: i32, %d: i32, %e: i32, %f: i32) -> (i32,
   return %3, %6 : i32, i32
 }
 
-// Constants are put together.
+// Constants are grouped and folded.
 func.func @constants(%a: i32, %b: i32) -> i32 {
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
@@ -48,7 +48,7 @@ func.func @constants(%a: i32, %b: i32) -> i32 {
   return %2 : i32
 }
 
-// Rules find any two of a few operands.
+// Rules match any two operands of a short sum.
 func.func @polynomial(%a: i32, %b: i32, %c: i32, %d: i32, %x: i32) -> i32 {
   %xx = arith.muli %x, %x : i32
   %xxx = arith.muli %xx, %x : i32
@@ -61,7 +61,7 @@ func.func @polynomial(%a: i32, %b: i32, %c: i32, %d: i32, %x: i32) -> i32 {
   return %5 : i32
 }
 
-// These promise something of the sums that there are, which is not known of others.
+// Not regrouped: `nsw` holds for the given sums only.
 func.func @promises(%a: i32, %b: i32) -> i32 {
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
@@ -71,7 +71,7 @@ func.func @promises(%a: i32, %b: i32) -> i32 {
   return %2 : i32
 }
 
-// Floats round.
+// Float sums are not associative.
 func.func @floats(%a: f32, %b: f32, %c: f32) -> (f32, f32) {
   %0 = arith.addf %a, %b : f32
   %1 = arith.addf %0, %c : f32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics --saturate
 
-// Of two rules one is right.
+// Two rules that contradict each other, of which one is right.
 rewrite.rule @right {
   %x = value
   %sum = op "arith.addi"(%x, %x)
@@ -28,7 +28,7 @@ func.func @double() -> i32 {
 
 // -----
 
-// A difference depends on the order.
+// Subtraction is not commutative.
 rewrite.rule @sum_is_difference {
   %x = value
   %y = value

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate="rules=cancel" --verify-diagnostics
 
-// egg's numbers are never poison; ours may be. So a - a may be replaced by 0, as canonicalize does, but it is not equal to 0.
+// Values of egg's language are never poison; ours may be. So a - a refines to 0, as canonicalize does, but is not equal to 0.
 // expected-error@+1 {{rule 'cancel' is no equation: it forgets a value, which may be poison}}
 module {
   rewrite.rule @cancel {

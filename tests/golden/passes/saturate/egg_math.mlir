@@ -1,7 +1,7 @@
 // RUN: gradus opt %s --saturate
 
-// What egg's own tests of arithmetic ask for, on integers, which wrap around. Where an answer is no cheaper than the question, a
-// function returns both: they become one value.
+// The arithmetic tests of egg, on wrapping integers. Where the expected result is no cheaper than the input, a
+// function returns both: they are merged into one value.
 
 rewrite.rule @one {
   %x = value
@@ -11,7 +11,7 @@ rewrite.rule @one {
   replace %x
 }
 
-// Sums that rules make are grouped by a rule.
+// Sums created by rules are regrouped by a rule.
 rewrite.rule @associate {
   %x = value
   %y = value
@@ -83,7 +83,7 @@ rewrite.rule @distribute {
   replace %both
 }
 
-// Sums are sums in any order.
+// Sums are equal in any order.
 func.func @associate_adds(%a: i32, %b: i32, %c: i32, %d: i32, %e: i32, %f: i32, %g: i32) -> (i32, i32) {
   %0 = arith.addi %f, %g : i32
   %1 = arith.addi %e, %0 : i32

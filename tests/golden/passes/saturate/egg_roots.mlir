@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate="floats=approx"
 
-// What egg's tests of powers and roots ask for, on floats, where sums may be rounded otherwise.
+// The tests of powers and roots of egg, on floats with reassociation.
 
 // b^x b^y = b^(x + y)
 rewrite.rule @same_base approx {

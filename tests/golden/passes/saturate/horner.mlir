@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate="target=scalar rules=horner,factor floats=approx max-iterations=30"
 
-// A polynomial takes as many multiplications and sums as its degree, and no power.
+// A polynomial of degree n takes n multiplications and n additions, and no power.
 func.func @degree_3(%x: f64, %a0: f64, %a1: f64, %a2: f64, %a3: f64) -> f64 {
   %e2 = arith.constant 2.0 : f64
   %e3 = arith.constant 3.0 : f64
@@ -57,7 +57,7 @@ func.func @degree_10(%x: f64, %a0: f64, %a1: f64, %a2: f64, %a3: f64, %a4: f64, 
   return %s10 : f64
 }
 
-// From the highest power on, with whole exponents, and with coefficients that are not written.
+// Terms from the highest power down, integral exponents, and implicit coefficients 1.
 func.func @whole(%x: f32, %a: f32) -> f32 {
   %c2 = arith.constant 2 : i32
   %c3 = arith.constant 3 : i32
@@ -73,7 +73,7 @@ func.func @whole(%x: f32, %a: f32) -> f32 {
   return %4 : f32
 }
 
-// Roots are no products.
+// Powers with fractional exponents are no products.
 func.func @root(%x: f64, %a: f64) -> f64 {
   %exponent = arith.constant 2.5 : f64
   %0 = math.powf %x, %exponent : f64

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate="target=scalar rules=divide-shift"
 
-// Colours of 8 bits are not negative, nor are sums of them that cannot overflow.
+// Zero-extended 8-bit colors and their sums with `nsw` are nonnegative.
 func.func @gray(%r: i8, %g: i8, %b: i8) -> i64 {
   %c77 = arith.constant 77 : i64
   %c150 = arith.constant 150 : i64
@@ -18,7 +18,7 @@ func.func @gray(%r: i8, %g: i8, %b: i8) -> i64 {
   return %8 : i64
 }
 
-// Each part by itself.
+// The rewrite applies to each channel separately.
 func.func @parts(%r: i8, %g: i8, %b: i8) -> i64 {
   %c77 = arith.constant 77 : i64
   %c150 = arith.constant 150 : i64
@@ -38,7 +38,7 @@ func.func @parts(%r: i8, %g: i8, %b: i8) -> i64 {
   return %10 : i64
 }
 
-// Any numbers may be negative: a division rounds towards zero, and a shift down.
+// Dividends that may be negative stay: division rounds towards zero, an arithmetic shift down.
 func.func @any(%r: i64, %g: i64, %b: i64) -> i64 {
   %c77 = arith.constant 77 : i64
   %c150 = arith.constant 150 : i64
@@ -53,7 +53,7 @@ func.func @any(%r: i64, %g: i64, %b: i64) -> i64 {
   return %5 : i64
 }
 
-// A product of 9 bits and 7 may have 16, the first of which is the sign.
+// A product of 9 and 7 bits may need 16 bits, including the sign bit.
 func.func @overflows(%a: i16) -> i16 {
   %c511 = arith.constant 511 : i16
   %c65 = arith.constant 65 : i16
@@ -64,7 +64,7 @@ func.func @overflows(%a: i16) -> i16 {
   return %2 : i16
 }
 
-// With one less there is no overflow.
+// With one bit less, the sign bit stays 0.
 func.func @fits(%a: i16) -> i16 {
   %c511 = arith.constant 511 : i16
   %c64 = arith.constant 64 : i16

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate="target=scalar rules=fast-inverse-sqrt floats=approx"
 
-// A vector of length 1.
+// Normalization of a vector: v / |v|.
 func.func @norm(%x: f32, %y: f32, %z: f32) -> (f32, f32, f32) {
   %one = arith.constant 1.0 : f32
   %0 = arith.mulf %x, %x : f32
@@ -30,7 +30,7 @@ func.func @divided(%x: f32, %y: f32, %z: f32) -> (f32, f32, f32) {
   return %6, %7, %8 : f32, f32, f32
 }
 
-// The exponent of other types is elsewhere.
+// Other float types have their exponents at other bits, so the rule does not apply.
 func.func @wide(%x: f64) -> f64 {
   %one = arith.constant 1.0 : f64
   %0 = math.sqrt %x : f64

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate=target=nna | FileCheck %s
 
-// The engine multiplies 8-bit integers: products of other types are left to the processor.
+// The engine multiplies 8-bit integers: products of other types stay on the scalar processor.
 
 // CHECK-LABEL: @integers(
 // CHECK-NEXT: nna.matmul dense %arg0, %arg1 : (tensor<32x288xi8>, tensor<288x8xi8>) -> tensor<32x8xi32>
@@ -38,7 +38,7 @@ func.func @zeros_of_both(%a: tensor<16x32xui8>, %b: tensor<32x8xui8>, %y: tensor
   return %0 : tensor<16x8xi32>
 }
 
-// The product in i8 has the low bits of that in i32.
+// The product in i8 is the low 8 bits of the product in i32.
 // CHECK-LABEL: @bytes(
 // CHECK: nna.matmul dense %arg0, %arg1 : {{.*}} -> tensor<16x8xi32>
 // CHECK: graph.cast {{.*}} to i8

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate=target=npu | FileCheck %s
 
-// The array multiplies only in convolutions: each form of product becomes a depthwise one.
+// The array multiplies only in convolutions: each form of product becomes a depthwise convolution.
 
 // CHECK-NOT: graph.mul
 
@@ -33,7 +33,7 @@ func.func @scalar_of_rank_1(%a: tensor<1xf32>, %b: tensor<64x8xf32>) -> tensor<6
   return %0 : tensor<64x8xf32>
 }
 
-// The vector can be the filters as well.
+// The vector can also be the filters.
 // CHECK-LABEL: @scalar_of_rank_4(
 // CHECK: graph.conv {{.*}} : (tensor<1x1x1x1xf32>, tensor<5x1x1x1xf32>) -> tensor<1x5x1x1xf32>
 func.func @scalar_of_rank_4(%a: tensor<5xf32>, %b: tensor<1x1x1x1xf32>) -> tensor<1x1x1x5xf32> {
@@ -55,7 +55,7 @@ func.func @channels(%a: tensor<1x16x1x1xf32>, %b: tensor<2x16x8x8xf32>) -> tenso
   return %0 : tensor<2x16x8x8xf32>
 }
 
-// Factors of each image and channel: the batch is part of the channels.
+// One factor per image and channel: the batch becomes part of the channels.
 // CHECK-LABEL: @channels_of_images(
 // CHECK: graph.conv {{.*}} {group = 32 : i64} : (tensor<1x32x64x1xf32>, tensor<32x1x1x1xf32>)
 func.func @channels_of_images(%a: tensor<2x16x8x8xf32>, %b: tensor<2x16x1x1xf32>) -> tensor<2x16x8x8xf32> {
@@ -91,7 +91,7 @@ func.func @mask(%a: tensor<2x16x8x8xf32>, %b: tensor<1x1x8x8xf32>) -> tensor<2x1
   return %0 : tensor<2x16x8x8xf32>
 }
 
-// A mask of each image has to be expanded: its axes surround those that it lacks.
+// A mask per image has to be expanded, since the axes that it lacks are between those that it has.
 // CHECK-LABEL: @mask_of_images(
 // CHECK: graph.expand %arg1
 // CHECK: graph.conv {{.*}} {group = 2048 : i64}
@@ -100,7 +100,7 @@ func.func @mask_of_images(%a: tensor<2x16x8x8xf32>, %b: tensor<2x1x8x8xf32>) -> 
   return %0 : tensor<2x16x8x8xf32>
 }
 
-// One channel: the factors are filters.
+// One channel: the factors are the filters.
 // CHECK-LABEL: @outer(
 // CHECK: graph.conv {{.*}} : (tensor<4x1x1x1xf32>, tensor<6x1x1x1xf32>) -> tensor<4x6x1x1xf32>
 func.func @outer(%a: tensor<4x1xf32>, %b: tensor<1x6xf32>) -> tensor<4x6xf32> {
@@ -175,7 +175,7 @@ func.func @dynamic_batch_of_rows(%a: tensor<?x8xf32>, %b: tensor<8xf32>) -> tens
   return %0 : tensor<?x8xf32>
 }
 
-// Two dynamic batches may differ, if one is 1: they are expanded to each other at run time.
+// Two dynamic batches differ if one is 1: they are expanded to each other at run time.
 // CHECK-LABEL: @two_dynamic_batches(
 // CHECK-COUNT-2: graph.expand
 // CHECK: graph.conv {{.*}} {group = -1 : i64} : (tensor<1x?x1x1xf32>, tensor<?x1x1x1xf32>)
@@ -184,7 +184,7 @@ func.func @two_dynamic_batches(%a: tensor<?x16x8x8xf32>, %b: tensor<?x16x1x1xf32
   return %0 : tensor<?x16x8x8xf32>
 }
 
-// A window fits no image without positions, so dynamic images become channels.
+// An image with no positions has no windows, so dynamic extents become channels.
 // CHECK-LABEL: @dynamic_images(
 // CHECK: graph.conv {{.*}} {group = -1 : i64}
 func.func @dynamic_images(%a: tensor<?x16x?x?xf32>, %b: tensor<16x1x1xf32>) -> tensor<?x16x?x?xf32> {

@@ -13,7 +13,7 @@ rewrite.rule @common_factor {
   replace %product
 }
 
-// What was computed in front of a loop stays there.
+// An op before a loop is not moved into it.
 func.func @before_loop(%a: index, %b: index, %c: index, %n: index, %m: memref<?xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -27,7 +27,7 @@ func.func @before_loop(%a: index, %b: index, %c: index, %n: index, %m: memref<?x
   return
 }
 
-// The same in two branches, where neither can use what the other has.
+// Equal ops in two branches, neither of which dominates the other.
 func.func @branches(%a: index, %b: index, %p: i1) -> index {
   cf.cond_br %p, ^bb1, ^bb2
 ^bb1:
@@ -45,7 +45,7 @@ func.func @branches(%a: index, %b: index, %p: i1) -> index {
 }
 func.func private @outside() -> index
 
-// What is equal need not be there yet: the first sum cannot be made of what is read later.
+// An equal value need not be available yet: the first difference cannot use a value that is loaded later.
 func.func @later(%a: i32, %m: memref<i32>) -> (i32, i32) {
   %0 = arith.subi %a, %a : i32
   call @looks(%0) : (i32) -> ()
@@ -58,7 +58,7 @@ func.func @later(%a: i32, %m: memref<i32>) -> (i32, i32) {
 }
 func.func private @looks(i32)
 
-// What is masked computes something else, and makes nothing beside it.
+// A masked op differs from an unmasked one, and no other op is created in its region.
 func.func @masked(%a: vector<4xi8>, %m: vector<4xi1>, %s: i8) -> (i8, i8) {
   %0 = vector.reduction <add>, %a, %s : vector<4xi8> into i8
   %1 = arith.subi %s, %s : i8

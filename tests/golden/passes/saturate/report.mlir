@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --saturate=associate=false --saturate-report=-
 
-// The program, and then what came of each function.
+// The program, followed by a report on each function.
 rewrite.rule @common_factor {
   %x = value
   %y = value
@@ -25,7 +25,7 @@ rewrite.rule @associate {
   replace %d
 }
 
-// The factor is common once the sums are known to be equal, which changes nothing near the root.
+// The common factor is found after the sums are proved equal, a change deep below the root.
 func.func @later(%a: i32, %b: i32, %c: i32, %d: i32, %e: i32) -> i32 {
   %0 = arith.addi %a, %b : i32
   %1 = arith.addi %0, %c : i32
@@ -37,13 +37,13 @@ func.func @later(%a: i32, %b: i32, %c: i32, %d: i32, %e: i32) -> i32 {
   return %6 : i32
 }
 
-// Nothing is to be had.
+// No rule applies.
 func.func @cheap(%a: i32, %b: i32) -> i32 {
   %0 = arith.muli %a, %b : i32
   return %0 : i32
 }
 
-// Constants are computed on the way.
+// Constants are folded in the e-graph.
 func.func @constants(%a: i32) -> i32 {
   %c7_i32 = arith.constant 7 : i32
   %c5_i32 = arith.constant 5 : i32
@@ -52,7 +52,7 @@ func.func @constants(%a: i32) -> i32 {
   return %1 : i32
 }
 
-// Products of equal factors are equal.
+// Congruence: products of equal factors are equal.
 func.func @twins(%a: i32, %b: i32, %c: i32, %d: i32) -> (i32, i32) {
   %0 = arith.addi %a, %b : i32
   %1 = arith.addi %0, %c : i32

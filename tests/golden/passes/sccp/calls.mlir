@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --sccp
-// Arguments and results of private functions travel along calls.
+// Constants propagate through arguments and results of private functions.
 func.func private @sum(%a: i32, %b: i32) -> i32 {
   %0 = arith.addi %a, %b : i32
   return %0 : i32
@@ -14,7 +14,7 @@ func.func @calls(%x: i32) -> (i32, i32) {
 
 // -----
 
-// Two calls that differ in one argument: the other one is still known.
+// Two calls that differ in one argument: the other one is still constant.
 func.func private @scale(%a: i32, %b: i32) -> i32 {
   %0 = arith.muli %a, %b : i32
   return %0 : i32
@@ -30,7 +30,7 @@ func.func @differ() -> (i32, i32) {
 
 // -----
 
-// A public function may be called by anybody, and one whose address is taken by whoever has it.
+// Public functions, and functions whose address is taken, have unknown callers.
 func.func @public(%a: i32) -> i32 {
   return %a : i32
 }
@@ -47,7 +47,7 @@ func.func @unknown_callers() -> (i32, i32, (i32) -> i32) {
 
 // -----
 
-// Recursion: the constant comes round.
+// Recursion with a constant argument.
 func.func private @spin(%a: i32) -> i32 {
   %0 = call @spin(%a) : (i32) -> i32
   return %a : i32

@@ -10,7 +10,7 @@ func.func @chain(%x: i32) -> i32 {
 
 // -----
 
-// A value that is not constant stays, even when what it is made of is.
+// An op on constants whose result is not constant stays.
 func.func @mixed(%x: i32) -> i32 {
   %c1 = arith.constant 1 : i32
   %0 = arith.addi %c1, %c1 : i32
@@ -20,7 +20,7 @@ func.func @mixed(%x: i32) -> i32 {
 
 // -----
 
-// Ops that nobody knows give anything.
+// Results of unregistered ops are unknown.
 func.func @unknown() -> i32 {
   %c1 = arith.constant 1 : i32
   %0 = "foreign.op"(%c1) ({

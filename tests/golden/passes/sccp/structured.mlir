@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --sccp
 
-// Constants are once each at the start of the function, and ops around that give nothing else go.
+// Constants are created once, at the start of the function; ops whose results are all constant are erased.
 func.func @branches(%c: i1) -> i32 {
   %0 = scf.if %c -> (i32) {
     %one = arith.constant 1 : i32
@@ -25,7 +25,7 @@ func.func @same_constants(%c: i1, %a: i32) -> i32 {
   return %0 : i32
 }
 
-// How often it runs is known: not at all, once, or more.
+// Known trip counts: 0, 1, and more.
 func.func @affine() -> (i32, i32, i32) {
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
@@ -44,7 +44,7 @@ func.func @affine() -> (i32, i32, i32) {
   return %none, %once, %more : i32, i32, i32
 }
 
-// The condition is false from the beginning.
+// The condition is false in the first iteration.
 func.func @never(%n: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -60,7 +60,7 @@ func.func @never(%n: index) -> index {
   return %0 : index
 }
 
-// It is true at first, and then not always.
+// The condition is true in the first iteration and not constant later.
 func.func @sometimes() -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -76,7 +76,7 @@ func.func @sometimes() -> index {
   return %0 : index
 }
 
-// Reductions, of which the loops carry more than their regions see.
+// Reductions: loops with results that are no region arguments.
 func.func @reduced(%n: index) -> (i32, i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -95,7 +95,7 @@ func.func @reduced(%n: index) -> (i32, i32) {
   return %0, %1 : i32, i32
 }
 
-// What a reduction of a parallel loop gives is not known, though all else is.
+// The result of a parallel reduction is not constant, although its initial value and operand are.
 func.func @reduction(%which: index, %x: i8) -> i8 {
   %zero = arith.constant 0 : i8
   %0 = arith.constant 0 : index
@@ -116,7 +116,7 @@ func.func @reduction(%which: index, %x: i8) -> i8 {
   return %chosen : i8
 }
 
-// A size is what the tensor was made with, which changes though nobody here uses it.
+// An extent is the operand that the tensor was created with, which is replaced although it has no user here.
 func.func private @seen(index)
 func.func @size_of_changing(%x: f32) {
   %0 = arith.constant 0 : index

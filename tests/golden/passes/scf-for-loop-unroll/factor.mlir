@@ -11,7 +11,7 @@ func.func @not_divisible(%x: index) -> index {
   return %0 : index
 }
 
-// The last step is not whole, and no loop is left.
+// The last step is partial, and no loop remains.
 func.func @divisible(%x: i32) -> i32 {
   %c2 = arith.constant 2 : i32
   %c3 = arith.constant 3 : i32
@@ -23,7 +23,7 @@ func.func @divisible(%x: i32) -> i32 {
   return %0 : i32
 }
 
-// Fewer iterations than the factor, one, and none.
+// Trip counts below the factor, 1, and 0.
 func.func @few(%x: index) -> (index, index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -43,7 +43,7 @@ func.func @few(%x: index) -> (index, index, index) {
   return %0, %1, %2 : index, index, index
 }
 
-// Carried values change places, and one is not from the body.
+// Loop-carried values are swapped, and one is defined outside.
 func.func @carried(%x: index, %y: index) -> (index, index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -55,7 +55,7 @@ func.func @carried(%x: index, %y: index) -> (index, index, index) {
   return %0#0, %0#1, %0#2 : index, index, index
 }
 
-// From 250 to 4 as signed numbers there is nothing, as unsigned ones neither; from 1 to 255 there is, unsigned.
+// From 1 to 255 (-1 as signed): the signed loop has trip count 0, the unsigned one has not.
 func.func @unsigned(%x: i32) -> (i32, i32) {
   %c1 = arith.constant 1 : i8
   %c50 = arith.constant 50 : i8
@@ -73,7 +73,7 @@ func.func @unsigned(%x: i32) -> (i32, i32) {
   return %0, %1 : i32, i32
 }
 
-// Four steps at once would leave the type.
+// Four times the step would overflow the type.
 func.func @long_steps(%x: i32) -> i32 {
   %c-100 = arith.constant -100 : i8
   %c40 = arith.constant 40 : i8

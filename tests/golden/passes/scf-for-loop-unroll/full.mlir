@@ -11,7 +11,7 @@ func.func @all(%x: index) -> index {
   return %0 : index
 }
 
-// That would be too much, and this is unknown.
+// Not unrolled: above the limit, and with an unknown trip count.
 func.func @stays(%n: i4, %x: index) -> (index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --scf-for-loop-unroll=unroll-factor=3
 
-// Bounds are not known; the loop may not run, and distances may be beyond the signed numbers.
+// Unknown bounds: the trip count may be 0, and the distance may exceed the signed range.
 func.func @bounds(%n: i8, %m: i8, %x: i32) -> i32 {
   %c5 = arith.constant 5 : i8
   %0 = scf.for %i = %n to %m step %c5 iter_args(%a = %x) -> (i32) : i8 {
@@ -23,7 +23,7 @@ func.func @unsigned(%n: i8, %m: i8, %x: i32) -> i32 {
   return %0 : i32
 }
 
-// Neither is the step, which three times may be too large.
+// Unknown step: three times the step may overflow.
 func.func @step(%n: i8, %m: i8, %s: i8, %x: i32) -> i32 {
   %0 = scf.for %i = %n to %m step %s iter_args(%a = %x) -> (i32) : i8 {
     %1 = arith.extsi %i : i8 to i32

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --scf-parallel-loop-tiling=parallel-loop-tile-sizes=2,3
 
-// The first dimension has full boxes only, the second has not, the third has no size.
+// Full tiles in the first dimension, a partial tile in the second, no tile size for the third.
 func.func @constant(%m: memref<4x5x2xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -24,7 +24,7 @@ func.func @unknown(%m: memref<16xindex>, %a: i4, %b: i4, %s: i2) {
   return
 }
 
-// Only the innermost loop; a loop that does not run; an empty one.
+// Only the innermost loop is tiled; a loop with trip count 0; an empty loop.
 func.func @nested(%m: memref<4x4xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -42,7 +42,7 @@ func.func @nested(%m: memref<4x4xindex>) {
   return
 }
 
-// A loop that reduces stays.
+// A loop with reductions stays.
 func.func @reduces(%x: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

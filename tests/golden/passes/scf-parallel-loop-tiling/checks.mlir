@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --scf-parallel-loop-tiling="parallel-loop-tile-sizes=2,3 no-min-max-bounds"
 
-// Boxes have one size, and a condition asks what is inside. Steps are not 1, and bounds may be below zero.
+// Tiles have a fixed size, and a bounds check guards the body. Steps other than 1, and a negative lower bound.
 func.func @constant(%m: memref<8x16xindex>) {
   %c-3 = arith.constant -3 : index
   %c2 = arith.constant 2 : index
@@ -14,7 +14,7 @@ func.func @constant(%m: memref<8x16xindex>) {
   return
 }
 
-// All boxes are full: nothing to ask.
+// All tiles are full: no bounds check.
 func.func @full(%m: memref<4xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --symbol-dce --allow-unregistered-dialect
-// Chains of dead symbols go; what is visible, and what that uses, stays.
+// Chains of dead symbols are erased; visible symbols stay, with the symbols that they use.
 func.func private @dead() {
   call @dead_too() : () -> ()
   return
@@ -21,7 +21,7 @@ func.func private @mentioned() {
 
 // -----
 
-// Symbols of a table that can be seen are seen; those of a nameless or private one are not.
+// Public symbols of a public table are visible; those of a nameless or private table are not.
 module @visible {
   func.func nested @nested() { return }
   func.func private @private() { return }
