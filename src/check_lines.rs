@@ -61,7 +61,7 @@ pub fn blocks(printed: &str, settings: Settings<'_>) -> Vec<Block> {
     writer.blocks
 }
 
-/// The names defined by `#alias = ...` and `!alias = ...`, with their sigils.
+/// Returns the names defined by `#alias = ...` and `!alias = ...`, with their sigils.
 fn aliases(printed: &str) -> BTreeSet<String> {
     let defined = |line: &str| {
         let (name, _) = line.split_once(" = ")?;
@@ -309,7 +309,7 @@ impl Writer<'_> {
     }
 }
 
-/// An expression for any text without a newline.
+/// Returns an expression for any text without a newline.
 fn any() -> Node {
     let flags = Flags { newline: true, ignore_case: false };
     ere::parse(LOOSE.as_bytes(), 1, flags).map_or(Node::EMPTY, |parsed| parsed.0)

@@ -158,7 +158,7 @@ impl Verifier {
         self.report += &Diagnostic::error(loc, text).render(ctx);
     }
 
-    /// The line of a location: `None` without a location, `Some(None)` in another file.
+    /// Returns the line of a location: `None` without a location, `Some(None)` in another file.
     fn line_of(&self, ctx: &Context, loc: Loc) -> Option<Option<i64>> {
         let (file, line) = match loc.as_source() {
             Some((source, offset)) => {
@@ -194,7 +194,7 @@ impl Expected {
     }
 }
 
-/// The file and line of a location: those of its first file location.
+/// Returns the file and line of a location: those of its first file location.
 fn file_line(ctx: &Context, loc: Attr) -> Option<(gradus_ir::Str, u32)> {
     let mut work = vec![loc];
     while let Some(loc) = work.pop() {
@@ -227,7 +227,7 @@ struct Comment<'a> {
     text: &'a str,
 }
 
-/// The comment in a line.
+/// Returns the comment in a line.
 fn comment(line: &str) -> Option<Comment<'_>> {
     let line = line.trim_end();
     line.match_indices("expected-").find_map(|(start, _)| parse(line, start))
@@ -283,7 +283,7 @@ pub fn expects_any(text: &str) -> bool {
     text.lines().any(|line| comment(line).is_some())
 }
 
-/// The 1-based lines that mention an expected diagnostic with wrong syntax, which mlir-opt ignores.
+/// Returns the 1-based lines that mention an expected diagnostic with wrong syntax, which mlir-opt ignores.
 pub fn near_misses(text: &str) -> Vec<usize> {
     let words = SEVERITIES.map(|s| format!("expected-{}", s.word()));
     let missed = |line: &str| words.iter().any(|w| line.contains(w)) && comment(line).is_none();

@@ -171,7 +171,7 @@ pub fn write(
     Ok(())
 }
 
-/// A temporary file with default permissions.
+/// Returns a temporary file with default permissions.
 fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]

@@ -151,7 +151,7 @@ impl Tool {
         ctx
     }
 
-    /// The command line, for help and completions.
+    /// Returns the command line, for help and completions.
     pub fn cli(&self) -> Command {
         let example = |text: &str| text.replace("gradus ", &format!("{} ", self.name));
         let subcommand = |c: &Subcommand| {
@@ -287,7 +287,7 @@ enum Failure {
     Unusable,
 }
 
-/// The failure to read or write a file that needs a feature without which the tool was built.
+/// Returns the failure to read or write a file that needs a feature without which the tool was built.
 #[cfg(not(all(feature = "npz", feature = "onnx")))]
 fn without(feature: &str, path: &str) -> Failure {
     Failure::Input(format!("cannot read '{path}': the tool was built without the feature '{feature}' of gradus"))

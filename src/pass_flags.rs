@@ -12,12 +12,12 @@ use gradus_ir::pass::{
 use gradus_ir::{PassInfo, PrintOptions};
 use std::fmt::Write;
 
-/// A flag that also accepts `--name=false`.
+/// Returns a flag that also accepts `--name=false`.
 pub fn flag(name: &'static str, help: &'static str) -> Arg {
     switch(name, help, "false")
 }
 
-/// A flag that is on unless given as `--name=false`.
+/// Returns a flag that is on unless given as `--name=false`.
 pub fn on_by_default(name: &'static str, help: &'static str) -> Arg {
     switch(name, help, "true")
 }
@@ -65,7 +65,7 @@ fn passes(tool: &Tool, name: &'static str, help: &'static str) -> Arg {
         .action(ArgAction::Append)
 }
 
-/// The arguments of [`pass_arguments`] for commands about a pipeline, with the short name `--pipeline`.
+/// Returns the arguments of [`pass_arguments`] for commands about a pipeline, with the short name `--pipeline`.
 #[cfg(feature = "check")]
 pub fn pipeline_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
@@ -103,7 +103,7 @@ pub fn option_line(option: &gradus_ir::pass::PassOption) -> String {
     format!("{}={} - {}{default}", option.name, option.kind.placeholder(), option.doc)
 }
 
-/// The arguments for printing the program between passes.
+/// Returns the arguments for printing the program between passes.
 pub fn dump_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     let dumps = [
         passes(tool, "mlir-print-ir-before", "Print IR before specified passes"),
@@ -118,7 +118,7 @@ pub fn dump_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     dumps.into_iter().map(|arg| arg.help_heading("Printing between passes"))
 }
 
-/// The arguments that control the execution of passes.
+/// Returns the arguments that control the execution of passes.
 pub fn arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     let running = [
         on_by_default("verify-each", "Run the verifier after each transformation pass"),
@@ -155,7 +155,7 @@ pub fn arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
         .chain(actions.into_iter().map(under("Actions")))
 }
 
-/// The pipeline of the flags: `--pass-pipeline`, or single passes in command-line order on ops named `anchor`.
+/// Returns the pipeline of the flags: `--pass-pipeline`, or single passes in command-line order on ops named `anchor`.
 pub fn pipeline(tool: &Tool, matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure> {
     let chosen = chosen(tool, matches);
     let Some(text) = matches.get_one::<String>("pass-pipeline") else {
@@ -172,7 +172,7 @@ pub fn pipeline(tool: &Tool, matches: &ArgMatches, anchor: &str) -> Result<Pipel
     parse_pipeline(tool, text)
 }
 
-/// The single passes with their options, in command-line order.
+/// Returns the single passes with their options, in command-line order.
 fn chosen<'a>(tool: &'a Tool, matches: &'a ArgMatches) -> Vec<(&'a str, &'a str)> {
     let mut chosen: Vec<(usize, &str, &str)> = Vec::new();
     for info in &tool.passes {
@@ -184,7 +184,7 @@ fn chosen<'a>(tool: &'a Tool, matches: &'a ArgMatches) -> Vec<(&'a str, &'a str)
     chosen.into_iter().map(|(_, name, options)| (name, options)).collect()
 }
 
-/// The flags that select the pipeline, as command-line words.
+/// Returns the flags that select the pipeline, as command-line words.
 #[cfg(feature = "check")]
 pub fn given(tool: &Tool, matches: &ArgMatches) -> Vec<String> {
     let flag = |name: &str, value: &str| match value {
@@ -206,7 +206,7 @@ pub fn parse_pipeline(tool: &Tool, text: &str) -> Result<Pipeline, Failure> {
     })
 }
 
-/// The options of the pass manager.
+/// Returns the options of the pass manager.
 pub fn run_options(tool: &Tool, matches: &ArgMatches, print: PrintOptions) -> RunOptions {
     let path = |name: &str| matches.get_one::<String>(name).map(Into::into);
     let threads = matches.get_one::<u16>("threads").map_or(0, |&n| usize::from(n));
@@ -222,7 +222,7 @@ pub fn run_options(tool: &Tool, matches: &ArgMatches, print: PrintOptions) -> Ru
     }
 }
 
-/// The options of [`dump_arguments`].
+/// Returns the options of [`dump_arguments`].
 pub fn printing(matches: &ArgMatches, print: PrintOptions) -> IrPrinting {
     IrPrinting {
         before: selection(matches, "mlir-print-ir-before", "mlir-print-ir-before-all"),
@@ -244,7 +244,7 @@ fn selection(matches: &ArgMatches, some: &str, all: &str) -> Selection {
     }
 }
 
-/// The action observers that the flags select. Output for standard error goes to `log`.
+/// Returns the action observers that the flags select. Output for standard error goes to `log`.
 pub fn actions(matches: &ArgMatches, log: &Shared) -> Result<Option<Actions>, Failure> {
     let mut actions = Actions::new();
     let mut wanted = matches.get_flag("mlir-print-debug-counter");

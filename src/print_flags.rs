@@ -4,7 +4,7 @@ use crate::pass_flags::flag;
 use clap::{Arg, ArgMatches, value_parser};
 use gradus_ir::PrintOptions;
 
-/// The flags.
+/// Returns the flags.
 pub fn arguments() -> impl Iterator<Item = Arg> {
     let limit = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name("N").help(help).value_parser(value_parser!(usize)).overrides_with(name)
@@ -23,7 +23,7 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
     arguments.into_iter().map(|arg| arg.help_heading("Printing"))
 }
 
-/// The printing options of the flags.
+/// Returns the printing options of the flags.
 pub fn print_options(matches: &ArgMatches) -> PrintOptions {
     let limit = |name: &str| matches.get_one::<usize>(name).copied();
     PrintOptions {

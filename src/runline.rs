@@ -37,7 +37,7 @@ impl Stage {
         matches!(words[..], ["FileCheck", ..] | [_, "filecheck"])
     }
 
-    /// The directive prefixes of a FileCheck command.
+    /// Returns the directive prefixes of a FileCheck command.
     pub fn prefixes(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut words = self.words.iter();
@@ -51,7 +51,7 @@ impl Stage {
         if found.is_empty() { vec!["CHECK".into()] } else { found }
     }
 
-    /// The arguments of the tool, with `file` for `%s`.
+    /// Returns the arguments of the tool, with `file` for `%s`.
     fn arguments(&self, tool: &Tool, file: &str) -> Vec<OsString> {
         let (first, rest) = self.words.split_first().expect("a command has a name");
         let fixed: &[&str] = if first == "FileCheck" { &[tool.name, "filecheck"] } else { &[tool.name] };
@@ -176,7 +176,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
 }
 
 impl Pipeline {
-    /// The last command, if it is FileCheck.
+    /// Returns the last command, if it is FileCheck.
     pub fn check(&self) -> Option<&Stage> {
         self.stages.last().filter(|s| s.is_check())
     }

@@ -9,7 +9,7 @@ use std::any::Any;
 #[derive(Default)]
 pub struct Reports(Vec<Report>);
 
-/// The flags.
+/// Returns the flags.
 pub fn arguments() -> impl Iterator<Item = Arg> {
     let report = "Write what saturate chose and why: as JSON if the file ends in .json, else as text; - for comments";
     let graph = "Write what saturate found equal, as a picture: FILE.svg, or FILE.dot for Graphviz";
@@ -22,7 +22,7 @@ fn path<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
     matches.try_get_one::<String>(name).ok().flatten().map(String::as_str)
 }
 
-/// The names of the requested reports.
+/// Returns the names of the requested reports.
 pub fn wanted(matches: &ArgMatches) -> Vec<&'static str> {
     [REPORT, GRAPH].into_iter().filter(|name| path(matches, name).is_some()).collect()
 }

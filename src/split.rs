@@ -14,7 +14,7 @@ pub const MARKER: &str = "// -----";
 /// Number of missing trailing bytes up to which a line counts as a misspelt marker.
 const NEAR: usize = 2;
 
-/// The flags.
+/// Returns the flags.
 pub fn args() -> [Arg; 3] {
     let optional = |name: &'static str| Arg::new(name).long(name).num_args(0..=1).require_equals(true);
     [
@@ -65,7 +65,7 @@ pub(crate) fn each(
     }
 }
 
-/// The programs of the file, if it is split.
+/// Returns the programs of the file, if it is split.
 fn chunks(whole: &Chunk, marker: Option<&str>, streams: &mut Streams<'_>) -> Result<Option<Vec<Chunk>>, Failure> {
     let marker = match marker {
         None => return Ok(None),
@@ -156,7 +156,7 @@ pub fn split(whole: &Chunk, marker: &str) -> (Vec<Chunk>, Vec<usize>) {
     (chunks, near_misses)
 }
 
-/// The line and column after a text that starts at `place`.
+/// Returns the line and column after a text that starts at `place`.
 fn after((line, column): (u32, u32), text: &str) -> (u32, u32) {
     match text.rsplit_once('\n') {
         None => (line, column.saturating_add(text.len() as u32)),

@@ -16,14 +16,14 @@ use std::sync::Arc;
 const TARGET: &str = "gradus.target";
 const MACHINE: &str = "gradus.machine";
 
-/// The argument `--machine`.
+/// Returns the argument `--machine`.
 pub fn machine_arg() -> Arg {
     Arg::new("machine").long("machine").value_name("FILE").help(
         "A machine description (.toml) in place of the embedded one of its target; 'gradus doc TARGET' shows that",
     )
 }
 
-/// The arguments `--target` and `--machine`, where there is something to compile for.
+/// Returns the arguments `--target` and `--machine`, where there is something to compile for.
 pub fn target_args(tool: &Tool) -> impl Iterator<Item = Arg> {
     let names = PossibleValuesParser::new(tool.targets.iter().map(|target| target.cost.name));
     let help = "Compile the program for a machine, and run it by kernels of that; without it, by the reference meaning of its ops";
@@ -31,12 +31,12 @@ pub fn target_args(tool: &Tool) -> impl Iterator<Item = Arg> {
     cfg!(feature = "cpu").then_some([target, machine_arg()]).into_iter().flatten()
 }
 
-/// The value of an argument that not all commands have.
+/// Returns the value of an argument that not all commands have.
 fn argument<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
     matches.try_get_one::<String>(name).ok().flatten().map(String::as_str)
 }
 
-/// The target that a command line names.
+/// Returns the target that a command line names.
 pub fn named(tool: &Tool, matches: &ArgMatches) -> Result<Option<&'static Target>, Failure> {
     Ok(argument(matches, "target").map(|name| tool.target(name)).transpose()?)
 }
@@ -127,8 +127,8 @@ pub fn compile(
     Ok(())
 }
 
-/// The target for which a program was compiled, which must be the asked one, if there is one. Warns if its machine was
-/// another.
+/// Returns the target for which a program was compiled, which must be the asked one, if there is one. Warns if its
+/// machine was another.
 #[cfg(feature = "cpu")]
 pub fn compiled_for(
     tool: &Tool,
@@ -151,7 +151,7 @@ pub fn compiled_for(
     Ok(target)
 }
 
-/// The mistakes in declarations of targets.
+/// Returns the mistakes in declarations of targets.
 pub fn mistakes(tool: &Tool) -> Vec<DeclarationError> {
     let ctx = tool.context();
     let mut errors = Vec::new();

@@ -38,7 +38,7 @@ fn written(m: Module) -> Vec<u8> {
     bytes
 }
 
-/// The error of reading a file.
+/// Returns the error of reading a file.
 fn refused(bytes: Vec<u8>) -> Option<String> {
     let ctx = Tool::gradus().context();
     let diagnostics = read(&ctx, "model.gradus", &bytes.into()).err()?;

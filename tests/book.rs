@@ -26,7 +26,7 @@ struct Block {
     text: String,
 }
 
-/// The hand-written documents.
+/// Returns the hand-written documents.
 fn documents() -> Vec<PathBuf> {
     let written = |path: &PathBuf| !path.starts_with(root().join("docs/src/reference"));
     let book = files(&root().join("docs/src"), "md").into_iter().filter(written);
@@ -55,7 +55,7 @@ fn blocks(path: &Path) -> Vec<Block> {
     found
 }
 
-/// The commands of a block with their output.
+/// Returns the commands of a block with their output.
 fn examples(block: &Block) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for line in block.text.lines() {
@@ -68,7 +68,7 @@ fn examples(block: &Block) -> Vec<(String, String)> {
     found
 }
 
-/// The output of a command.
+/// Returns the output of a command.
 fn printed(command: &str) -> Result<String, String> {
     let command = command.replace("cargo run --release -- ", "gradus ");
     if let Some(file) = command.strip_prefix("cat ") {
@@ -86,7 +86,7 @@ fn printed(command: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&[output.out, output.err].concat()).into_owned())
 }
 
-/// A report without its numbers.
+/// Returns a report without its numbers.
 fn without_times(text: &str) -> String {
     let words = text.split(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
     words.filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
@@ -144,7 +144,7 @@ fn code_is_that_of_tested_files() {
     assert!(count >= ENOUGH, "only {count} blocks were found");
 }
 
-/// The text with a diff applied.
+/// Returns the text with a diff applied.
 fn edited(text: &str, diff: &str) -> Option<String> {
     let side = |other: char| {
         let lines = diff.lines().filter(|l| !l.starts_with(other));

@@ -89,7 +89,7 @@ fn pick(random: &mut Random, from: &[usize]) -> usize {
 }
 
 impl Layer {
-    /// A convolution or a pool over an image, of any stride, dilation, padding and groups.
+    /// Returns a convolution or a pool over an image, of any stride, dilation, padding and groups.
     fn over_images(random: &mut Random) -> Layer {
         let rank = 1 + random.below(3) as usize;
         let group = pick(random, &[1, 1, 2, 3]);
@@ -129,7 +129,7 @@ impl Layer {
         Layer::of(&before, &format!("graph.conv {operands} {{{attrs}}}"), &types, &input, &made(filters))
     }
 
-    /// A matrix product, possibly batched.
+    /// Returns a matrix product, possibly batched.
     fn of_matrices(random: &mut Random) -> Layer {
         let [m, k, n] = [&[1, 3, 7, 20][..], &[1, 4, 9, 130], &[1, 5, 16, 24, 70]].map(|from| pick(random, from));
         let stacked = random.below(3) == 0;

@@ -33,13 +33,13 @@ const fn attr(name: &'static str, kind: &'static AttrKind, default: Option<&'sta
 
 const REGION: GroupSpec = GroupSpec { name: "body", doc: "The body.", arity: Arity::One };
 
-/// The errors for one more dialect.
+/// Returns the errors for one more dialect.
 fn of_dialect(dialect: &'static Dialect) -> Vec<String> {
     let errors = Tool::new("toys").with_dialects(&[dialect]).check_declarations();
     errors.iter().map(ToString::to_string).collect()
 }
 
-/// The errors for one more pass.
+/// Returns the errors for one more pass.
 fn of_pass(pass: &'static PassInfo) -> Vec<String> {
     let mut tool = Tool::new("toys");
     tool.passes.push(pass);

@@ -23,7 +23,7 @@ fn within_1e4(logits: &str) -> Vec<String> {
     ["--expect", &example(logits), "--atol", "1e-4", "--rtol", "0"].map(str::to_owned).to_vec()
 }
 
-/// The percentage that `--labels` prints.
+/// Returns the percentage that `--labels` prints.
 fn accuracy(printed: &str) -> f64 {
     let text = printed.split("accuracy: ").nth(1).and_then(|t| t.split(' ').next());
     text.and_then(|t| t.parse().ok()).unwrap_or_else(|| panic!("no accuracy is printed:\n{printed}"))

@@ -107,7 +107,7 @@ fn next(state: &mut u64) -> usize {
     ((z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 33) as usize
 }
 
-/// A text with some bytes changed, duplicated or removed.
+/// Returns a text with some bytes changed, duplicated or removed.
 fn damaged(text: &str, state: &mut u64) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..1 + next(state) % 4 {

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 /// Number of programs per test.
 const PROGRAMS: u64 = 200;
 
-/// The failures of programs, and the statistics of all.
+/// Returns the failures of programs, and the statistics of all.
 fn findings(
     tool: &Tool,
     pipeline: Option<&str>,

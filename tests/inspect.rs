@@ -12,7 +12,7 @@ fn inspect(program: &str, flags: &[&str]) -> Output {
     gradus(&[&["inspect", &path], flags].concat())
 }
 
-/// A table-driven product.
+/// Returns a table-driven product.
 fn product(buffer: &str, base: &str, relative: &str) -> String {
     let [rows, depth] = [base, relative].map(|list| list.split(',').count());
     format!(

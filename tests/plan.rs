@@ -7,7 +7,7 @@ use gradus::plan::{Budget, Plan, Pool, Problem, plan, validate};
 use std::ops::ControlFlow;
 use support::{Output, gradus, root};
 
-/// The path of a reference instance.
+/// Returns the path of a reference instance.
 fn instance(name: &str) -> String {
     root().join("tests/plan").join(name).display().to_string()
 }
@@ -22,7 +22,7 @@ fn planned(text: impl AsRef<[u8]>, flags: &[&str]) -> Output {
     Output { out: rest(output.out), err: rest(output.err), ..output }
 }
 
-/// The peak and the lower bound that a report shows.
+/// Returns the peak and the lower bound that a report shows.
 fn figures(report: &str) -> [u64; 2] {
     let number = |name: &str| {
         let line = report.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{report}"));

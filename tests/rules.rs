@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use support::{files, gradus, root};
 
-/// The rules of a program.
+/// Returns the rules of a program.
 fn read(ctx: &Arc<Context>, text: String) -> Vec<CompiledRule> {
     let m =
         parse_module(ctx, "rules.mlir", text, Default::default()).unwrap_or_else(|d| panic!("{}", d[0].render(ctx)));

@@ -52,7 +52,7 @@ result9: tensor<2xi1> = [true, false]
     assert_eq!(output.out, shown);
 }
 
-/// A function that returns a tensor of two numbers.
+/// Returns a function that returns a tensor of two numbers.
 fn pair(ty: &str, values: &str) -> String {
     format!(
         "func.func @main() -> tensor<2x{ty}> {{\n  %0 = arith.constant dense<{values}> : tensor<2x{ty}>\n  return %0 : tensor<2x{ty}>\n}}\n"
@@ -85,7 +85,7 @@ fn floats_may_be_off_by_the_tolerance() {
     assert_eq!(run(&program, Some(Tensor::from_vec(&[1, 2], vec![100f32, f32::NAN])), &[]).code, 1);
 }
 
-/// A program with memory `%m` of eight zeros, a public global `%g`, and constants `%c0` and so on.
+/// Returns a program with memory `%m` of eight zeros, a public global `%g`, and constants `%c0` and so on.
 fn with_memory(body: &str) -> String {
     format!(
         "memref.global \"private\" @g : memref<8xi32> = dense<0>

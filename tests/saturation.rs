@@ -33,7 +33,7 @@ struct Writer<'r> {
 }
 
 impl Writer<'_> {
-    /// The name of a node.
+    /// Returns the name of a node.
     fn node(&mut self, id: NodeId) -> String {
         if let Some(name) = self.names.get(&id) {
             return name.clone();
@@ -100,7 +100,7 @@ impl Sides {
         }
     }
 
-    /// Number of functions that agree; the error is one that differs.
+    /// Returns the number of functions that agree; the error is one that differs.
     fn compare(&self, ctx: &Arc<Context>, what: &str) -> Result<usize, String> {
         let [left, right] =
             [0, 1].map(|i| parse(ctx, &self.0[i]).unwrap_or_else(|| panic!("{what}: no program\n{}", self.0[i])));
@@ -190,12 +190,12 @@ fn follows(report: &Report) -> bool {
     report.results.iter().all(|&(before, after)| equal.find(before) == equal.find(after))
 }
 
-/// The operand classes of each node.
+/// Returns the operand classes of each node.
 fn operand_classes(report: &Report) -> BTreeMap<NodeId, &[u32]> {
     report.classes.iter().flat_map(|class| &class.nodes).map(|(node, operands)| (*node, &operands[..])).collect()
 }
 
-/// Number of steps whose sides agree.
+/// Returns the number of steps whose sides agree.
 fn compare_steps(ctx: &Arc<Context>, report: &Report, what: &str) -> usize {
     assert!(report.changed || report.steps.is_empty(), "{what}: {}", report.function);
     assert!(report.is_cut || follows(report), "{what}: {}: some step is missing", report.function);
@@ -336,7 +336,7 @@ fn limits_are_kept_and_named() {
     }
 }
 
-/// The rest of a text after a JSON value.
+/// Returns the rest of a text after a JSON value.
 fn behind_json(text: &str) -> Result<&str, String> {
     let text = text.trim_start();
     let fail = || Err(text.chars().take(60).collect());

@@ -74,7 +74,7 @@ impl Text {
         }
     }
 
-    /// The function that returns the last values.
+    /// Returns the function that returns the last values.
     fn function(&self, random: &mut Random) -> String {
         let ty = |[r, c]: [usize; 2]| format!("tensor<{r}x{c}xf32>");
         let (inputs, made) = self.values.split_at(self.inputs);
@@ -194,7 +194,7 @@ struct Life {
     last: usize,
 }
 
-/// The ops that access memory, in order, and the lives of the arena's buffers.
+/// Returns the ops that access memory, in order, and the lives of the arena's buffers.
 fn lives(m: &Module) -> (Vec<Op>, Vec<Life>) {
     let is_access = |op: &Op| StepOp::cast(m, *op).is_some() || CopyOp::cast(m, *op).is_some();
     let ops: Vec<Op> = m.ops_under(m.root()).into_iter().filter(is_access).collect();

@@ -12,7 +12,7 @@ fn example(file: &str) -> String {
     root().join("examples").join(file).display().to_string()
 }
 
-/// A copy of a target's machine description with a text replaced, in a temporary folder.
+/// Returns a copy of a target's machine description with a text replaced, in a temporary folder.
 fn machine(folder: &tempfile::TempDir, name: &str, from: &str, to: &str) -> String {
     let text = read(&root().join(format!("targets/machines/{name}.toml")));
     assert!(text.contains(from), "{from}");

@@ -48,13 +48,13 @@ const STRANGERS: [(&str, &str); 7] = [
 /// A file longer than this is two files.
 const MAX_LINES: usize = 800;
 
-/// All Rust files that are part of the project.
+/// Returns all Rust files that are part of the project.
 fn sources() -> Vec<PathBuf> {
     let folders = CRATES.into_iter().filter(|krate| !matches!(*krate, "." | "ir/macros"));
     folders.chain(["src", "tests", "benches"]).flat_map(|f| files(&root().join(f), "rs")).collect()
 }
 
-/// The name of a crate's package: `gradus-ir-macros` for `ir/macros`.
+/// Returns the name of a crate's package: `gradus-ir-macros` for `ir/macros`.
 fn package(krate: &str) -> String {
     match krate {
         "." => "gradus".to_owned(),
@@ -250,7 +250,7 @@ fn files_naming(folder: &str, words: &[String]) -> BTreeSet<String> {
     files(&root().join(folder), "rs").into_iter().filter(|f| names(&read(f))).map(|f| shown(&f)).collect()
 }
 
-/// The structs that declare the ops of the `graph` dialect, each with its file.
+/// Returns the structs that declare the ops of the `graph` dialect, each with its file.
 fn graph_ops() -> Vec<(String, String)> {
     let declared = |line: &str| {
         let line = line.trim_start();

@@ -98,8 +98,8 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// The relation with equal numbers. A difference counts only if neither side was rounded: if its `f64` version
-    /// gives the same.
+    /// Returns the relation with equal numbers. A difference counts only if neither side was rounded: if its `f64`
+    /// version gives the same.
     fn exact(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
         let relation = after.relation_by(before, same_numbers);
         if relation != Relation::Differs {

@@ -63,7 +63,7 @@ impl<'m> Inputs<'m> {
         value(ctx, ty, Floats::Bits, random)?.args.pop()
     }
 
-    /// Number of all inputs, if the arguments are integers and there are at most `most`.
+    /// Returns the number of all inputs, if the arguments are integers and there are at most `most`.
     pub(crate) fn count(&self, most: u64) -> Option<u64> {
         if !self.globals.is_empty() {
             return None;
@@ -75,7 +75,7 @@ impl<'m> Inputs<'m> {
         1u64.checked_shl(bits).filter(|&count| count <= most)
     }
 
-    /// The input with a number, in the enumeration of all inputs.
+    /// Returns the input with a number, in the enumeration of all inputs.
     pub(crate) fn nth(&self, mut number: u64) -> Input {
         let next = |&ty: &Type| {
             let width = self.ctx.int_width(ty).unwrap_or(0);

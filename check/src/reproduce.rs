@@ -59,7 +59,7 @@ impl Subject<'_> {
         same.then_some(*found)
     }
 
-    /// The program before the pass and before the rewrite.
+    /// Returns the program before the pass and before the rewrite.
     fn before(&self, culprit: &Culprit) -> Before {
         let kept = Arc::new(Mutex::new(Before::default()));
         let rewrite = culprit.rewrite.as_ref().map(|rewrite| rewrite.number);
@@ -79,7 +79,8 @@ struct Before {
 }
 
 impl Before {
-    /// The first program that shows the bug: slices, then the program before the pass; and whether it is a slice.
+    /// Returns the first program that shows the bug: slices, then the program before the pass; and whether it is a
+    /// slice.
     fn slice(self, shows: &dyn Fn(&Module) -> bool) -> Option<(Module, bool)> {
         let slices = self.rewrite.iter().flat_map(|(m, op)| (1..=DEPTH).filter_map(|depth| slice(m, *op, depth)));
         let sliced = slices.into_iter().find(|m| verify(m).is_ok() && shows(m));

@@ -10,7 +10,7 @@ use gradus_ir::{Context, Module, Op, Type};
 /// So many elements of memory are shown.
 const SHOWN: usize = 32;
 
-/// The arguments, a line each.
+/// Returns the arguments, a line each.
 pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
     let types = m.regions(function).first().and_then(|&r| m.entry(r)).map_or(&[][..], |entry| m.block_args(entry));
     let line = |(i, datum): (usize, &Datum)| {
@@ -117,7 +117,7 @@ pub(crate) fn function_type(m: &Module, function: Op) -> Option<Type> {
     m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a))
 }
 
-/// The types of a function's results.
+/// Returns the types of a function's results.
 pub(crate) fn result_types(m: &Module, function: Op) -> &[Type] {
     function_type(m, function).and_then(|ty| m.ctx.function_parts(ty)).map_or(&[], |(_, results)| results)
 }

@@ -24,7 +24,7 @@ pub(crate) fn slice(m: &Module, op: Op, depth: usize) -> Option<Module> {
     Some(gradus_reduce::compact(&new))
 }
 
-/// The op and the definitions of its operands, definitions first.
+/// Returns the op and the definitions of its operands, definitions first.
 fn definitions(m: &Module, op: Op, depth: usize) -> Vec<Op> {
     let (mut found, mut done) = (Vec::new(), FxHashSet::default());
     // An op with its remaining depth; `None` marks the visit after its operands.
@@ -46,7 +46,7 @@ fn definitions(m: &Module, op: Op, depth: usize) -> Vec<Op> {
     found
 }
 
-/// The values that an op and its regions use from outside.
+/// Returns the values that an op and its regions use from outside.
 fn from_outside(m: &Module, op: Op) -> Vec<Value> {
     let outside = |value: &Value| {
         let mut around = m.def_block(*value).and_then(|b| m.block_op(b));

@@ -62,7 +62,7 @@ fn at(input: &mut Input, place: NumberPosition) -> &mut Datum {
     }
 }
 
-/// Simpler candidates for a number, simplest first.
+/// Returns simpler candidates for a number, simplest first.
 fn simpler((m, function): (&Module, Op), input: &Input, place: NumberPosition) -> Vec<Datum> {
     let (old, signed) = match place {
         NumberPosition::Arg(i) => {

@@ -5,7 +5,7 @@ use gradus_ir::diag::hint;
 use gradus_ir::rules::CompiledRule;
 use gradus_ir::{Diagnostic, Module, Op};
 
-/// The rules of `--rules` files and of the program.
+/// Returns the rules of `--rules` files and of the program.
 pub fn given(m: &Module) -> Result<Vec<CompiledRule>, Diagnostic> {
     let mut all = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
     all.extend(rules_of(m)?.into_iter().map(|(_, rule)| rule));

@@ -113,7 +113,7 @@ impl CostModel {
         }
     }
 
-    /// The declared ops that the target implements; `None` for all.
+    /// Returns the declared ops that the target implements; `None` for all.
     fn implemented(&self, ctx: &Context) -> Option<FxHashSet<OpName>> {
         let listed = (self.ops)();
         let is_listed = |dialect: &str, name: &str| {
@@ -202,7 +202,7 @@ fn by_descriptor(price: Price) -> CostFn {
     CostFn::new(move |m, op| price.of(OpCost::of(m, op)))
 }
 
-/// Latency in cycles, for ops that take more than one on common processors.
+/// Returns the latency in cycles, for ops that take more than one on common processors.
 fn scalar(m: &Module, op: Op) -> u64 {
     match m.name_text(op) {
         "arith.muli" | "arith.mulsi_extended" | "arith.mului_extended" => 3,
@@ -215,7 +215,7 @@ fn scalar(m: &Module, op: Op) -> u64 {
     }
 }
 
-/// Number of necessary multiplications and additions; data movement is free.
+/// Returns the number of necessary multiplications and additions; data movement is free.
 fn flops(op: OpCost) -> u64 {
     match op {
         OpCost::View | OpCost::Move(_) => 1,

@@ -62,7 +62,7 @@ impl Machine {
         Reader::new(ctx, name, text).machine(Some(self))
     }
 
-    /// All numbers.
+    /// Returns all numbers.
     pub fn numbers(&self) -> &[Number] {
         &self.numbers
     }
@@ -91,7 +91,7 @@ impl Machine {
         Ok(filled)
     }
 
-    /// A hash (FNV-1a, 64 bits) of the name, keys and values; comments, sources and order do not count.
+    /// Returns a hash (FNV-1a, 64 bits) of the name, keys and values; comments, sources and order do not count.
     pub fn hash(&self) -> u64 {
         let mut lines: Vec<String> = self.numbers.iter().map(|n| format!("{}={}\n", n.key, n.value)).collect();
         lines.sort_unstable();

@@ -13,7 +13,7 @@ impl<T: Copy> ByClass<T> {
         ByClass(vec![None; graph.nodes().len()])
     }
 
-    /// The value of a class.
+    /// Returns the value of a class.
     pub fn get(&self, class: Id) -> Option<T> {
         self.0[usize::from(class)]
     }

@@ -50,12 +50,12 @@ impl Equations {
         (all, refused)
     }
 
-    /// The declared attributes of an op.
+    /// Returns the declared attributes of an op.
     pub fn specs(&self, name: OpName) -> &[Spec] {
         self.specs.get(&name).map_or(&[], Vec::as_slice)
     }
 
-    /// The reason why a rule is not an equation.
+    /// Returns the reason why a rule is not an equation.
     fn why_not(&mut self, ctx: &Context, rule: &CompiledRule, approx: bool) -> Option<&'static str> {
         let (mut left, mut right) = (Side::default(), Side::default());
         rule.roots.iter().for_each(|root| left.op(root));

@@ -86,7 +86,7 @@ impl Node {
     }
 }
 
-/// The key of an op.
+/// Returns the key of an op.
 fn key_of(m: &Module, op: Op) -> Key {
     let types: SmallVec<[Type; 2]> = m.results(op).map(|v| m.value_type(v)).collect();
     let ty = match types[..] {

@@ -106,7 +106,7 @@ impl Journal {
         }
     }
 
-    /// The premises of a step.
+    /// Returns the premises of a step.
     pub fn premises(&self, step: u32) -> &[(Id, Id)] {
         let (from, to) = self.steps[step as usize].premises;
         &self.premises[Range { start: from as usize, end: to as usize }]

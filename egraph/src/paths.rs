@@ -64,7 +64,7 @@ impl<'g> Paths<'g> {
         Paths { graph, up, looked_at: 0 }
     }
 
-    /// The joins on the path between two nodes; `None` if they are not equal.
+    /// Returns the joins on the path between two nodes; `None` if they are not equal.
     fn joins(&mut self, a: Id, b: Id) -> Option<Vec<u32>> {
         let (mut a, mut b) = (usize::from(a), usize::from(b));
         let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -84,7 +84,7 @@ impl<'g> Paths<'g> {
         Some(first)
     }
 
-    /// The number of joins when two nodes became equal.
+    /// Returns the number of joins when two nodes became equal.
     fn since(&mut self, a: Id, b: Id) -> u32 {
         self.joins(a, b).map_or(u32::MAX, |joins| joins.iter().max().map_or(0, |last| last + 1))
     }
@@ -94,7 +94,7 @@ impl<'g> Paths<'g> {
         self.looked_at > MAX_LOOKED_AT
     }
 
-    /// The steps between two nodes in path order, including those that made operands equal.
+    /// Returns the steps between two nodes in path order, including those that made operands equal.
     pub fn steps(&mut self, a: Id, b: Id) -> Vec<u32> {
         let (mut found, mut open) = (Vec::new(), vec![(a, b)]);
         let mut known = FxHashSet::default();
@@ -116,7 +116,7 @@ impl<'g> Paths<'g> {
         found
     }
 
-    /// The pairs of operands that made two nodes congruent at the time of a join.
+    /// Returns the pairs of operands that made two nodes congruent at the time of a join.
     fn operands(&mut self, [a, b]: [Id; 2], join: u32) -> Vec<(Id, Id)> {
         let nodes = self.graph.nodes();
         let [a, b] = [a, b].map(|id| &nodes[usize::from(id)]);

@@ -74,17 +74,17 @@ impl<'m> Program<'m> {
         program
     }
 
-    /// The class of a value, if it has one.
+    /// Returns the class of a value, if it has one.
     pub fn class(&self, value: Value) -> Option<Id> {
         self.classes.get(&value).map(|&id| self.graph.find(id))
     }
 
-    /// The node as which a value was entered.
+    /// Returns the node as which a value was entered.
     pub fn entered(&self, value: Value) -> Option<Id> {
         self.classes.get(&value).copied()
     }
 
-    /// The program value of a node, the first of several.
+    /// Returns the program value of a node, the first of several.
     pub fn value_of(&self, node: &Node) -> Option<Value> {
         match (node.key, node.op) {
             (Key::Leaf(value), _) => Some(value),
@@ -93,7 +93,7 @@ impl<'m> Program<'m> {
         }
     }
 
-    /// The classes used by ops that stay in place.
+    /// Returns the classes used by ops that stay in place.
     pub fn roots(&self) -> Vec<Id> {
         let users = self.steps.iter().filter_map(|step| match step {
             Step::Op(op) if !self.nodes.contains(op) => Some(*op),
@@ -105,7 +105,8 @@ impl<'m> Program<'m> {
         roots
     }
 
-    /// The nodes of an op: one, plus a projection for each of several results; leaves for an op that stays in place.
+    /// Returns the nodes of an op: one, plus a projection for each of several results; leaves for an op that stays in
+    /// place.
     pub fn nodes_of(&self, op: Op) -> Vec<Node> {
         let results = || self.m.results(op);
         if !self.nodes.contains(&op) {
@@ -120,7 +121,7 @@ impl<'m> Program<'m> {
         std::iter::once(node).chain(ones).collect()
     }
 
-    /// The node as which an op was entered, with its original operands.
+    /// Returns the node as which an op was entered, with its original operands.
     pub fn node_of(&self, op: Op) -> Option<&Node> {
         let entered = |id: Id| &self.graph.nodes()[usize::from(id)];
         let node = entered(self.entered(self.m.results(op).next()?)?);
@@ -144,7 +145,7 @@ impl<'m> Program<'m> {
         self.classes.extend(self.m.results(op).zip(ids));
     }
 
-    /// The classes of an op's results.
+    /// Returns the classes of an op's results.
     fn add_op(&mut self, op: Op, operands: Children) -> Children {
         let m = &*self.m;
         let node = Node::op(m, op, operands);
@@ -201,7 +202,7 @@ impl<'m> Program<'m> {
         Some(results)
     }
 
-    /// The existing node of an op, found without creating, inferring and verifying the op.
+    /// Returns the existing node of an op, found without creating, inferring and verifying the op.
     fn existing(&mut self, shape: &Shape, operands: &Children) -> Option<Id> {
         let &(key, commutative) = self.shapes.get(shape)?;
         let node = Node::of(key, operands.clone(), commutative);
@@ -209,7 +210,7 @@ impl<'m> Program<'m> {
         Some(self.graph.add_uncanonical(node))
     }
 
-    /// The node of a constant.
+    /// Returns the node of a constant.
     pub fn constant(&mut self, attr: Attr, ty: Type) -> Option<Id> {
         if let Some(&id) = self.constants.get(&(attr, ty)) {
             return Some(id);
@@ -232,7 +233,7 @@ impl<'m> Program<'m> {
         ids
     }
 
-    /// The classes with nodes of a kind, in order.
+    /// Returns the classes with nodes of a kind, in order.
     pub fn classes_of(&self, kind: Kind) -> Vec<Id> {
         let mut ids: Vec<Id> =
             self.graph.classes_for_op(&kind).into_iter().flatten().map(|id| self.graph.find(id)).collect();
@@ -241,7 +242,7 @@ impl<'m> Program<'m> {
         ids
     }
 
-    /// Number of distinct nodes.
+    /// Returns the number of distinct nodes.
     pub fn num_nodes(&self) -> usize {
         self.graph.classes().map(egg::EClass::len).sum()
     }
@@ -282,7 +283,7 @@ fn only_computes(m: &Module, op: Op) -> bool {
 /// after extraction.
 const SMALL: u64 = 1 << 16;
 
-/// The constant value of an op on constants, if it has at most `most` elements.
+/// Returns the constant value of an op on constants, if it has at most `most` elements.
 pub fn constant_of(m: &Module, op: Op, most: u64) -> Option<(Attr, Type)> {
     let operands = m.operands(op);
     if operands.is_empty() || m.num_results(op) != 1 || operands.iter().any(|&v| m.constant(v).is_none()) {

@@ -132,7 +132,7 @@ impl Pass for Saturate {
 }
 
 impl Saturate {
-    /// The cost model, and the equations among the selected rules.
+    /// Returns the cost model, and the equations among the selected rules.
     fn choose(&self, m: &Module, root: Op) -> Result<Chosen, Diagnostic> {
         let error = |message: String| Diagnostic::error(m.loc(root), message);
         let model = CostModel::named(&m.ctx, &self.target).map_err(error)?;

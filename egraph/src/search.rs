@@ -89,7 +89,7 @@ struct Search<'g> {
 }
 
 impl<'g> Search<'g> {
-    /// The nodes of a class that have the name and number of operands of a pattern.
+    /// Returns the nodes of a class that have the name and number of operands of a pattern.
     fn candidates(&self, class: Id, pattern: &OpTerm) -> impl Iterator<Item = OpNode<'g>> + use<'g> {
         let (wanted, operands) = (pattern.name, pattern.operands.len());
         self.graph[class].iter().filter_map(move |node| match node.key {
@@ -100,8 +100,8 @@ impl<'g> Search<'g> {
         })
     }
 
-    /// The candidates of a class for a root. Of a rule that makes pairs, each pair is found from one of its two, and no node
-    /// is in two pairs.
+    /// Returns the candidates of a class for a root. Of a rule that makes pairs, each pair is found from one of its
+    /// two, and no node is in two pairs.
     fn roots<'s>(
         &'s self,
         class: Id,
@@ -115,12 +115,12 @@ impl<'g> Search<'g> {
         self.candidates(class, pattern).filter(is_free)
     }
 
-    /// The operands that a node was entered with.
+    /// Returns the operands that a node was entered with.
     fn entered(&self, node: &Node) -> &'g [Id] {
         &self.graph.nodes()[usize::from(node.id)].children
     }
 
-    /// The nodes of a class that are such a result of an op with several.
+    /// Returns the nodes of a class that are such a result of an op with several.
     fn results_in(&self, class: Id, index: usize) -> impl Iterator<Item = &'g Node> + use<'g> {
         self.graph[class].iter().filter(move |node| node.key == Key::Result(index as u32))
     }
@@ -191,7 +191,7 @@ impl<'g> MatchGraph for Search<'g> {
         self.entered(root.node)
     }
 
-    /// The node of an only result is the op itself.
+    /// Returns the node of the first result; the node of a single result is the op itself.
     fn results(&self, OpNode { node, class, .. }: OpNode<'g>, count: usize) -> Option<SmallVec<[Id; 2]>> {
         if count == 1 {
             return Some(smallvec::smallvec![node.id]);

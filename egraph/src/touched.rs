@@ -55,7 +55,7 @@ impl Touched {
     }
 }
 
-/// The depth of a rule's pattern; `None` if it has several roots.
+/// Returns the depth of a rule's pattern; `None` if it has several roots.
 pub fn depth(rule: &CompiledRule) -> Option<usize> {
     match &rule.roots[..] {
         [root] if root.results.len() == 1 => Some(below(root)),

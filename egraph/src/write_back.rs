@@ -44,7 +44,7 @@ fn computed(m: &mut Module, op: Op) -> Option<Value> {
     Some(value)
 }
 
-/// The classes reachable from the roots through chosen nodes.
+/// Returns the classes reachable from the roots through chosen nodes.
 fn reachable(program: &Program<'_>, choice: &Choice, roots: &[Id]) -> Classes {
     let mut seen = Classes::new(&program.graph);
     let mut stack: Vec<Id> = roots.iter().map(|&id| program.graph.find(id)).collect();
@@ -190,7 +190,7 @@ impl Writer<'_, '_> {
         Some(computed(m, op).unwrap_or_else(|| m.result(op, 0)))
     }
 
-    /// The operands of the op at this place in their original order, if the op is this node.
+    /// Returns the operands of the op at this place in their original order, if the op is this node.
     fn as_it_was(&self, class: Id, node: &Node, at: Op) -> Option<ValueList> {
         let m = &*self.program.m;
         if !self.program.nodes.contains(&at) {

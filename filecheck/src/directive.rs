@@ -40,7 +40,7 @@ pub const SUFFIXES: [(&str, Kind); 6] = [
 ];
 
 impl Kind {
-    /// The suffix such as `-NEXT`; empty for the plain kind.
+    /// Returns the suffix such as `-NEXT`; empty for the plain kind.
     pub fn suffix(self) -> String {
         match self {
             Kind::Plain(1) => String::new(),
@@ -246,7 +246,7 @@ impl CheckFile {
     }
 }
 
-/// The pattern: from after the blanks behind the colon to the end of the line.
+/// Returns the pattern: from after the blanks behind the colon to the end of the line.
 fn pattern_range(options: &Options, text: &[u8], colon: usize) -> (usize, usize) {
     let len = text[colon..].iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(text.len() - colon);
     let end = colon + len;
@@ -261,7 +261,7 @@ fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'-' || b == b'_'
 }
 
-/// All directives and comments in text order. Comment prefixes are numbered after the directive prefixes.
+/// Returns all directives and comments in text order. Comment prefixes are numbered after the directive prefixes.
 fn hits(options: &Options, text: &[u8]) -> Vec<Hit> {
     let (checks, comments) = (options.prefixes(), options.comments());
     let prefixes: Vec<&[u8]> = checks.iter().chain(&comments).map(|p| p.as_bytes()).collect();
@@ -290,7 +290,7 @@ fn hits(options: &Options, text: &[u8]) -> Vec<Hit> {
     found
 }
 
-/// The directive head at `pos`, after a prefix, and its end.
+/// Returns the directive head at `pos`, after a prefix, and its end.
 fn head(text: &[u8], pos: usize, comment: bool) -> Option<(Head, usize)> {
     let rest = &text[pos..];
     if comment {
@@ -307,7 +307,7 @@ fn head(text: &[u8], pos: usize, comment: bool) -> Option<(Head, usize)> {
     Some((if misspelled { Head::Misspelled } else { head }, end))
 }
 
-/// The directive head at `pos`, after a prefix and a hyphen.
+/// Returns the directive head at `pos`, after a prefix and a hyphen.
 fn suffix(text: &[u8], pos: usize) -> Option<(Head, usize)> {
     let rest = &text[pos..];
     if let Some(count) = rest.strip_prefix(b"COUNT-") {
@@ -359,7 +359,7 @@ fn modifiers(rest: &[u8]) -> Option<(bool, usize)> {
     rest[i..].starts_with(b"}:").then_some((true, i + 2))
 }
 
-/// The 0-based lines in which directives and comments of the run start.
+/// Returns the 0-based lines in which directives and comments of the run start.
 pub fn lines_with_directives(options: &Options, source: &Source) -> BTreeSet<usize> {
     hits(options, &source.bytes).iter().map(|hit| source.line_col(hit.start).0).collect()
 }
@@ -372,7 +372,7 @@ pub struct Location {
     pub column: usize,
 }
 
-/// The positions of the directives of a run, without comments.
+/// Returns the positions of the directives of a run, without comments.
 pub fn directive_places(options: &Options, checks: Text<'_>) -> Vec<Location> {
     let exact = Options { strict_whitespace: true, ..options.clone() };
     let source = Source::read(checks, &exact);

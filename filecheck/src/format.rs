@@ -32,7 +32,7 @@ impl Format {
         }
     }
 
-    /// A regular expression that matches all numbers of this format.
+    /// Returns a regular expression that matches all numbers of this format.
     pub fn wildcard(self) -> String {
         let prefix = if self.alternate { "0x" } else { "" };
         let (sign, first, digit) = match self.style {

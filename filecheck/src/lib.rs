@@ -110,12 +110,12 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The prefixes of directives.
+    /// Returns the prefixes of directives.
     pub fn prefixes(&self) -> Vec<&str> {
         or_default(&self.check_prefixes, &["CHECK"])
     }
 
-    /// The prefixes that turn the rest of a line into a comment.
+    /// Returns the prefixes that turn the rest of a line into a comment.
     pub fn comments(&self) -> Vec<&str> {
         or_default(&self.comment_prefixes, &["COM", "RUN"])
     }

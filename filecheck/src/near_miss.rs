@@ -31,7 +31,7 @@ pub fn find(options: &Options, source: &Source) -> Vec<Message> {
     errors
 }
 
-/// The starts of comments in a line, and of the line itself, after blanks.
+/// Returns the starts of comments in a line, and of the line itself, after blanks.
 fn comment_starts(line: &[u8]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::new();
     let marks = (0..line.len()).filter(|&i| line[i..].starts_with(b"//") || matches!(line[i], b'#' | b';'));
@@ -49,7 +49,7 @@ fn word(text: &[u8]) -> &[u8] {
     &text[..len]
 }
 
-/// The error about the word at the start of a comment, if it is a near miss.
+/// Returns the error about the word at the start of a comment, if it is a near miss.
 fn near_miss(options: &Options, known: &[String], text: &[u8]) -> Option<String> {
     let word = std::str::from_utf8(word(text)).expect("ASCII");
     let after = text[word.len()..].trim_ascii_start();
@@ -103,7 +103,7 @@ fn unknown_suffix(prefix: &str, word: &str, suffix: &str) -> String {
     }
 }
 
-/// The word without its directive suffix.
+/// Returns the word without its directive suffix.
 fn without_suffix(word: &str) -> &str {
     let names = SUFFIXES.iter().map(|s| s.0);
     let ending = names.filter_map(|name| word.strip_suffix(name)?.strip_suffix('-')).next();
@@ -114,7 +114,7 @@ fn without_suffix(word: &str) -> &str {
     ending.or_else(count).unwrap_or(word)
 }
 
-/// The prefixes of this run, and those of RUN lines in the file.
+/// Returns the prefixes of this run, and those of RUN lines in the file.
 fn known_prefixes(options: &Options, source: &Source) -> Vec<String> {
     let mut known: Vec<String> = options.prefixes().into_iter().map(str::to_owned).collect();
     let mut commands = String::new();

@@ -245,7 +245,7 @@ impl Parser<'_> {
         Ok(self.joined(left, (start, left_end), right, (right_start, self.pos)))
     }
 
-    /// The format of an operation, from the formats of its operands.
+    /// Returns the format of an operation, from the formats of its operands.
     fn joined(&mut self, left: Format, l: (usize, usize), right: Format, r: (usize, usize)) -> Format {
         let none = |f: Format| f.style == Style::None;
         if !none(left) && !none(right) && left != right && self.conflict.is_none() {

@@ -114,7 +114,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// A pattern that matches only at the end of the input.
+    /// Returns a pattern that matches only at the end of the input.
     pub fn at_end(place: Place) -> Pattern {
         let (parts, strings, numbers) = (Vec::new(), Vec::new(), Vec::new());
         Pattern { parts, strings, numbers, ready: None, text: None, ignore_case: false, skip: 0, place, line: 0 }
@@ -141,7 +141,7 @@ impl Pattern {
         Regex::new(nodes, &wanted, true).map_err(|e| Message::error(self.place, format!("invalid regex: {e}")))
     }
 
-    /// The expression with the current values of variables.
+    /// Returns the expression with the current values of variables.
     fn nodes(&self, variables: &Variables) -> Result<Vec<Node>, Vec<Message>> {
         let (mut nodes, mut errors) = (Vec::new(), Vec::new());
         for part in &self.parts {
@@ -205,7 +205,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// The current substitutions, for messages: block text and value.
+    /// Returns the current substitutions, for messages: block text and value.
     pub fn substitutions(&self, variables: &Variables) -> Vec<(String, String)> {
         let mut list: Vec<(String, String)> = Vec::new();
         for part in &self.parts {
@@ -222,7 +222,7 @@ impl Pattern {
         list
     }
 
-    /// A text similar to a match, from the literal parts of the pattern.
+    /// Returns a text similar to a match, from the literal parts of the pattern.
     pub fn example(&self, variables: &Variables) -> String {
         let mut text = Vec::new();
         for part in &self.parts {
@@ -237,7 +237,7 @@ impl Pattern {
 }
 
 impl Number {
-    /// The current value, formatted.
+    /// Returns the current value, formatted.
     fn value(&self, variables: &Variables) -> Result<String, Vec<Message>> {
         let overflow = || {
             let text = "unable to substitute variable or numeric expression: overflow error";
@@ -380,7 +380,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The `]]` that closes the block at `start`, outside brackets and not escaped.
+    /// Returns the `]]` that closes the block at `start`, outside brackets and not escaped.
     fn block_end(&self, start: usize) -> Result<Option<usize>, Message> {
         let (mut i, mut depth) = (start, 0);
         while i < self.end {

@@ -128,12 +128,12 @@ fn dump_line(input: &Source, line: usize, marks: &[&Annotation], width: usize, o
     }
 }
 
-/// A line with unprintable bytes replaced.
+/// Returns a line with unprintable bytes replaced.
 fn shown(line: &[u8]) -> String {
     String::from_utf8_lossy(line).replace(|c: char| c.is_control(), " ")
 }
 
-/// The start of the most similar line after `from`, if any line is similar.
+/// Returns the start of the most similar line after `from`, if any line is similar.
 pub fn most_like(example: &str, input: &[u8], from: usize, to: usize) -> Option<usize> {
     let want: Vec<u8> = example.trim().bytes().take(NEAR_LINE).collect();
     let end = to.min(from + NEAR_BYTES);
@@ -152,7 +152,7 @@ pub fn most_like(example: &str, input: &[u8], from: usize, to: usize) -> Option<
     best.filter(|(distance, _)| distance * 2 < want.len()).map(|(_, at)| at)
 }
 
-/// The edit distance in which missing bytes of `want` cost 1 and extra bytes of `line` 1/2.
+/// Returns the edit distance in which missing bytes of `want` cost 1 and extra bytes of `line` 1/2.
 fn distance(want: &[u8], line: &[u8]) -> usize {
     // Twice the distance to each prefix of the line.
     let mut row: Vec<usize> = vec![0; line.len() + 1];

@@ -231,7 +231,7 @@ fn input(offset: usize) -> Place {
     Place { source: INPUT, offset }
 }
 
-/// Number of newlines in the text, and position of the first.
+/// Returns the number of newlines in the text, and position of the first.
 fn newlines(text: &[u8]) -> (usize, Option<usize>) {
     let (mut count, mut first, mut i) = (0, None, 0);
     while i < text.len() {

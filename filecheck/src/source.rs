@@ -45,23 +45,23 @@ impl Source {
         Source { name: name.to_owned(), bytes, lines }
     }
 
-    /// The 0-based line and column of a byte.
+    /// Returns the 0-based line and column of a byte.
     pub fn line_col(&self, offset: usize) -> (usize, usize) {
         let line = self.lines.partition_point(|start| *start <= offset) - 1;
         (line, offset - self.lines[line])
     }
 
-    /// Number of lines; a trailing newline starts none.
+    /// Returns the number of lines; a trailing newline starts none.
     pub fn num_lines(&self) -> usize {
         self.lines.len() - usize::from(self.lines.last() == Some(&self.bytes.len()))
     }
 
-    /// Offset of a 0-based line.
+    /// Returns the offset of a 0-based line.
     pub fn start_of(&self, line: usize) -> usize {
         self.lines[line]
     }
 
-    /// A 0-based line without its newline.
+    /// Returns a 0-based line without its newline.
     pub fn line(&self, line: usize) -> &[u8] {
         let end = self.lines.get(line + 1).map_or(self.bytes.len(), |next| next - 1);
         &self.bytes[self.lines[line]..end]

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The report of a check, preceded by the verdict.
+/// Returns the report of a check, preceded by the verdict.
 fn report(checks: &str, input: &str) -> String {
     let text = |name, text: &'static str| Text { name, bytes: text.as_bytes() };
     let leak = |s: &str| -> &'static str { Box::leak(s.to_owned().into_boxed_str()) };

@@ -68,7 +68,7 @@ impl GrowingFunction<'_, '_> {
     }
 }
 
-/// The declared unconditional branch and the declared conditional branch.
+/// Returns the declared unconditional branch and the declared conditional branch.
 fn branches(library: &Library) -> Option<(OpName, OpName)> {
     let ctx = &library.ctx;
     let infos = || {

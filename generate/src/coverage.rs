@@ -34,7 +34,7 @@ impl Statistics {
         self.kinds.values().fold((0, 0), |(tried, valid), kind| (tried + kind.0, valid + kind.1))
     }
 
-    /// The kinds that were valid in fewer than 90 % of attempts.
+    /// Returns the kinds that were valid in fewer than 90 % of attempts.
     pub fn invalid(&self) -> impl Iterator<Item = (&str, u64, u64)> {
         let bad = self.kinds.iter().filter(|(_, (tried, valid))| 10 * valid < 9 * tried);
         bad.map(|(kind, (tried, valid))| (kind.as_str(), *tried, *valid))
@@ -84,7 +84,7 @@ impl RewriteCounts {
     }
 }
 
-/// The names of all canonicalization rewrites: patterns, rules, and `fold OP` for each op with a folder.
+/// Returns the names of all canonicalization rewrites: patterns, rules, and `fold OP` for each op with a folder.
 pub fn rewrites(ctx: &Context) -> BTreeSet<String> {
     let infos = || ctx.dialects().iter().flat_map(|d| d.ops);
     let patterns = infos().flat_map(|info| info.patterns).map(|p| p.name.to_owned());

@@ -43,7 +43,7 @@ pub fn check(ctx: &Arc<Context>) -> Vec<DeclarationError> {
     errors
 }
 
-/// The mistake of a type: it draws a value that it does not contain, or a constant has another value.
+/// Returns the mistake of a type: it draws a value that it does not contain, or a constant has another value.
 fn type_mistake(ctx: &Context, info: &'static TypeInfo) -> Option<String> {
     let mut random = Random::of(info.decl.name);
     let examples = info.decl.examples.iter().map(|body| info.decl.example('!', body));
@@ -88,7 +88,7 @@ fn contradiction(trial: &mut Trial, info: &'static OpInfo) -> Option<String> {
     })
 }
 
-/// The first mistake that an instance shows.
+/// Returns the first mistake that an instance shows.
 fn drawn_mistake(trial: &mut Trial, info: &'static OpInfo) -> Option<String> {
     if !info.regions.is_empty() || !info.successors.is_empty() {
         return None;
@@ -177,7 +177,7 @@ fn fold_mistake(m: &Module, op: Op) -> Option<String> {
     (found != wanted).then(|| format!("its 'fold' gives {found} values for {wanted} results"))
 }
 
-/// The custom form prints a discardable attribute.
+/// Returns the custom form prints a discardable attribute.
 fn lost_attribute(m: &mut Module, op: Op, info: &OpInfo) -> Option<String> {
     const NAME: &str = "declarations.kept";
     info.format?;

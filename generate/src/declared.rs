@@ -206,7 +206,7 @@ impl Trial {
         found
     }
 
-    /// The candidate values of an attribute.
+    /// Returns the candidate values of an attribute.
     fn attrs(&mut self, spec: &AttrSpec) -> Arc<[Attr]> {
         let ctx = &self.module.ctx;
         let known = self.attrs_of.entry(std::ptr::from_ref(spec.kind));
@@ -295,7 +295,7 @@ impl Trial {
         ctx.with_element(a, Type::I1) == ctx.with_element(b, Type::I1)
     }
 
-    /// The parameters whose types satisfy a constraint.
+    /// Returns the parameters whose types satisfy a constraint.
     pub(crate) fn choices(&mut self, constraint: &'static TypeConstraint) -> Arc<[(Type, Value)]> {
         let (ctx, values) = (&self.module.ctx, &self.values);
         let fits = || values.iter().copied().filter(|(ty, _)| (constraint.check)(ctx, *ty)).collect();
@@ -303,7 +303,7 @@ impl Trial {
     }
 }
 
-/// The type of a group that follows from a type relation with an earlier group.
+/// Returns the type of a group that follows from a type relation with an earlier group.
 fn related(info: &OpInfo, name: &str, specs: &[ValueSpec], known: &[Vec<Type>]) -> Option<Type> {
     let first = || known.iter().flatten().next().copied();
     if info.traits.has(Traits::SAME_TYPE) {

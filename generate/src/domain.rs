@@ -7,7 +7,7 @@ use gradus_ir::{Attr, AttrKind, AttrText, Context, DYNAMIC, Type, TypeData};
 /// Number of constants of a declared type.
 const CONSTANTS: usize = 4;
 
-/// The types of parameters: few, so that values are reused.
+/// Returns the types of parameters: few, so that values are reused.
 pub(crate) fn types(ctx: &Context) -> Vec<Type> {
     let mut types = vec![Type::I1, Type::I8, Type::I32, Type::I64, Type::INDEX, Type::F32, Type::F64, Type::F16];
     let elems = [Type::F32, Type::I32, Type::I1, Type::I64, Type::INDEX, Type::I8];
@@ -25,7 +25,7 @@ pub(crate) fn types(ctx: &Context) -> Vec<Type> {
     types
 }
 
-/// The examples of declared types with values.
+/// Returns the examples of declared types with values.
 pub(crate) fn declared_types(ctx: &Context) -> impl Iterator<Item = Type> {
     let infos = ctx.dialects().iter().flat_map(|dialect| dialect.types);
     let valued = infos.filter(|info| info.repr.is_some() || info.draw.is_some()).map(|info| &info.decl);
@@ -42,7 +42,7 @@ fn constants(ctx: &Context) -> Vec<Attr> {
     declared_types(ctx).flat_map(|ty| [ty; CONSTANTS]).filter_map(&mut drawn).collect()
 }
 
-/// Candidate attributes of a kind: its enumeration cases, or the plain ones that satisfy its constraint.
+/// Returns candidate attributes of a kind: its enumeration cases, or the plain ones that satisfy its constraint.
 pub(crate) fn attrs(ctx: &Context, kind: &AttrKind) -> Vec<Attr> {
     let listed = match kind.text {
         AttrText::Cases(ty, cases) => cases.iter().map(|(_, value)| ctx.int_attr(ty, *value)).collect(),

@@ -7,12 +7,12 @@ use std::sync::Arc;
 /// A function that examples may call.
 const CALLEE: &str = "func.func private @double(i32) -> i32";
 
-/// The examples of an op.
+/// Returns the examples of an op.
 pub fn of(info: &OpInfo) -> impl Iterator<Item = &str> {
     info.doc.split("```mlir\n").skip(1).filter_map(|e| e.split("```").next()).map(str::trim_end)
 }
 
-/// All documentation examples of a context's ops that are valid IR.
+/// Returns all documentation examples of a context's ops that are valid IR.
 pub(crate) fn all(ctx: &Arc<Context>) -> impl Iterator<Item = Module> {
     let infos = ctx.dialects().iter().flat_map(|dialect| dialect.ops);
     infos.flat_map(|info| of(info)).filter_map(|example| program(ctx, example).ok())
@@ -57,7 +57,7 @@ fn in_function(ctx: &Arc<Context>, example: &str, guess: fn(&[&str]) -> String) 
     Err("its values are used as of several types".into())
 }
 
-/// The values that an example uses without defining them, with the types at the end of the line of first use.
+/// Returns the values that an example uses without defining them, with the types at the end of the line of first use.
 fn undefined(example: &str) -> BTreeMap<String, Vec<&str>> {
     let (mut defined, mut used) = (BTreeSet::new(), BTreeMap::new());
     for line in example.lines() {

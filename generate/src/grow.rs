@@ -78,7 +78,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The only declared op with these traits.
+    /// Returns the only declared op with these traits.
     pub(crate) fn op_with(&self, traits: Traits) -> Option<&'static OpInfo> {
         self.library.ctx.dialects().iter().flat_map(|d| d.ops).find(|info| info.traits.has(traits)).copied()
     }
@@ -135,7 +135,7 @@ impl<'a> Program<'a> {
         true
     }
 
-    /// Number of symbols that came with fragments.
+    /// Returns the number of symbols that came with fragments.
     pub(crate) fn num_symbols(&self) -> usize {
         self.symbols.len()
     }
@@ -171,7 +171,7 @@ impl<'a> Program<'a> {
         self.random.pick(parts)
     }
 
-    /// The fragments of an op.
+    /// Returns the fragments of an op.
     pub(crate) fn parts_of(&self, name: OpName) -> &'a [usize] {
         let dialect = self.library.ctx.op_dialect(name);
         let ops = self.library.by_dialect.get(dialect).and_then(|ops| ops.get(&name));

@@ -170,7 +170,7 @@ impl Library {
     }
 }
 
-/// The fragment that defines an input, and the result number.
+/// Returns the fragment that defines an input, and the result number.
 fn made_by(m: &Module, input: &FragmentInput, numbers: &FxHashMap<Op, usize>) -> Option<(usize, usize)> {
     let op = m.defining_op(input.value).filter(|_| input.constant.is_none())?;
     Some((*numbers.get(&op)?, m.results(op).position(|v| v == input.value)?))
@@ -216,7 +216,7 @@ fn fails(m: &Module, op: Op) -> Option<bool> {
     (done > 0).then_some(done < PROBES)
 }
 
-/// The values that the ops use and none of them defines.
+/// Returns the values that the ops use and none of them defines.
 fn inputs(m: &Module, root: Op, inner: &[Op]) -> Vec<FragmentInput> {
     let mut inputs: Vec<FragmentInput> = Vec::new();
     let holds = |v: Value| {
@@ -263,7 +263,7 @@ fn fix(m: &mut Module, root: Op, inner: &[Op], inputs: &mut [FragmentInput]) {
     }
 }
 
-/// The symbols that ops of a program refer to.
+/// Returns the symbols that ops of a program refer to.
 fn named(m: &Module, tables: &mut (SymbolTables, SymbolRefs)) -> FxHashSet<Op> {
     let mut named = FxHashSet::default();
     for op in m.ops_under(m.root()) {
@@ -274,7 +274,7 @@ fn named(m: &Module, tables: &mut (SymbolTables, SymbolRefs)) -> FxHashSet<Op> {
     named
 }
 
-/// The symbols that ops refer to, transitively and without duplicates. `None` if one is missing or nested.
+/// Returns the symbols that ops refer to, transitively and without duplicates. `None` if one is missing or nested.
 fn symbols(m: &Module, ops: &[Op], tables: &mut (SymbolTables, SymbolRefs)) -> Option<Box<[Op]>> {
     let mut found: Vec<Op> = Vec::new();
     let mut open = ops.to_vec();

@@ -33,18 +33,18 @@ impl Scope {
         Scope { values }
     }
 
-    /// The values of a type.
+    /// Returns the values of a type.
     pub(crate) fn of(&self, ty: Type) -> Vec<Value> {
         self.values.iter().filter(|(t, _)| *t == ty).map(|(_, v)| *v).collect()
     }
 
-    /// All values.
+    /// Returns all values.
     pub(crate) fn all(&self) -> &[(Type, Value)] {
         &self.values
     }
 }
 
-/// The nearest enclosing block whose values are available, with the op before which they are defined.
+/// Returns the nearest enclosing block whose values are available, with the op before which they are defined.
 fn outside(m: &Module, block: Block, above: &FxHashMap<Block, Block>) -> Option<(Block, Option<Op>)> {
     if let Some(&dominator) = above.get(&block) {
         return Some((dominator, None));

@@ -31,7 +31,7 @@ impl Case {
         &self.runs[0].stages[0]
     }
 
-    /// The chunk's file as an argument.
+    /// Returns the chunk's file as an argument.
     pub fn input_name(&self) -> &str {
         self.input.to_str().expect("temporary files have plain names")
     }
@@ -46,7 +46,7 @@ impl Case {
         self.first().words.get(1).is_some_and(|word| word == "check")
     }
 
-    /// The arguments of the first command of the first RUN line, with the chunk's file for `%s`.
+    /// Returns the arguments of the first command of the first RUN line, with the chunk's file for `%s`.
     pub fn command(&self) -> Vec<String> {
         let words = self.first().words[1..].iter().map(|a| a.replace("%s", self.input_name()));
         words.chain(self.first().input.iter().map(|_| self.input_name().to_owned())).collect()
@@ -64,7 +64,7 @@ impl Case {
         command
     }
 
-    /// The flags that affect parsing.
+    /// Returns the flags that affect parsing.
     pub fn reading_flags(&self) -> Vec<String> {
         self.command().into_iter().filter(|a| *a == "--allow-unregistered-dialect").collect()
     }
@@ -78,7 +78,7 @@ impl Case {
         self.command().iter().any(is_pass)
     }
 
-    /// The snapshot name for insta.
+    /// Returns the snapshot name for insta.
     pub fn snapshot_name(&self) -> String {
         let stem = self.file.file_stem().expect("is a file").to_string_lossy();
         match self.name.split_once('#') {
@@ -87,12 +87,12 @@ impl Case {
         }
     }
 
-    /// The snapshot's file.
+    /// Returns the snapshot's file.
     pub fn snapshot_path(&self) -> PathBuf {
         self.file.with_file_name(format!("{}.snap", self.snapshot_name()))
     }
 
-    /// The shell command that shows the output, relative to the package folder.
+    /// Returns the shell command that shows the output, relative to the package folder.
     pub fn reproduce(&self) -> String {
         let file = shown(&self.file);
         let line = &self.runs[0].text;

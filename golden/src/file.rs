@@ -64,7 +64,7 @@ impl Golden {
         gradus::is_generated(&self.text)
     }
 
-    /// The shell command that runs the whole file.
+    /// Returns the shell command that runs the whole file.
     pub fn reproduce(&self) -> String {
         let file = shown(&self.path);
         let lines: Vec<String> = self.runs.iter().map(|run| run.text.replace("%s", &file)).collect();

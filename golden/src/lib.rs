@@ -75,7 +75,7 @@ pub fn main(tool: &Tool, folder: impl AsRef<Path>) -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// The tool's declarations have no mistakes.
+/// Returns the tool's declarations have no mistakes.
 fn declarations(tool: &Tool) -> Result<(), Failed> {
     let errors: Vec<String> = tool.check_declarations().iter().map(ToString::to_string).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors.join("\n").into()) }
@@ -90,7 +90,7 @@ pub fn run<S: AsRef<str>>(tool: &Tool, args: &[S]) -> Output {
     Output { code, out: text(out), err: text(err) }
 }
 
-/// All files under a folder with the given extension, sorted for a deterministic order.
+/// Returns all files under a folder with the given extension, sorted for a deterministic order.
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -107,13 +107,13 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// A path relative to the folder of the tests' package.
+/// Returns a path relative to the folder of the tests' package.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).display().to_string()
 }
 
-/// The tests of one file.
+/// Returns the tests of one file.
 fn file_tests(mut golden: Golden) -> Vec<Trial> {
     let (cases, checked) = (std::mem::take(&mut golden.cases), golden.is_checked() || golden.is_run());
     let mut trials = Vec::new();
@@ -132,7 +132,7 @@ fn file_tests(mut golden: Golden) -> Vec<Trial> {
     trials
 }
 
-/// The tests of one chunk.
+/// Returns the tests of one chunk.
 fn chunk_tests(case: &Arc<Case>, checked: bool) -> Vec<Trial> {
     let test = |mode: &str, run: fn(&Case) -> Result<(), String>| {
         let (case, name) = (case.clone(), format!("{}{mode}", case.name));

@@ -141,7 +141,7 @@ impl Code {
         })
     }
 
-    /// The number of an op's results.
+    /// Returns the number of an op's results.
     pub fn num_results(&self, op: &OpCode) -> usize {
         op.writes.len()
     }
@@ -318,7 +318,7 @@ impl Maker<'_> {
     }
 }
 
-/// The specialized execution of a frequent, cheap op.
+/// Returns the specialized execution of a frequent, cheap op.
 fn simple(m: &Module, op: Op, info: &'static OpInfo) -> Option<Does> {
     let is_number = |value: Value| {
         let ty = m.value_type(value);

@@ -246,7 +246,7 @@ fn compute(scalar: &Scalar, reads: &[Read], frame: &Frame) -> Result<Option<Datu
     }))
 }
 
-/// Number of operands, read into `numbers`; `None` if one is not a number or is poison.
+/// Returns the number of operands, read into `numbers`; `None` if one is not a number or is poison.
 #[inline]
 fn numbers<T>(
     reads: &[Read],

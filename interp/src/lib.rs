@@ -83,7 +83,7 @@ impl<'m> Interpreter<'m> {
         }
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn module(&self) -> &'m Module {
         self.module
     }
@@ -106,7 +106,7 @@ impl<'m> Interpreter<'m> {
         self
     }
 
-    /// Number of reference evaluations that the kernels declined, by op name, over all calls.
+    /// Returns the number of reference evaluations that the kernels declined, by op name, over all calls.
     pub fn declined(&self) -> &FxHashMap<&'static str, u64> {
         &self.declined
     }
@@ -123,7 +123,7 @@ impl<'m> Interpreter<'m> {
         self.module.has_trait(found, Traits::FUNCTION).then_some(found)
     }
 
-    /// Number of executed ops.
+    /// Returns the number of executed ops.
     pub fn executed(&self) -> u64 {
         self.executed
     }

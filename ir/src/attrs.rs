@@ -188,7 +188,7 @@ impl Dense {
         Dense { ty, splat, data: RwLock::new(data.into()) }
     }
 
-    /// The bytes of the elements. None if they were [released](crate::Context::release_unused_constants).
+    /// Returns the bytes of the elements. None if they were [released](crate::Context::release_unused_constants).
     pub fn data(&self) -> Bytes {
         self.data.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -76,7 +76,7 @@ fn context() -> Arc<Context> {
     Context::new(&[&DIALECT])
 }
 
-/// The canonical text of a type or attribute.
+/// Returns the canonical text of a type or attribute.
 fn again(ctx: &Context, text: &str) -> Result<String, (usize, String)> {
     let printed = match text.starts_with('!') {
         true => ctx.parse_type(text).map(|ty| ctx.display_type(ty)),

@@ -110,7 +110,7 @@ fn load_of_constant(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// The source of ranked memref casts.
+/// Returns the source of ranked memref casts.
 fn uncast(m: &Module, mut memory: Value) -> Value {
     while let Some(cast) = memref::CastOp::defining(m, memory) {
         let source = cast.source(m);
@@ -122,7 +122,7 @@ fn uncast(m: &Module, mut memory: Value) -> Value {
     memory
 }
 
-/// The map in the inherent attribute `name`.
+/// Returns the map in the inherent attribute `name`.
 fn map(m: &Module, op: Op, name: &str) -> Result<AffineMap, String> {
     match m.inherent_attr(op, name).map(|a| m.ctx.attr_data(a)) {
         Some(AttrData::AffineMap(map)) => Ok((**map).clone()),

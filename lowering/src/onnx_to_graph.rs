@@ -66,12 +66,12 @@ pub fn import(
 /// Maximum number of reported errors.
 const MAX_ERRORS: usize = 20;
 
-/// The location of a named entity of the model.
+/// Returns the location of a named entity of the model.
 fn named_loc(ctx: &Context, name: &str) -> Loc {
     Loc::attr(ctx.attr(AttrData::LocName { name: ctx.str(name), child: Attr::LOC_UNKNOWN }))
 }
 
-/// The version of the standard operators that the model uses. Fails if the file is not a model.
+/// Returns the version of the standard operators that the model uses. Fails if the file is not a model.
 fn version(model: &ModelProto) -> Result<i64, String> {
     if model.graph.is_none() {
         return Err("the model has no graph".into());

@@ -128,7 +128,7 @@ impl Place {
     }
 }
 
-/// The terminator of the last block of a region.
+/// Returns the terminator of the last block of a region.
 fn terminator(m: &Module, region: Region) -> Op {
     m.region_blocks(region).next_back().and_then(|b| m.last_op(b)).expect("the region has a terminator")
 }
@@ -427,7 +427,7 @@ fn lower_forall(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// The bounds or steps of a `scf.forall`; static ones become constants.
+/// Returns the bounds or steps of a `scf.forall`; static ones become constants.
 fn controls(r: &mut ConversionRewriter<'_>, op: ForallOp, i: usize) -> Vec<Value> {
     let m = r.module();
     let (loc, statics) = (m.loc(op.0), op.statics(m, i));

@@ -7,7 +7,7 @@ use gradus_lowering::onnx::proto::*;
 use gradus_lowering::onnx_to_graph::{ImportOptions, check, import};
 use prost::Message;
 
-/// The type of a tensor of `f32`, with numbers or parameters as dimensions.
+/// Returns the type of a tensor of `f32`, with numbers or parameters as dimensions.
 fn value(name: &str, elem: DataType, dims: &[&str]) -> ValueInfoProto {
     let dim = |d: &&str| {
         let value = match d.parse() {

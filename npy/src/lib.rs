@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
         Ok(Header { dtype, big_endian, fortran, shape, bytes, end: self.base + self.text.len() })
     }
 
-    /// The element type and whether it is big-endian.
+    /// Returns the element type and whether it is big-endian.
     fn element(&mut self) -> Result<(DType, bool), String> {
         if self.peek() == Some(b'[') {
             return self.fail("structured element types are not supported");
@@ -272,7 +272,7 @@ impl<'a> Parser<'a> {
         Ok(extent)
     }
 
-    /// A quoted string; keys and element types never contain escapes.
+    /// Returns a quoted string; keys and element types never contain escapes.
     fn string(&mut self) -> Result<&'a [u8], String> {
         let Some(quote @ (b'\'' | b'"')) = self.peek() else {
             return self.fail("expected a string");
@@ -400,7 +400,7 @@ mod tests {
         }
     }
 
-    /// A tensor of `dtype` with distinct elements other than NaN.
+    /// Returns a tensor of `dtype` with distinct elements other than NaN.
     fn sample(dtype: DType, shape: &[usize]) -> Tensor {
         let len = shape.iter().product::<usize>() * dtype.size();
         let byte = |i: usize| if dtype == DType::Bool { u8::from(i.is_multiple_of(3)) } else { (i * 7 % 100) as u8 };

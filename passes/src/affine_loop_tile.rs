@@ -115,7 +115,7 @@ impl Tile {
     }
 }
 
-/// The greatest divisor of the trip count that is at most `size` and half the trip count.
+/// Returns the greatest divisor of the trip count that is at most `size` and half the trip count.
 fn divisor(m: &Module, this: ForOp, size: u32) -> u32 {
     let size = size.min(MAX_CHOSEN_SIZE);
     let Some(trips) = this.trip_count(m) else { return size };

@@ -73,7 +73,7 @@ struct ApplyRules {
 }
 
 impl ApplyRules {
-    /// The selected rules, and the cost that they lower.
+    /// Returns the selected rules, and the cost that they lower.
     fn rules(&self, m: &Module, op: Op) -> Result<RuleSet, Diagnostic> {
         let Some(target) = &self.target else { return Ok(RuleSet::new(self.given_rules(m, op)?)) };
         let error = |message: String| Diagnostic::error(m.loc(op), message);
@@ -86,7 +86,7 @@ impl ApplyRules {
         Ok(rules)
     }
 
-    /// The selected rules of the user.
+    /// Returns the selected rules of the user.
     fn given_rules(&self, m: &Module, op: Op) -> Result<Vec<CompiledRule>, Diagnostic> {
         let mut all = given(m)?;
         if all.is_empty() {

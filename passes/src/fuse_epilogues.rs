@@ -44,7 +44,7 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "clip-of-product", run: clip_of_product },
 ];
 
-/// The f32 product that defines `value`, if `user` is its only user.
+/// Returns the f32 product that defines `value`, if `user` is its only user.
 fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
     let op = m.defining_op(value).filter(|_| m.has_one_use(value))?;
     (is_product(m, op)
@@ -53,7 +53,7 @@ fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
         .then_some(op)
 }
 
-/// A bound of a product's clamp.
+/// Returns a bound of a product's clamp.
 fn bound(m: &Module, product: Op, name: &str) -> Option<f64> {
     m.ctx.as_float(m.args(product)?.attr(name)?)
 }

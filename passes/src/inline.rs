@@ -134,7 +134,7 @@ impl CallGraph {
         has_body && m.parent_op(function) == Some(root) && !self.refer.contains(&function) && !self.is_dead(function)
     }
 
-    /// Strongly connected components in bottom-up order; functions within one in source order.
+    /// Returns strongly connected components in bottom-up order; functions within one in source order.
     fn components(&self) -> Vec<Vec<Op>> {
         let mut components: Vec<Vec<NodeIndex>> = kosaraju_scc(&self.calls);
         components.iter_mut().for_each(|scc| scc.sort_unstable());
@@ -237,7 +237,7 @@ impl CallGraph {
     }
 }
 
-/// The calls among some ops.
+/// Returns the calls among some ops.
 fn calls(m: &Module, ops: &[Op]) -> Vec<Op> {
     ops.iter().copied().filter(|&op| m.has_trait(op, Traits::CALL)).collect()
 }

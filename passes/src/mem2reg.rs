@@ -72,7 +72,7 @@ fn role(m: &Module, op: Op) -> Option<SlotRole> {
     m.info(op)?.slot
 }
 
-/// The element type of a promotable slot.
+/// Returns the element type of a promotable slot.
 fn promotable(m: &Module, alloc: Op, region: Region) -> Option<Type> {
     if role(m, alloc) != Some(SlotRole::Alloc) {
         return None;
@@ -193,7 +193,7 @@ fn accesses(
     (reads, writes)
 }
 
-/// The blocks at whose start the slot is live.
+/// Returns the blocks at whose start the slot is live.
 fn live_blocks(reads: &[Block], writes: &[Block], preds: &FxHashMap<Block, Vec<Block>>) -> FxHashSet<Block> {
     let writes: FxHashSet<Block> = writes.iter().copied().collect();
     let mut live: FxHashSet<Block> = FxHashSet::default();
@@ -206,7 +206,7 @@ fn live_blocks(reads: &[Block], writes: &[Block], preds: &FxHashMap<Block, Vec<B
     live
 }
 
-/// The dominance frontier of each block.
+/// Returns the dominance frontier of each block.
 fn frontiers(
     order: &[Block],
     dominance: &Dominance,

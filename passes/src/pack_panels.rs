@@ -63,7 +63,7 @@ impl Pass for PackPanels {
     }
 }
 
-/// The place among the operands of the constant right operand of an f32 product, and its number of columns.
+/// Returns the place among the operands of the constant right operand of an f32 product, and its number of columns.
 fn factor(m: &Module, op: Op) -> Option<(usize, i64)> {
     let b = GemmOp::cast(m, op).map(|op| op.b(m)).or_else(|| IndirectGemmOp::cast(m, op).map(|op| op.b(m)))?;
     let at = m.args(op)?.operand_range("b").start;

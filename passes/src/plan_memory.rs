@@ -157,7 +157,7 @@ impl PlanMemory {
     }
 }
 
-/// The lifetimes of the allocations of a block that only its steps and copies access, counted in such ops.
+/// Returns the lifetimes of the allocations of a block that only its steps and copies access, counted in such ops.
 fn lifetimes(m: &Module, block: Block) -> Lifetimes {
     let mut all = Lifetimes::default();
     for (at, op) in (0..).zip(m.block_ops(block).filter(|&op| is_access(m, op))) {

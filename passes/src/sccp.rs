@@ -88,7 +88,7 @@ fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) -> u64 
     constants.replaced
 }
 
-/// The blocks of an op's regions as a stack: last region first, its blocks in order.
+/// Returns the blocks of an op's regions as a stack: last region first, its blocks in order.
 fn blocks_of(m: &Module, op: Op) -> Vec<Block> {
     let reversed = |&region: &Region| m.region_blocks(region).collect::<Vec<_>>().into_iter().rev();
     m.regions(op).iter().flat_map(reversed).collect()
@@ -302,7 +302,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// The constant operands; `None` while any operand is unreached.
+    /// Returns the constant operands; `None` while any operand is unreached.
     fn constants(&self, operands: &[Value]) -> Option<SmallVec<[Option<Attr>; 4]>> {
         let constant = |&v: &Value| match self.values[v] {
             Lattice::Unknown => None,
@@ -312,7 +312,7 @@ impl<'m> Solver<'m> {
         operands.iter().map(constant).collect()
     }
 
-    /// The operands as values, if all are constant.
+    /// Returns the operands as values, if all are constant.
     fn datums(&self, operands: &[Value]) -> Option<Vec<Datum>> {
         let datum = |&v: &Value| match self.values[v] {
             Lattice::Constant(attr) => self.m.ctx.attr_datum(attr),
@@ -390,7 +390,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// The next region, if constant operands decide it. Other operands are poison here, which decides nothing.
+    /// Returns the next region, if constant operands decide it. Other operands are poison here, which decides nothing.
     fn next(&self, op: Op, from: Point, sources: &[Lattice]) -> Option<Point> {
         let m = self.m;
         let datum = |lattice: &Lattice| match *lattice {
@@ -422,7 +422,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// The operands of the reached terminators of a region, joined.
+    /// Returns the operands of the reached terminators of a region, joined.
     fn yielded(&self, region: Region) -> SmallVec<[Lattice; 4]> {
         let m = self.m;
         let last = |b: Block| m.last_op(b).filter(|&op| self.reached[b] && m.successors(op).is_empty());
@@ -498,7 +498,7 @@ impl<'m> Solver<'m> {
     }
 }
 
-/// Private functions with a body that are referenced only by calls, with these calls.
+/// Returns private functions with a body that are referenced only by calls, with these calls.
 fn known_callers(m: &Module, root: Op, tables: &mut SymbolTables) -> FxHashMap<Op, Vec<Op>> {
     let mut callers: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
     let ops = m.ops_under(root);
@@ -524,8 +524,8 @@ fn known_callers(m: &Module, root: Op, tables: &mut SymbolTables) -> FxHashMap<O
     callers
 }
 
-/// The next region of a counted loop. As in MLIR, a loop is known to end after its first iteration only if no operand
-/// is needed to decide it.
+/// Returns the next region of a counted loop. As in MLIR, a loop is known to end after its first iteration only if no
+/// operand is needed to decide it.
 fn next_of_loop(m: &Module, op: Op, counted: CountedFn, from: Point, mut operands: Vec<Datum>) -> Option<Point> {
     if from != Point::Op {
         operands.fill(Datum::Poison);

@@ -88,7 +88,7 @@ impl Pass for TileParallel {
     }
 }
 
-/// The innermost parallel loops.
+/// Returns the innermost parallel loops.
 fn innermost(m: &Module, root: Op) -> Vec<ParallelOp> {
     let (mut holders, mut found) = (FxHashSet::default(), Vec::new());
     for op in m.ops_under(root).into_iter().rev() {
@@ -158,7 +158,7 @@ impl TileParallel {
         true
     }
 
-    /// The upper bound of a tile that starts at `at`, relative to `at`.
+    /// Returns the upper bound of a tile that starts at `at`, relative to `at`.
     fn box_end(&self, b: &mut Builder<'_>, loc: Loc, dim: &Dim, step: Value, at: Value) -> Value {
         if self.checks || dim.is_even(b.module) {
             return step;

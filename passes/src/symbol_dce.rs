@@ -64,7 +64,7 @@ impl Pass for SymbolDce {
     }
 }
 
-/// The direct children of a symbol table.
+/// Returns the direct children of a symbol table.
 fn members(m: &Module, table: Op) -> impl Iterator<Item = Op> + '_ {
     m.regions(table).iter().flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b))
 }

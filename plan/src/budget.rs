@@ -69,7 +69,7 @@ impl Meter {
         self.used < self.budget.steps && !self.is_late && !self.is_stopped
     }
 
-    /// A meter for a part of the work, of at most `steps`.
+    /// Returns a meter for a part of the work, of at most `steps`.
     pub(crate) fn part(&self, steps: u64) -> Meter {
         Meter { budget: Budget { steps, ..self.budget }, used: 0, next_look: 0, ..self.clone() }
     }
@@ -86,12 +86,12 @@ impl Meter {
         self.is_stopped = true;
     }
 
-    /// Number of steps so far.
+    /// Returns the number of steps so far.
     pub(crate) fn used(&self) -> u64 {
         self.used
     }
 
-    /// Number of steps that are left.
+    /// Returns the number of steps that are left.
     pub(crate) fn left(&self) -> u64 {
         self.budget.steps.saturating_sub(self.used)
     }
@@ -118,7 +118,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A number below `end`, which is not 0.
+    /// Returns a number below `end`, which is not 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }

@@ -51,7 +51,7 @@ impl FirstFit {
         (self.offsets[b], self.is_placed[b]) = (offset, true);
     }
 
-    /// The lowest offset of a buffer among the placed ones.
+    /// Returns the lowest offset of a buffer among the placed ones.
     fn lowest(&self, inst: &Instance, b: usize, meter: &mut Meter) -> u64 {
         let (lo, hi, bytes, align) = (inst.lo[b], inst.hi[b], inst.bytes[b], inst.align[b]);
         let (mut at, mut seen) = (0_u64, 0);

@@ -55,12 +55,12 @@ impl Instance {
         instance
     }
 
-    /// Number of buffers.
+    /// Returns the number of buffers.
     pub(crate) fn len(&self) -> usize {
         self.lo.len()
     }
 
-    /// The buffers that may share the offset of `b`.
+    /// Returns the buffers that may share the offset of `b`.
     pub(crate) fn partners(&self, b: usize) -> &[u32] {
         &self.partners[self.partner_starts[b] as usize..self.partner_starts[b + 1] as usize]
     }
@@ -70,12 +70,12 @@ impl Instance {
         self.partners.is_empty() && self.fixed.iter().all(|&offset| offset == FREE)
     }
 
-    /// Size of a buffer in bytes, rounded up to the granule: the distance to the next buffer is at least this.
+    /// Returns the size of a buffer in bytes, rounded up to the granule: the distance to the next buffer is at least this.
     pub(crate) fn room(&self, b: usize) -> u64 {
         self.bytes[b].next_multiple_of(self.granule)
     }
 
-    /// Sum over all buffers of the number of their sections.
+    /// Returns the sum over all buffers of the number of their sections.
     pub(crate) fn cells(&self) -> usize {
         self.lo.iter().zip(&self.hi).map(|(lo, hi)| (hi - lo) as usize).sum()
     }
@@ -108,8 +108,8 @@ impl Instance {
         self.partners = both.iter().map(|pair| pair.1).collect();
     }
 
-    /// The lower bound of each section: the sizes rounded up, without the rounding of one, which may be the topmost.
-    /// Buffers that are connected by pairs count as the largest of them.
+    /// Returns the lower bound of each section: the sizes rounded up, without the rounding of one, which may be the
+    /// topmost. Buffers that are connected by pairs count as the largest of them.
     fn loads(&self) -> Vec<u64> {
         let groups = self.groups();
         let (mut sums, mut spare) = (vec![0_u64; self.sections + 1], vec![0_u64; self.sections]);
@@ -153,7 +153,7 @@ impl Instance {
         }
     }
 
-    /// The buffers with the smallest member of their group, those connected by pairs, sorted by group.
+    /// Returns the buffers with the smallest member of their group, those connected by pairs, sorted by group.
     fn groups(&self) -> Vec<(u32, u32)> {
         let mut group: Vec<u32> = vec![u32::MAX; self.len()];
         let mut open = Vec::new();
@@ -178,7 +178,7 @@ impl Instance {
     }
 }
 
-/// Greatest common divisor.
+/// Returns the greatest common divisor.
 pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);

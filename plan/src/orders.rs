@@ -22,12 +22,12 @@ const KEYS: [Key; 7] = [
 /// Number of orders.
 pub(crate) const NUM_ORDERS: usize = KEYS.len();
 
-/// Number of sections of a buffer.
+/// Returns the number of sections of a buffer.
 fn width(inst: &Instance, b: usize) -> u32 {
     inst.hi[b] - inst.lo[b]
 }
 
-/// The buffers in one of [`NUM_ORDERS`] orders. Buffers with equal keys are in the order of the problem.
+/// Returns the buffers in one of [`NUM_ORDERS`] orders. Buffers with equal keys are in the order of the problem.
 pub(crate) fn order(inst: &Instance, number: usize) -> Vec<u32> {
     let loads = largest_loads(inst);
     let mut order: Vec<u32> = (0..inst.len() as u32).collect();
@@ -35,7 +35,7 @@ pub(crate) fn order(inst: &Instance, number: usize) -> Vec<u32> {
     order
 }
 
-/// The largest load of the sections of each buffer, with a sparse table: O(s log s + n).
+/// Returns the largest load of the sections of each buffer, with a sparse table: O(s log s + n).
 fn largest_loads(inst: &Instance) -> Vec<u64> {
     let mut rows = vec![inst.load[..inst.sections].to_vec()];
     while 2 << rows.len() <= inst.sections * 2 {
@@ -105,7 +105,7 @@ impl Improver {
         (all < limit).then_some(all)
     }
 
-    /// The offsets of the last order.
+    /// Returns the offsets of the last order.
     pub(crate) fn offsets(&self) -> &[u64] {
         &self.fit.offsets
     }

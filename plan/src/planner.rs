@@ -71,7 +71,7 @@ pub fn plan(
 /// The largest number of times that buffers are moved to other pools.
 const MAX_SPILLS: usize = 16;
 
-/// Sum of bytes beyond capacities, and sum of peaks.
+/// Returns the sum of bytes beyond capacities, and sum of peaks.
 fn rank(problem: &Problem, plan: &Plan) -> (u64, u64) {
     let beyond =
         problem.pools().iter().zip(&plan.peaks).map(|(pool, &peak)| peak.saturating_sub(pool.capacity.unwrap_or(peak)));
@@ -103,7 +103,7 @@ fn is_too_small(problem: &Problem, plan: &Plan, pool: usize) -> bool {
     problem.in_place().is_empty() && Instance::new(&alone, &[]).bound > capacity
 }
 
-/// The pools of the problem that a buffer allows.
+/// Returns the pools of the problem that a buffer allows.
 fn choices(problem: &Problem, buffer: &Buffer) -> u64 {
     buffer.pools & (u64::MAX >> (64 - problem.pools().len()))
 }
@@ -203,7 +203,7 @@ impl<'a> Planner<'a> {
         has_moved
     }
 
-    /// The solutions of all pools as a plan.
+    /// Returns the solutions of all pools as a plan.
     fn plan(&self) -> Plan {
         let mut offsets: Vec<u64> = self.problem.buffers().iter().map(|b| b.fixed.unwrap_or(0)).collect();
         for (members, solution) in self.members.iter().zip(&self.solutions) {
@@ -219,15 +219,16 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The lower bounds of the pools, which searches may have raised, for a plan with the same buffers in each pool.
+    /// Returns the lower bounds of the pools, which searches may have raised, for a plan with the same buffers in each
+    /// pool.
     fn bounds(&self, plan: &Plan) -> Vec<u64> {
         let is_same = plan.pools == self.pools;
         self.solutions.iter().map(|s| if is_same { s.bound } else { 0 }).collect()
     }
 }
 
-/// The first pools: the first that a buffer allows in which the live bytes stay within the capacity, longest and
-/// largest buffers first; without one the first that it allows.
+/// Returns the first pools: the first that a buffer allows in which the live bytes stay within the capacity, longest
+/// and largest buffers first; without one the first that it allows.
 fn assign(problem: &Problem) -> Vec<u32> {
     let buffers = problem.buffers();
     let mut pools: Vec<u32> = buffers.iter().map(|b| choices(problem, b).trailing_zeros()).collect();

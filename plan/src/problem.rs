@@ -74,17 +74,17 @@ impl Problem {
         }
     }
 
-    /// The buffers.
+    /// Returns the buffers.
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
 
-    /// The pools.
+    /// Returns the pools.
     pub fn pools(&self) -> &[Pool] {
         &self.pools
     }
 
-    /// The pairs of buffers that may share an offset while both are live.
+    /// Returns the pairs of buffers that may share an offset while both are live.
     pub fn in_place(&self) -> &[(u32, u32)] {
         &self.in_place
     }
@@ -150,12 +150,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Sum of the peaks of all pools in bytes.
+    /// Returns the sum of the peaks of all pools in bytes.
     pub fn peak(&self) -> u64 {
         self.peaks.iter().sum()
     }
 
-    /// Sum of the lower bounds of all pools in bytes.
+    /// Returns the sum of the lower bounds of all pools in bytes.
     pub fn lower_bound(&self) -> u64 {
         self.lower_bounds.iter().sum()
     }

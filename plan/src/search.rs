@@ -177,7 +177,7 @@ impl Search {
         }
     }
 
-    /// The offset of a buffer in bytes, after a plan was found.
+    /// Returns the offset of a buffer in bytes, after a plan was found.
     pub(crate) fn offset(&self, b: usize) -> u64 {
         u64::from(self.offset[b]) * self.unit
     }
@@ -393,7 +393,7 @@ impl Search {
         Some(raised)
     }
 
-    /// A number for the remaining buffers and floors of a part; 0 is no key.
+    /// Returns a number for the remaining buffers and floors of a part; 0 is no key.
     fn key(&self, part: Part) -> u64 {
         let mut key = 0x9e37_79b9_7f4a_7c15_u64 ^ u64::from(self.cap);
         let mut mix = |value: u64| {
@@ -464,8 +464,8 @@ impl Search {
         Choice { section: s as u32, floor, next }
     }
 
-    /// The preference of a candidate in the valley of sections `from..to`: larger if it ends where the valley or its
-    /// walls do.
+    /// Returns the preference of a candidate in the valley of sections `from..to`: larger if it ends where the valley
+    /// or its walls do.
     fn preference(&self, part: Part, from: u32, to: u32, b: usize) -> u64 {
         if !self.prefers_fit {
             return self.rank[b];

@@ -66,7 +66,7 @@ fn overlap(problem: &Problem, i: usize, j: usize, at: &[u64]) -> bool {
     in_time && in_memory && !(at[i] == at[j] && problem.in_place().iter().any(is_pair))
 }
 
-/// The smallest peak of one pool by trying all offsets below `limit`.
+/// Returns the smallest peak of one pool by trying all offsets below `limit`.
 fn smallest_peak(problem: &Problem, at: &mut Vec<u64>, limit: u64) -> Option<u64> {
     let i = at.len();
     let Some(buffer) = problem.buffers().get(i) else {
@@ -157,7 +157,7 @@ fn ten_thousand_plans_are_valid() {
     }
 }
 
-/// The verdicts of the validator and of the definition.
+/// Returns the verdicts of the validator and of the definition.
 fn check(problem: &Problem, plan: &Plan) -> (bool, bool) {
     let all = problem.buffers().len();
     let alone = |i: usize| {

@@ -46,7 +46,7 @@ fn shrink_signature(m: &mut Module, function: Op, side: Side, i: usize) -> bool 
     true
 }
 
-/// The calls of each symbol.
+/// Returns the calls of each symbol.
 fn calls(m: &Module) -> FxHashMap<Str, Vec<Op>> {
     let mut found: FxHashMap<Str, Vec<Op>> = FxHashMap::default();
     for op in m.ops_under(m.root()) {
@@ -193,7 +193,7 @@ fn drop_block_args(m: &mut Module, sites: &[Site]) {
     substitutes.finish(m);
 }
 
-/// The results of ops that declare control flow between them and their regions.
+/// Returns the results of ops that declare control flow between them and their regions.
 fn carried_values(m: &Module) -> Vec<Site> {
     let has_edges = |op: &Op| m.info(*op).is_some_and(|info| info.edges.is_some());
     let ops = m.ops_under(m.root()).into_iter().rev().filter(has_edges);

@@ -30,7 +30,7 @@ fn discardable(m: &Module) -> Vec<Site> {
     m.ops_under(m.root()).into_iter().flat_map(entries).collect()
 }
 
-/// Inherent attributes that are optional or differ from their default.
+/// Returns inherent attributes that are optional or differ from their default.
 fn optional(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()) {
@@ -46,7 +46,7 @@ fn optional(m: &Module) -> Vec<Site> {
     found
 }
 
-/// The `value` attributes of constants.
+/// Returns the `value` attributes of constants.
 fn values(m: &Module) -> impl Iterator<Item = (Op, Attr)> + '_ {
     let ops = m.ops_under(m.root()).into_iter().filter(|&op| m.has_trait(op, Traits::CONSTANT_LIKE));
     ops.filter_map(|op| Some((op, m.ctx.dict_get(m.props(op), Str::VALUE)?)))
@@ -61,7 +61,7 @@ fn constants(m: &Module, number: u8) -> Vec<Site> {
     values(m).filter_map(new).collect()
 }
 
-/// Integer constants, with half their value as replacement.
+/// Returns integer constants, with half their value as replacement.
 fn halves(m: &Module) -> Vec<Site> {
     let new = |(op, value): (Op, Attr)| match m.ctx.attr_data(value) {
         AttrData::Integer { ty, value: Int::Small(v) } if v.unsigned_abs() > 2 => {

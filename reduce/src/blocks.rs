@@ -13,7 +13,7 @@ pub(crate) const REDUCTIONS: &[Reduction] = &[
     Reduction::new("return early", branches, return_early),
 ];
 
-/// The blocks of all regions with more than one block.
+/// Returns the blocks of all regions with more than one block.
 pub(crate) fn graph_blocks(m: &Module) -> Vec<Block> {
     let regions = m.ops_under(m.root()).into_iter().flat_map(|op| m.regions(op).to_vec());
     regions.filter(|&r| !m.has_one_block(r)).flat_map(|r| m.region_blocks(r).collect::<Vec<_>>()).collect()
@@ -62,7 +62,7 @@ fn sides(m: &Module) -> Vec<Site> {
     found.into_iter().map(|(_, site)| site).collect()
 }
 
-/// A declared op that only branches to one block with operands.
+/// Returns a declared op that only branches to one block with operands.
 fn plain_branch(m: &Module) -> Option<&'static OpInfo> {
     let is_plain = |info: &&OpInfo| {
         info.traits.has(Traits::TERMINATOR)
@@ -120,13 +120,13 @@ fn mergeable(m: &Module) -> Vec<Site> {
     graph_blocks(m).into_iter().filter(|&b| only_way(m, b, &ways).is_some()).map(Site::Block).collect()
 }
 
-/// The branches with a single successor, keyed by that successor.
+/// Returns the branches with a single successor, keyed by that successor.
 fn only_ways(m: &Module) -> FxHashMap<Block, Op> {
     let ends = graph_blocks(m).into_iter().filter_map(|b| m.last_op(b));
     ends.filter_map(|op| if let [to] = *m.successors(op) { Some((to, op)) } else { None }).collect()
 }
 
-/// The unconditional branch that is the only predecessor edge of a block.
+/// Returns the unconditional branch that is the only predecessor edge of a block.
 fn only_way(m: &Module, block: Block, ways: &FxHashMap<Block, Op>) -> Option<Op> {
     let is_entry = m.parent_region(block).is_none_or(|r| m.entry(r) == Some(block));
     let branch = ways.get(&block).copied()?;

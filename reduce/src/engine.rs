@@ -96,7 +96,7 @@ pub fn reduce_watched(
     reduce_by(&reductions(), m, oracle, options, watch)
 }
 
-/// All reductions in one list, from coarse to fine.
+/// Returns all reductions in one list, from coarse to fine.
 pub(crate) fn reductions() -> Vec<&'static Reduction> {
     REDUCTIONS.iter().copied().flatten().collect()
 }

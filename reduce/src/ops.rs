@@ -28,13 +28,13 @@ fn is_symbol(m: &Module, op: Op) -> bool {
     symbol_name(m, op).is_some()
 }
 
-/// Erasable ops whose results are used.
+/// Returns erasable ops whose results are used.
 fn used(m: &Module) -> Vec<Site> {
     let is_used = |site: &Site| matches!(*site, Site::Op(op) if m.results(op).any(|v| !m.is_unused(v)));
     droppable(m).into_iter().filter(is_used).collect()
 }
 
-/// Erasable ops other than constants.
+/// Returns erasable ops other than constants.
 fn computed(m: &Module) -> Vec<Site> {
     let is_computed = |site: &Site| matches!(*site, Site::Op(op) if !m.has_trait(op, Traits::CONSTANT_LIKE));
     used(m).into_iter().filter(is_computed).collect()
@@ -70,7 +70,7 @@ pub(crate) fn functions(m: &Module) -> Vec<Op> {
     m.ops_under(m.root()).into_iter().filter(is_function).collect()
 }
 
-/// The terminator of a block that returns values to the caller.
+/// Returns the terminator of a block that returns values to the caller.
 pub(crate) fn returns(m: &Module, block: gradus_ir::Block) -> Option<Op> {
     m.last_op(block).filter(|&op| m.has_trait(op, Traits::RETURN_LIKE) && m.successors(op).is_empty())
 }

@@ -86,7 +86,7 @@ fn inline(m: &mut Module, op: Op, i: usize, body: Block, substitutes: &mut Subst
     Some(())
 }
 
-/// The value that `source` passes along a control-flow edge to the receiver.
+/// Returns the value that `source` passes along a control-flow edge to the receiver.
 fn carried(m: &Module, op: Op, edge: Edge, receiver: Value, source: Op) -> Option<Value> {
     let at = edge.receivers(m, op).iter().position(|&v| v == receiver)?;
     edge.carried(m, source).get(at).copied().filter(|&v| m.value_type(v) == m.value_type(receiver))

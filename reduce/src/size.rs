@@ -80,7 +80,7 @@ impl Size {
     }
 }
 
-/// Number of ops in bodies: all but the root and symbols, including terminators and constants.
+/// Returns the number of ops in bodies: all but the root and symbols, including terminators and constants.
 pub fn ops_in_bodies(m: &Module) -> usize {
     m.ops_under(m.root()).into_iter().filter(|&op| op != m.root() && gradus_ir::symbol_name(m, op).is_none()).count()
 }

@@ -165,7 +165,7 @@ pub(crate) fn set_function_inputs(m: &mut Module, function: Op, inputs: &[Type])
     }
 }
 
-/// The names of all referenced symbols.
+/// Returns the names of all referenced symbols.
 pub(crate) fn used_symbols(m: &Module) -> FxHashSet<Str> {
     let mut refs = SymbolRefs::default();
     let mut used = FxHashSet::default();
@@ -180,7 +180,7 @@ pub(crate) fn used_symbols(m: &Module) -> FxHashSet<Str> {
     used
 }
 
-/// The result of an op with regions if none of its regions runs.
+/// Returns the result of an op with regions if none of its regions runs.
 fn initial(m: &Module, value: Value, op: Op) -> Option<Value> {
     let edges = m.info(op)?.edges?;
     let edge = edges(m, op).into_iter().find(|e| e.from == Point::Op && e.to == Point::Op)?;
@@ -193,7 +193,7 @@ fn operand(m: &Module, op: Op, ty: Type) -> Option<Value> {
     m.operands(op).iter().copied().find(|&v| m.value_type(v) == ty && !own(v))
 }
 
-/// An argument of a block around `op`, or of the entry block of its region.
+/// Returns an argument of a block around `op`, or of the entry block of its region.
 fn argument(m: &Module, op: Op, ty: Type) -> Option<Value> {
     argument_but(m, op, ty, None)
 }
@@ -214,7 +214,7 @@ fn argument_but(m: &Module, op: Op, ty: Type, but: Option<Value>) -> Option<Valu
     }
 }
 
-/// A result of an op before `op`, in its block or in an enclosing block.
+/// Returns a result of an op before `op`, in its block or in an enclosing block.
 fn earlier(m: &Module, op: Op, ty: Type) -> Option<Value> {
     let mut at = op;
     loop {

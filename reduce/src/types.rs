@@ -12,7 +12,7 @@ pub(crate) const REDUCTIONS: &[Reduction] = &[
     Reduction::new("smaller types", scalars, replace_all).one_at_a_time(),
 ];
 
-/// All types of values and their component types, ordered by key.
+/// Returns all types of values and their component types, ordered by key.
 fn types(m: &Module) -> BTreeSet<Type> {
     let (mut found, mut stack) = (BTreeSet::new(), Vec::new());
     for op in m.ops_under(m.root()) {
@@ -35,7 +35,7 @@ fn types(m: &Module) -> BTreeSet<Type> {
     found
 }
 
-/// Scalar types and narrower replacements, the narrowest first.
+/// Returns scalar types and narrower replacements, the narrowest first.
 fn scalars(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for ty in types(m) {

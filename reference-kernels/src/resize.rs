@@ -99,8 +99,8 @@ impl Default for ResizeAttrs {
     }
 }
 
-/// Output shape and scale of every axis. Exactly one of `scales` and `sizes` is nonempty; both refer to `axes`, which
-/// are normalized.
+/// Returns the output shape and scale of every axis. Exactly one of `scales` and `sizes` is nonempty; both refer to `axes`,
+/// which are normalized.
 pub fn resize_dims(
     input: &[usize],
     scales: &[f32],

@@ -61,7 +61,7 @@ pub fn write(mut program: Module, out: &mut dyn Write) -> io::Result<()> {
 /// Name of the attribute of constants.
 const VALUE: &str = "value";
 
-/// A constant and its elements, if they are available.
+/// Returns a constant and its elements, if they are available.
 fn constant(m: &Module, op: Op) -> Option<(Attr, Bytes)> {
     let attr = m.inherent_attr(op, VALUE)?;
     match m.ctx.attr_data(attr) {
@@ -149,7 +149,7 @@ pub fn read(ctx: &Arc<Context>, name: &str, bytes: &Bytes) -> Result<Module, Vec
     Ok(m)
 }
 
-/// The elements of a constant.
+/// Returns the elements of a constant.
 fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, String> {
     let shape = ctx.static_shape(ty).ok_or("a constant of unknown extents")?;
     let shape: Vec<usize> =
@@ -178,7 +178,7 @@ fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {
     if all.is_empty() { Ok(()) } else { Err(all) }
 }
 
-/// The byte ranges of the sections.
+/// Returns the byte ranges of the sections.
 fn sections(bytes: &[u8]) -> Result<Vec<Range<usize>>, (usize, String)> {
     let cut = |at: usize| (at, format!("the file ends after {} bytes", bytes.len()));
     let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).ok_or(cut(at));

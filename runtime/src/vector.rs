@@ -110,7 +110,7 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The widest extension of this machine.
+    /// Returns the widest extension of this machine.
     pub fn best() -> Isa {
         [Isa::Avx512, Isa::Avx2, Isa::Neon].into_iter().find(|isa| isa.is_supported()).unwrap_or(Isa::Portable)
     }
@@ -129,7 +129,7 @@ impl Isa {
         }
     }
 
-    /// Number of vector registers.
+    /// Returns the number of vector registers.
     pub(crate) const fn registers(self) -> usize {
         match self {
             Isa::Portable => 8,

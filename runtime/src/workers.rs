@@ -32,7 +32,7 @@ impl Workers {
         Ok(Workers { team: Some(team) })
     }
 
-    /// Number of threads for work of `steps` vector operations.
+    /// Returns the number of threads for work of `steps` vector operations.
     pub fn for_steps(&self, steps: usize) -> usize {
         match &self.team {
             Some(team) if steps >= FEW_STEPS => 1 + team.size(),
@@ -40,7 +40,8 @@ impl Workers {
         }
     }
 
-    /// Number of parts of work on `threads` threads: several per thread, so that threads which start late have less to do.
+    /// Returns the number of parts of work on `threads` threads: several per thread, so that threads which start late have
+    /// less to do.
     pub fn parts(threads: usize) -> usize {
         if threads > 1 { PARTS_PER_THREAD * threads } else { 1 }
     }
@@ -112,7 +113,7 @@ impl<T: Copy> DisjointWriter<T> {
         DisjointWriter(c.as_mut_ptr())
     }
 
-    /// Pointer to an element.
+    /// Returns the pointer to an element.
     pub(crate) fn at(self, i: usize) -> *mut T {
         self.0.wrapping_add(i)
     }

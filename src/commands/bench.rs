@@ -121,7 +121,7 @@ fn ops(m: &Module, OpTimes { unit, mut ops }: OpTimes, calls: u64) -> String {
     format!("\n{}", ops.iter().map(line).collect::<String>())
 }
 
-/// Peak resident memory of this process in MiB, where the system reports it.
+/// Returns the peak resident memory of this process in MiB, where the system reports it.
 fn peak_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -103,7 +103,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
 }
 
-/// The passes of the flags, or the pipeline of the target.
+/// Returns the passes of the flags, or the pipeline of the target.
 fn pipeline(tool: &Tool, ctx: &Context, matches: &ArgMatches) -> Result<Pipeline, Failure> {
     let passes = pass_flags::pipeline(tool, matches, "builtin.module")?;
     match named(tool, matches)? {

@@ -37,7 +37,7 @@ pub(super) fn check(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>
     }
 }
 
-/// The rules of the files, or the declared rules, restricted to the given names.
+/// Returns the rules of the files, or the declared rules, restricted to the given names.
 fn chosen(
     ctx: &Arc<Context>,
     matches: &ArgMatches,

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches};
 use gradus_check::{Floats, Options};
 
-/// The flags of the comparison.
+/// Returns the flags of the comparison.
 pub(super) fn option_args() -> [Arg; 5] {
     let Options { inputs, exhaustive, fuel, seed, .. } = Options::default();
     [

@@ -73,7 +73,7 @@ fn check_declarations(tool: &Tool, streams: &mut Streams<'_>) -> Result<(), Fail
     if mistakes.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// The files of the reference, by name.
+/// Returns the files of the reference, by name.
 fn reference(tool: &Tool) -> BTreeMap<String, String> {
     let dialects = tool.dialects.iter().map(|d| (format!("{}.md", d.name), dialect(d)));
     let lists = [("passes.md", passes(tool)), ("targets.md", target::all(tool))];
@@ -284,7 +284,7 @@ fn pass(info: &PassInfo) -> String {
     text
 }
 
-/// The documentation of an option's enumeration values.
+/// Returns the documentation of an option's enumeration values.
 fn words(kind: &OptionKind) -> String {
     let OptionKind::Word(_, words) = kind else { return String::new() };
     words.iter().map(|(word, doc)| format!("; `{word}`: {doc}")).collect()

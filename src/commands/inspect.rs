@@ -92,7 +92,7 @@ struct Found {
 }
 
 impl Found {
-    /// All ops that read through address tables, in program order.
+    /// Returns all ops that read through address tables, in program order.
     fn all(m: &Module) -> Vec<Found> {
         let (mut found, mut function) = (Vec::new(), None);
         for op in m.ops_under(m.root()) {

@@ -60,7 +60,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "targets", rows: |tool| rows(tool.targets.iter().map(|target| (target.cost.name, target.cost.doc))) },
 ];
 
-/// The declarations of one kind of all dialects.
+/// Returns the declarations of one kind of all dialects.
 fn all_of<T: 'static>(tool: &Tool, of: fn(&'static Dialect) -> &'static [T]) -> impl Iterator<Item = &'static T> {
     tool.dialects.iter().flat_map(move |&dialect| of(dialect))
 }
@@ -69,7 +69,7 @@ fn rows(pairs: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Row> {
     pairs.map(|(name, doc)| Row { name: name.to_owned(), summary: summary(doc), options: &[] }).collect()
 }
 
-/// The first line, without its full stop.
+/// Returns the first line, without its full stop.
 fn summary(doc: &'static str) -> &'static str {
     doc.lines().next().unwrap_or("").trim_end_matches('.')
 }
@@ -78,12 +78,12 @@ fn pass(info: &'static PassInfo) -> Row {
     Row { name: info.name.to_owned(), summary: info.summary(), options: info.options }
 }
 
-/// A declared type or attribute, as its text begins: `#layout.tiled`.
+/// Returns a declared type or attribute, as its text begins: `#layout.tiled`.
 fn parametric(sigil: char, decl: &'static Parametric) -> Row {
     Row { name: format!("{sigil}{}", decl.name), summary: decl.summary(), options: &[] }
 }
 
-/// An enumeration, as its text begins: `#arith.fastmath`.
+/// Returns an enumeration, as its text begins: `#arith.fastmath`.
 fn enumeration(kind: &'static AttrKind) -> Option<Row> {
     let AttrText::Words { dialect, mnemonic, .. } = &kind.text else { return None };
     Some(Row { name: format!("#{dialect}.{mnemonic}"), summary: kind.summary, options: &[] })
@@ -119,7 +119,7 @@ fn list(rows: &[Row], text: &mut String) {
     }
 }
 
-/// The rules of a dialect, followed by those of its groups.
+/// Returns the rules of a dialect, followed by those of its groups.
 fn all_rules(dialect: &&'static Dialect) -> impl Iterator<Item = &'static Rule> + use<> {
     dialect.rules.iter().chain(dialect.rule_groups.iter().flat_map(|group| group.rules))
 }

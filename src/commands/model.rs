@@ -15,7 +15,7 @@ use gradus_targets::Target;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The argument `--dim batch=4`, where ONNX models are read.
+/// Returns the argument `--dim batch=4`, where ONNX models are read.
 pub fn dim_arg() -> Option<Arg> {
     let help = "Set a dimension parameter of an ONNX model, such as batch=1; others stay dynamic";
     let dim = || Arg::new("dim").long("dim").value_name("NAME=N").action(ArgAction::Append).help(help);
@@ -109,7 +109,7 @@ fn read_model(
     import(ctx, io::read(path, streams)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))
 }
 
-/// The import options for the ONNX model at `path`.
+/// Returns the import options for the ONNX model at `path`.
 #[cfg(feature = "onnx")]
 fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
     let mut dims = Vec::new();

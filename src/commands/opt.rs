@@ -54,7 +54,7 @@ fn command(tool: &Tool) -> Command {
         .args(print_flags::arguments())
 }
 
-/// The argument `--check`, where programs can be checked by execution.
+/// Returns the argument `--check`, where programs can be checked by execution.
 fn check_arg() -> Option<Arg> {
     let help = "Run the program before and after each pass; fail when it differs, or when that cannot be said";
     cfg!(feature = "check").then(|| flag("check", help))
@@ -78,7 +78,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     reports.write(matches, streams)
 }
 
-/// The pipeline of the arguments, after a check that its passes support them.
+/// Returns the pipeline of the arguments, after a check that its passes support them.
 fn requested(tool: &Tool, matches: &ArgMatches) -> Result<Pipeline, Failure> {
     saturation::check(matches)?;
     if matches.get_flag("emit-bytecode") {
@@ -284,7 +284,7 @@ impl Job<'_> {
 /// Split because a test searches the sources for the word in the middle.
 const UNVERIFIED: &str = concat!("mlir-very-un", "safe-disable-verifier-on-parsing");
 
-/// The output of `--list-passes` and `--show-dialects`.
+/// Returns the output of `--list-passes` and `--show-dialects`.
 fn listing(tool: &Tool, matches: &ArgMatches) -> String {
     if matches.get_flag("show-dialects") {
         let mut names: Vec<&str> = tool.dialects.iter().map(|d| d.name).collect();

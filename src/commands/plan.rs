@@ -73,13 +73,13 @@ fn run(_: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), 
     }
 }
 
-/// The offset of an error in the text, in bytes.
+/// Returns the offset of an error in the text, in bytes.
 fn position(text: &str, error: &CsvError) -> usize {
     let before: usize = text.split_inclusive('\n').take(error.line - 1).map(str::len).sum();
     before + error.column - 1
 }
 
-/// The budget in steps. The clock ends the work on a machine that is slower than the calibrated one.
+/// Returns the budget in steps. The clock ends the work on a machine that is slower than the calibrated one.
 fn budget(matches: &ArgMatches) -> Budget {
     let seconds: f64 = *matches.get_one("seconds").expect("has a default");
     match matches.get_one::<u64>("steps") {
@@ -124,7 +124,7 @@ fn summary(plan: &Plan) -> String {
     )
 }
 
-/// The message for a file without a plan.
+/// Returns the message for a file without a plan.
 fn message(name: &str, table: &Table<'_>, infeasible: &Infeasible) -> String {
     match infeasible.conflicts.first() {
         Some(Conflict::Overlap(a, b)) => {

@@ -6,7 +6,7 @@ use gradus_interp::Interpreter;
 use gradus_ir::Module;
 use gradus_targets::{Executable, Reference, Target};
 
-/// The arguments that [`prepare`] reads.
+/// Returns the arguments that [`prepare`] reads.
 pub fn arguments() -> impl Iterator<Item = Arg> {
     let function = Arg::new("function").long("function").value_name("NAME").default_value("main");
     let threads = Arg::new("threads").long("threads").value_name("N").value_parser(value_parser!(u16).range(1..));

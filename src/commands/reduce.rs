@@ -241,7 +241,7 @@ fn quietly<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The RUN line that checks a file with these passes.
+/// Returns the RUN line that checks a file with these passes.
 fn run_line(tool: &Tool, matches: &ArgMatches, passes: &[String]) -> String {
     let mut words = vec![format!("{} check %s", tool.name)];
     if matches.get_flag("allow-unregistered-dialect") {
@@ -255,7 +255,7 @@ fn run_line(tool: &Tool, matches: &ArgMatches, passes: &[String]) -> String {
     words.join(" ")
 }
 
-/// The flags of a pipeline.
+/// Returns the flags of a pipeline.
 fn flag_of(tool: &Tool, pipeline: &str) -> String {
     let single = pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')'));
     match single.filter(|name| tool.passes.iter().any(|info| info.name == *name)) {

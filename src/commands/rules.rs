@@ -8,7 +8,7 @@ use gradus_ir::rules::{CompiledRule, RuleSet};
 use gradus_ir::{Context, Loc, ParseOptions, verify};
 use std::sync::Arc;
 
-/// The argument `--rules FILE`.
+/// Returns the argument `--rules FILE`.
 pub(super) fn rules_arg(help: &'static str) -> Arg {
     Arg::new("rules").long("rules").value_name("FILE").action(ArgAction::Append).help(help)
 }
@@ -25,7 +25,7 @@ pub(super) fn load(ctx: &Arc<Context>, matches: &ArgMatches, streams: &mut Strea
     Ok(())
 }
 
-/// The rules of a file with their locations.
+/// Returns the rules of a file with their locations.
 pub(super) fn read(
     ctx: &Arc<Context>,
     path: &str,

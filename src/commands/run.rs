@@ -81,7 +81,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if good { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// The `NAME=FILE` pairs of an option, with known names; the name is optional if there is only one.
+/// Returns the `NAME=FILE` pairs of an option, with known names; the name is optional if there is only one.
 fn named(matches: &ArgMatches, option: &str, known: &[(String, Type)]) -> Result<Vec<(String, String)>, Failure> {
     let mut out = Vec::new();
     for text in matches.get_many::<String>(option).into_iter().flatten() {
@@ -174,7 +174,7 @@ fn value_of(ctx: &Context, name: &str, text: &str, ty: Type) -> Result<Datum, Fa
     ctx.attr_datum(attr).ok_or_else(no_value)
 }
 
-/// Number of batches: the first dimension of the inputs divided by that of the function.
+/// Returns the number of batches: the first dimension of the inputs divided by that of the function.
 fn pieces(ctx: &Context, signature: &Signature, inputs: &[Datum]) -> Result<usize, Failure> {
     let mut count = 1;
     for ((name, ty), input) in signature.inputs.iter().zip(inputs) {
@@ -236,7 +236,7 @@ fn check_declared(ctx: &Context, signature: &Signature, args: &[Datum]) -> Resul
     }
 }
 
-/// The slice of an input for one call. Scalar parameters take tensors of one element.
+/// Returns the slice of an input for one call. Scalar parameters take tensors of one element.
 pub(super) fn cut(ctx: &Context, input: &Datum, ty: Type, piece: usize, count: usize) -> Datum {
     let (ty, Datum::Tensor(tensor)) = (ctx.repr(ty), input) else { return input.clone() };
     if !ctx.is_shaped(ty) {

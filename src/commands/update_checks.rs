@@ -100,7 +100,7 @@ fn with_file_check(tool: &Tool, text: &str) -> Result<String, String> {
     }
 }
 
-/// The distinct prefixes of RUN lines with FileCheck.
+/// Returns the distinct prefixes of RUN lines with FileCheck.
 fn prefixes(runs: &[Pipeline]) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     for run in runs {
@@ -115,7 +115,7 @@ fn prefixes(runs: &[Pipeline]) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// The 0-based numbers of lines that contain only directives.
+/// Returns the 0-based numbers of lines that contain only directives.
 fn directive_lines(text: &str, prefixes: &[String]) -> Result<BTreeSet<usize>, String> {
     let options = Options { check_prefixes: prefixes.to_vec(), ..Options::default() };
     let lines: Vec<&str> = text.lines().collect();
@@ -208,7 +208,7 @@ fn place(
     }
 }
 
-/// The line ranges between markers.
+/// Returns the line ranges between markers.
 fn ranges(lines: &[&str], marker: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;

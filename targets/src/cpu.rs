@@ -30,7 +30,7 @@ pub const TARGET: Target = Target {
     ..Target::DEFAULT
 };
 
-/// The ops with kernels, and those that the pipeline lowers to them, by name.
+/// Returns the ops with kernels, and those that the pipeline lowers to them, by name.
 fn ops() -> Vec<&'static str> {
     let ops = gradus_runtime::cpu::ops().chain(gradus_lowering::graph_to_addr::ops());
     let mut names: Vec<&str> = ops.map(|info| info.name).collect();

@@ -21,7 +21,7 @@ pub trait Executable {
         Vec::new()
     }
 
-    /// The time of each op, or of the last of several ops that run as one, over all calls; `None` if it is not
+    /// Returns the time of each op, or of the last of several ops that run as one, over all calls; `None` if it is not
     /// measured.
     fn op_times(&self) -> Option<OpTimes> {
         None

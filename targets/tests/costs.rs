@@ -25,7 +25,7 @@ fn context() -> Arc<Context> {
     ctx
 }
 
-/// The prices of the program's ops on a target.
+/// Returns the prices of the program's ops on a target.
 fn prices(ctx: &Arc<Context>, target: &str) -> Vec<u64> {
     let m = parse_module(ctx, "program.mlir", PROGRAM.to_owned(), ParseOptions::default());
     let m = m.unwrap_or_else(|errors| panic!("{}", errors[0].render(ctx)));

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The cost of the cheapest acyclic choice, and the number of all choices. `None` above `most`.
+/// Returns the cost of the cheapest acyclic choice, and the number of all choices. `None` above `most`.
 pub fn cheapest(ctx: &Arc<Context>, report: &Report, cost_fn: &CostFn, most: u64) -> Option<(u64, u64)> {
     let costs = costs(ctx, report, cost_fn);
     let number = |id: &u32| report.classes.binary_search_by_key(id, |class| class.id).expect("there is such a class");
@@ -91,7 +91,7 @@ fn is_constant(report: &Report, class: &Class, node: usize) -> bool {
     matches!(report.terms[&class.nodes[node].0].kind, TermKind::Op { constant: true, .. })
 }
 
-/// The free classes: constants, and values computed only from constants.
+/// Returns the free classes: constants, and values computed only from constants.
 fn free(classes: &[Vec<Node>], is_constant: impl Fn(usize, usize) -> bool) -> Vec<bool> {
     let mut free = vec![false; classes.len()];
     loop {
@@ -108,7 +108,7 @@ fn free(classes: &[Vec<Node>], is_constant: impl Fn(usize, usize) -> bool) -> Ve
     }
 }
 
-/// The cost of each node of an op.
+/// Returns the cost of each node of an op.
 fn costs(ctx: &Arc<Context>, report: &Report, cost_fn: &CostFn) -> BTreeMap<NodeId, u64> {
     let (mut args, mut body, mut ops) = (Vec::new(), String::new(), Vec::new());
     for (id, term) in &report.terms {

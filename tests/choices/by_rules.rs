@@ -6,7 +6,7 @@ use gradus::ir::rules::{CompiledRule, apply_at};
 use gradus::ir::{Attr, Module, Op, OpName, Traits, Type, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The cost of the cheapest program, and the number of programs. `None` above `most`.
+/// Returns the cost of the cheapest program, and the number of programs. `None` above `most`.
 pub fn cheapest(m: &Module, cost_fn: &CostFn, groups: &[&str], most: u64) -> Option<(u64, u64)> {
     let asked = m.ctx.rule_groups().filter(|(group, _)| groups.contains(&group.name));
     let rules = asked.flat_map(|(_, rules)| rules.iter().cloned()).collect();
@@ -61,7 +61,7 @@ impl All<'_> {
     }
 }
 
-/// The ops of the function, in order.
+/// Returns the ops of the function, in order.
 fn body(m: &Module) -> Vec<Op> {
     let mut ops = m.ops_under(function(m));
     ops.retain(|&op| op != function(m));
@@ -71,7 +71,7 @@ fn body(m: &Module) -> Vec<Op> {
 /// The identity of an op: name, attributes, operand numbers, and types.
 type Shape = (OpName, Attr, Vec<usize>, Vec<Type>);
 
-/// The total cost of the live ops, where equal ops count once and constant ones are free.
+/// Returns the total cost of the live ops, where equal ops count once and constant ones are free.
 pub fn price(m: &Module, function: Op, cost_fn: &CostFn) -> u64 {
     let ops = body(m);
     let Some((&end, ops)) = ops.split_last() else { return 0 };

@@ -12,7 +12,7 @@ const PRODUCTS: u64 = 400;
 /// Extents of axes; a dynamic one is `None`.
 type Shape = Vec<Option<i64>>;
 
-/// The extent of an axis of a product.
+/// Returns the extent of an axis of a product.
 fn broadcast(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     match (a, b) {
         (Some(1), other) | (other, Some(1)) => other,
@@ -26,7 +26,8 @@ fn tensor(shape: &[Option<i64>], elem: &str) -> String {
     format!("tensor<{dims}{elem}>")
 }
 
-/// A product of ranks up to 5: each axis is of both operands, of one, or of none, and the first one may be dynamic.
+/// Returns a product of ranks up to 5: each axis is of both operands, of one, or of none, and the first one may be
+/// dynamic.
 fn product(random: &mut Random) -> String {
     let extents = [1, 2, 3, 5, 8];
     let result: Shape = (0..random.below(6)).map(|_| Some(random.pick(&extents))).collect();

@@ -31,7 +31,7 @@ impl Writer {
         self.value(name, shape)
     }
 
-    /// A constant with `density` percent nonzero elements.
+    /// Returns a constant with `density` percent nonzero elements.
     fn constant(&mut self, shape: &[i64], density: u64, random: &mut Random) -> usize {
         let mut one = || if random.percent(density) { random.pick(&["1.0", "-1.0", "2.0"]) } else { "0.0" };
         let text = nested(shape, &mut one);
@@ -179,7 +179,7 @@ const EXTENTS: [i64; 6] = [1, 4, 9, 16, 24, 32];
 /// Percentages of nonzero elements of constants.
 const DENSITIES: [u64; 5] = [3, 10, 30, 50, 100];
 
-/// A chain of products with transposes, reshapes and other ops between them; some values have several uses.
+/// Returns a chain of products with transposes, reshapes and other ops between them; some values have several uses.
 pub fn chain(products: u64, random: &mut Random) -> Program {
     let mut w = Writer::default();
     let shape = [random.pick(&EXTENTS), random.pick(&EXTENTS)];
@@ -202,7 +202,7 @@ pub fn chain(products: u64, random: &mut Random) -> Program {
     w.finish(&kept)
 }
 
-/// An op between products.
+/// Returns an op between products.
 fn between(w: &mut Writer, of: usize, random: &mut Random) -> usize {
     let shape = w.values[of].1.clone();
     match random.below(4) {
@@ -217,7 +217,7 @@ fn between(w: &mut Writer, of: usize, random: &mut Random) -> usize {
     }
 }
 
-/// A product with a new operand or an existing value.
+/// Returns a product with a new operand or an existing value.
 fn product(w: &mut Writer, of: usize, random: &mut Random) -> usize {
     let shape = w.values[of].1.clone();
     match random.below(9) {

@@ -4,7 +4,7 @@ use crate::support::{gradus, root};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// An operand or result without the payload and sign of NaN, which arithmetic may choose.
+/// Returns an operand or result without the payload and sign of NaN, which arithmetic may choose.
 fn plain(op: &str, value: &str) -> String {
     let nan = value.ends_with(": f32") && (value.starts_with("0x7FC") || value.starts_with("0xFFC"));
     if nan && op != "arith.bitcast" { "NaN : f32".to_owned() } else { value.to_owned() }

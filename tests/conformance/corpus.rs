@@ -31,18 +31,18 @@ impl Corpus {
         Corpus(files)
     }
 
-    /// A file, if it exists.
+    /// Returns a file, if it exists.
     pub fn get(&self, path: &str) -> Option<&[u8]> {
         self.0.get(path).map(Vec::as_slice)
     }
 
-    /// A file of text.
+    /// Returns a file of text.
     pub fn text(&self, path: &str) -> &str {
         let bytes = self.get(path).unwrap_or_else(|| panic!("the archive has no '{path}'"));
         std::str::from_utf8(bytes).unwrap_or_else(|e| panic!("'{path}': {e}"))
     }
 
-    /// The rows of the index without its header.
+    /// Returns the rows of the index without its header.
     pub fn index(&self) -> Vec<Vec<&str>> {
         self.text("index.tsv").lines().skip(1).map(|l| l.split('\t').collect()).collect()
     }

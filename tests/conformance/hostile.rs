@@ -16,12 +16,12 @@ fn nest(n: usize, open: &str, core: &str, close: &str) -> String {
     format!("{}{core}{}", open.repeat(n), close.repeat(n))
 }
 
-/// An op with one attribute.
+/// Returns an op with one attribute.
 fn attr(value: &str) -> String {
     format!("\"t.x\"() {{a={value}}} : () -> ()\n")
 }
 
-/// The concatenation of `line(0)`, `line(1)`, ...
+/// Returns the concatenation of `line(0)`, `line(1)`, ...
 fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
     (0..n).fold(String::new(), |mut all, i| {
         let _ = write!(all, "{}", line(i));

@@ -30,7 +30,7 @@ struct Case {
     dialects: Vec<&'static str>,
 }
 
-/// The cases of a kind, `valid` or `invalid`.
+/// Returns the cases of a kind, `valid` or `invalid`.
 fn cases(kind: &str) -> Vec<Case> {
     let rows = CORPUS.index().into_iter().filter(|r| r[1] == kind);
     rows.map(|r| Case { id: r[0], source: r[3], dialects: r[7].split(',').collect() }).collect()
@@ -86,12 +86,12 @@ fn custom_forms_are_those_of_mlir_opt() {
     check("custom forms are read differently", "pretty", &cases, 1221);
 }
 
-/// The line of the first error in mlir-opt's words: `LINE:COL: error: ...`.
+/// Returns the line of the first error in mlir-opt's words: `LINE:COL: error: ...`.
 fn line_of_mlir_opt(id: &str) -> Option<u32> {
     CORPUS.text(&format!("invalid/{id}.err")).split(':').next()?.trim().parse().ok()
 }
 
-/// The line of the first error of Gradus, if it has one.
+/// Returns the line of the first error of Gradus, if it has one.
 fn our_line(text: &str) -> Option<u32> {
     let ctx = gradus::dialects::context();
     let (file, offset) = read(&ctx, text).err()?.first()?.loc.as_source()?;

@@ -54,13 +54,13 @@ fn bytes(name: &str, file: &str) -> Option<Bytes> {
     CORPUS.get(&format!("{name}/{file}")).map(Bytes::copy_from_slice)
 }
 
-/// The tensors `input_0.pb`, `input_1.pb`, ...
+/// Returns the tensors `input_0.pb`, `input_1.pb`, ...
 fn tensors(name: &str, kind: &str) -> Result<Vec<Tensor>, String> {
     let files = (0..).map_while(|i| bytes(name, &format!("test_data_set_0/{kind}_{i}.pb")));
     files.map(|b| to_tensor(&decode_tensor(b)?, None)).collect()
 }
 
-/// The inputs by name.
+/// Returns the inputs by name.
 pub fn inputs(name: &str) -> Result<Vec<(String, Tensor)>, String> {
     let model = decode_model(bytes(name, "model.onnx").expect("every case has a model"))?;
     let graph = model.graph.as_ref().ok_or("no graph")?;

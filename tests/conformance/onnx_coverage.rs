@@ -33,7 +33,7 @@ fn operators() -> Vec<Operator> {
     rows.map(operator).collect()
 }
 
-/// The op that an operator becomes.
+/// Returns the op that an operator becomes.
 fn op(operator: &Operator) -> Option<&'static OpInfo> {
     // A replaced operator is imported under its new name.
     graph::operator(gradus::lowering::onnx::opset::newest_name(operator.name, 1))
@@ -61,7 +61,7 @@ fn on_cpu(operator: &Operator) -> String {
     all.into_iter().filter_map(count).collect::<Vec<_>>().join(", ")
 }
 
-/// The reason why an operator has no op.
+/// Returns the reason why an operator has no op.
 fn reason(operator: &Operator) -> String {
     match operator.about {
         "" => "not supported yet".to_owned(),

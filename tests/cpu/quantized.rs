@@ -14,7 +14,7 @@ struct Layer {
     types: String,
 }
 
-/// Random bytes with many extreme values.
+/// Returns random bytes with many extreme values.
 fn bytes(random: &mut Random, count: usize) -> Vec<u8> {
     (0..count).map(|_| [0, 255, 127, 128, random.below(256) as u8][random.below(5) as usize]).collect()
 }
@@ -91,7 +91,7 @@ impl Layer {
     }
 }
 
-/// A convolution of any stride, dilation, padding and groups, and the extents of its input.
+/// Returns a convolution of any stride, dilation, padding and groups, and the extents of its input.
 fn convolution(random: &mut Random, a: &str) -> (String, Vec<usize>) {
     let rank = 1 + random.below(3) as usize;
     let group = pick(random, &[1, 1, 2, 3, 8, 24]);
@@ -118,7 +118,7 @@ fn convolution(random: &mut Random, a: &str) -> (String, Vec<usize>) {
     (layer.text(&format!("graph.{op}"), &attrs, &format!("tensor<{}{a}>", extents(&input)), &made), input)
 }
 
-/// A matrix product, possibly batched, with the extents of the first operand.
+/// Returns a matrix product, possibly batched, with the extents of the first operand.
 fn product(random: &mut Random, a: &str) -> (String, Vec<usize>) {
     let [m, k, n] = [&[1, 3, 7, 20][..], &[1, 4, 9, 130, 700], &[1, 5, 16, 24, 70]].map(|from| pick(random, from));
     let input = if random.below(3) == 0 { vec![2, m, k] } else { vec![m, k] };

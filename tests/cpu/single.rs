@@ -205,7 +205,7 @@ fn program(case: &Case) -> String {
     if is_short(&short) { short } else { with(&format!("({}) -> {result}", tensors.join(", "))) }
 }
 
-/// The difference between a compiled program and the reference, if any.
+/// Returns the difference between a compiled program and the reference, if any.
 fn check(tool: &Tool, case: &Case, numbers: &[f64]) -> Result<(), String> {
     let text = program(case);
     let m = parse(&tool.context(), &text).ok_or_else(|| format!("it is not valid: {text}"))?;

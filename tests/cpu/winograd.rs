@@ -4,7 +4,7 @@ use super::{Layer, check, compiled, constant, extents, list, parse, pick};
 use gradus::Tool;
 use gradus::ir::random::Random;
 
-/// A layer of few tiles.
+/// Returns a layer of few tiles.
 fn small(random: &mut Random) -> Layer {
     let [channels, filters] = [(); 2].map(|()| pick(random, &[1, 3, 16, 32, 33, 64]));
     let image = [(); 2].map(|()| 1 + random.below(18) as usize);

@@ -10,7 +10,7 @@ const MAX_FILES: usize = 17;
 
 type Path = Vec<String>;
 
-/// A module's path in its crate: `text::format` for `ir/src/text/format.rs`.
+/// Returns a module's path in its crate: `text::format` for `ir/src/text/format.rs`.
 fn module(source: &Source, src: &str) -> Path {
     let rest = source.path.strip_prefix(src).unwrap_or(&source.path).trim_start_matches('/').trim_end_matches(".rs");
     let mut path: Path = rest.split('/').map(str::to_owned).collect();
@@ -20,7 +20,7 @@ fn module(source: &Source, src: &str) -> Path {
     path
 }
 
-/// The paths that a module mentions from `crate::` or `super::` on, each once for every name in braces.
+/// Returns the paths that a module mentions from `crate::` or `super::` on, each once for every name in braces.
 fn mentions(text: &str, own: &Path) -> Vec<Path> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ fn mentions(text: &str, own: &Path) -> Vec<Path> {
     found
 }
 
-/// The first names of a list in braces, without what nested braces hold.
+/// Returns the first names of a list in braces, without what nested braces hold.
 fn heads(list: &str) -> Vec<String> {
     let (mut depth, mut heads, mut item) = (1, Vec::new(), String::new());
     for c in list.chars() {
@@ -70,8 +70,8 @@ fn heads(list: &str) -> Vec<String> {
     heads.iter().map(name).filter(|name| !name.is_empty()).collect()
 }
 
-/// The modules that each module of a crate uses. A module and those around it are not told apart: `mod.rs` names its parts,
-/// and they use what it defines.
+/// Returns the modules that each module of a crate uses. A module and those around it are not told apart: `mod.rs`
+/// names its parts, and they use what it defines.
 fn uses(src: &str) -> BTreeMap<Path, BTreeSet<Path>> {
     let all: BTreeMap<Path, String> = sources(src).into_iter().map(|s| (module(&s, src), s.text)).collect();
     let used = |own: &Path, text: &String| -> BTreeSet<Path> {
@@ -86,7 +86,7 @@ fn uses(src: &str) -> BTreeMap<Path, BTreeSet<Path>> {
     all.iter().map(|(own, text)| (own.clone(), used(own, text))).collect()
 }
 
-/// The circles of a crate, as sets of modules.
+/// Returns the circles of a crate, as sets of modules.
 fn circles(graph: &BTreeMap<Path, BTreeSet<Path>>) -> Vec<BTreeSet<Path>> {
     let reached = |from: &Path| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);

@@ -10,7 +10,7 @@ const MAX_MEDIAN: usize = 25;
 /// Percentage of lines that are documentation.
 const DOC_SHARE: std::ops::RangeInclusive<usize> = 8..=25;
 
-/// The functions of a file as rustfmt writes them: name, first line from 1, and length in lines.
+/// Returns the functions of a file as rustfmt writes them: name, first line from 1, and length in lines.
 fn functions(source: &Source) -> Vec<(String, usize, usize)> {
     let lines: Vec<&str> = source.text.lines().collect();
     let mut found = Vec::new();
@@ -29,7 +29,7 @@ fn functions(source: &Source) -> Vec<(String, usize, usize)> {
     found
 }
 
-/// The name of the function whose signature begins in a line.
+/// Returns the name of the function whose signature begins in a line.
 fn function_name(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
     if let Some(public) = rest.strip_prefix("pub") {

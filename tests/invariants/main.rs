@@ -11,7 +11,7 @@ mod places;
 use std::path::{Path, PathBuf};
 use support::{files, no_failures, read, root, shown};
 
-/// The folders of the workspace's crates with sources, examples aside; the first is that of the tool.
+/// Returns the folders of the workspace's crates with sources, examples aside; the first is that of the tool.
 fn source_folders() -> Vec<String> {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the workspace has a manifest");
     let members =
@@ -27,7 +27,7 @@ struct Source {
     text: String,
 }
 
-/// The source files of a folder that are not tests, each up to its tests.
+/// Returns the source files of a folder that are not tests, each up to its tests.
 fn sources(folder: &str) -> Vec<Source> {
     let is_test = |path: &Path| {
         let path = path.display().to_string();
@@ -42,7 +42,7 @@ fn sources(folder: &str) -> Vec<Source> {
     paths.into_iter().map(source).collect()
 }
 
-/// The source files of all crates.
+/// Returns the source files of all crates.
 fn all_sources() -> Vec<Source> {
     source_folders().iter().flat_map(|folder| sources(folder)).collect()
 }

@@ -20,12 +20,12 @@ fn check(what: &str, places: impl Iterator<Item = (String, BTreeSet<String>)>) -
     count
 }
 
-/// The files in which a predicate holds for the text.
+/// Returns the files in which a predicate holds for the text.
 fn where_it_holds(sources: &[Source], holds: impl Fn(&str) -> bool) -> BTreeSet<String> {
     sources.iter().filter(|source| holds(&source.text)).map(|source| source.path.clone()).collect()
 }
 
-/// The ops that are written out, `#[op("name", ...)] ... struct Name`, with the file of each and the struct.
+/// Returns the ops that are written out, `#[op("name", ...)] ... struct Name`, with the file of each and the struct.
 fn declared_ops(sources: &[Source]) -> Vec<(&str, &str, &str)> {
     let mut found = Vec::new();
     for source in sources {

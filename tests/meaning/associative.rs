@@ -16,7 +16,7 @@ const TYPES: &[[&str; 3]] = &[
     ["tensor<2x3xf64>", "tensor<3x1xf64>", "tensor<1x2xf64>"],
 ];
 
-/// An op on three operands, grouped from the left or right, if it is valid on these types.
+/// Returns an op on three operands, grouped from the left or right, if it is valid on these types.
 fn grouped(ctx: &Arc<Context>, info: &OpInfo, [a, b, c]: [&str; 3], left: bool) -> Option<Module> {
     let elem = a.trim_end_matches('>').rsplit('x').next().unwrap_or(a);
     let shapes = ["2x3", "2x1", "2x2", "3x2", "1x3"].map(|shape| format!("tensor<{shape}x{elem}>"));

@@ -175,7 +175,7 @@ impl Domain {
         }
     }
 
-    /// Candidate attributes, one of each common kind.
+    /// Returns candidate attributes, one of each common kind.
     fn small_attributes(&self, spec: &AttrSpec, like: &Like, random: &mut Random) -> Vec<Attr> {
         let ctx = &self.ctx;
         let rank = if random.percent(60) { like.shape.len() } else { random.below(4) as usize };
@@ -245,7 +245,7 @@ impl Domain {
         Some(values)
     }
 
-    /// A value of a type, and its memory.
+    /// Returns a value of a type, and its memory.
     fn value(&self, ty: Type, extent: i64, random: &mut Random) -> Option<(Datum, Option<Vec<Datum>>)> {
         let ctx = &self.ctx;
         if let Some(width) = ctx.int_width(ty) {
@@ -294,7 +294,7 @@ impl Instance {
         Run { results: results.expect("it is registered"), memory: (0..values.memory.len()).map(held).collect() }
     }
 
-    /// The op as text.
+    /// Returns the op as text.
     pub fn text(&self) -> String {
         self.module.op_text(self.op, PrintOptions::default())
     }
@@ -312,7 +312,7 @@ pub fn extended(value: i64, width: u32, unsigned: bool) -> i64 {
     if unsigned { ((value << shift).cast_unsigned() >> shift).cast_signed() } else { value << shift >> shift }
 }
 
-/// Number of values of a group; 1 unless `free`.
+/// Returns the number of values of a group; 1 unless `free`.
 fn count(arity: Arity, free: bool, random: &mut Random) -> u64 {
     match arity {
         Arity::One => 1,

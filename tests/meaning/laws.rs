@@ -132,8 +132,8 @@ fn is_ub(run: &Run) -> bool {
     matches!(run.results, Err(Trap::Ub(_)))
 }
 
-/// The values with each operand in turn replaced by poison. Memrefs stay. Poison tensors are skipped: elements may be
-/// poison, which is not representable here, but never the shape.
+/// Returns the values with each operand in turn replaced by poison. Memrefs stay. Poison tensors are skipped: elements
+/// may be poison, which is not representable here, but never the shape.
 fn poisonings(instance: &Instance, values: &Values) -> Vec<Values> {
     let m = &instance.module;
     let is_tensor = |&i: &usize| {
@@ -167,7 +167,7 @@ fn is_less_defined(poisoned: &Run, run: &Run) -> bool {
     }
 }
 
-/// The error if a result does not have the op's result type.
+/// Returns the error if a result does not have the op's result type.
 fn wrong_type(instance: &Instance, run: &Run) -> Option<String> {
     let m = &instance.module;
     let results = run.results.as_ref().ok()?;
@@ -193,7 +193,7 @@ fn is_of_type(m: &Module, ty: gradus::ir::Type, datum: &Datum) -> bool {
     }
 }
 
-/// The error if folding with any subset of constant operands does not refine the run.
+/// Returns the error if folding with any subset of constant operands does not refine the run.
 fn folded_wrong(instance: &Instance, values: &Values, run: &Run) -> Option<String> {
     let m = &instance.module;
     let operands = m.operands(instance.op);

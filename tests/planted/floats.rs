@@ -111,8 +111,8 @@ fn check_pair(before: &str, after: &str, flags: &[&str]) -> Output {
     run(&Tool::gradus(), &[&["check", &paths[0], &paths[1]], flags].concat())
 }
 
-/// A convolution followed by batch normalization, and with normalization folded into its weights. Variance plus epsilon
-/// is 1, so that all constants are exact.
+/// Returns a convolution followed by batch normalization, and with normalization folded into its weights. Variance plus
+/// epsilon is 1, so that all constants are exact.
 fn networks() -> [String; 3] {
     let conv = |weights: &str, bias: &str| {
         format!(

@@ -21,7 +21,7 @@ fn check_program(tool: &Tool, program: &str, flags: &[&str]) -> Output {
     run(tool, &[&["check", &file], flags].concat())
 }
 
-/// The error in how a bug was found; `None` if pass and rewrite are named.
+/// Returns the error in how a bug was found; `None` if pass and rewrite are named.
 fn missed(name: &str, pass: &str, output: &Output) -> Option<String> {
     let pass_named = output.err.contains(&format!("after pass '{pass}'"));
     let rewrite_named = output.err.contains(&format!("pattern: {name}"));

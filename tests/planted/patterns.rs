@@ -53,12 +53,12 @@ fn mark(rw: &mut Rewriter<'_>, op: Op) {
     rw.modify(op, |m| m.set_attr(op, "planted.done", Some(unit)));
 }
 
-/// The previous op of that name in the block.
+/// Returns the previous op of that name in the block.
 fn before(m: &Module, op: Op, name: &str) -> Option<Op> {
     std::iter::successors(m.prev_op(op), |&op| m.prev_op(op)).find(|&op| m.name_text(op) == name)
 }
 
-/// The first nested op of that name.
+/// Returns the first nested op of that name.
 fn inside(m: &Module, op: Op, name: &str) -> Option<Op> {
     m.ops_under(op).into_iter().skip(1).find(|&op| m.name_text(op) == name)
 }

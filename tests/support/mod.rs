@@ -15,7 +15,7 @@ pub fn gradus<S: AsRef<str>>(args: &[S]) -> Output {
     gradus_golden::run(&Tool::gradus(), args)
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -25,7 +25,7 @@ pub fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// A path relative to the root of the repository, for messages.
+/// Returns a path relative to the root of the repository, for messages.
 pub fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
@@ -35,7 +35,7 @@ pub fn no_failures(rule: &str, failures: &[String]) {
     assert!(failures.is_empty(), "{rule}:\n{}", failures.join("\n"));
 }
 
-/// The reports of `saturate`, or its errors.
+/// Returns the reports of `saturate`, or its errors.
 pub fn reports(tool: &Tool, m: &mut Module, options: &str) -> Result<Vec<Report>, Vec<String>> {
     let text = format!("builtin.module(saturate{{{options}}})");
     let mut pipeline = Pipeline::parse(&text, &tool.passes).expect("the pipeline is right");
@@ -51,7 +51,7 @@ pub fn reports(tool: &Tool, m: &mut Module, options: &str) -> Result<Vec<Report>
     if result.is_ok() { Ok(reports) } else { Err(said) }
 }
 
-/// The pipeline of a target, with the numbers of its embedded machine.
+/// Returns the pipeline of a target, with the numbers of its embedded machine.
 pub fn pipeline_of(tool: &Tool, target: &str) -> String {
     let target = tool.targets.iter().find(|t| t.cost.name == target).expect("there is such a target");
     let machine = target.cost.machine(&tool.context()).expect("its machine is valid");

@@ -83,7 +83,7 @@ fn infer_depthwise(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     infer_sums(args, [m, n])
 }
 
-/// The number of results, and of window positions.
+/// Returns the number of results, and of window positions.
 fn counts(args: &OpArgs<'_>) -> [u64; 2] {
     let positions = shape(args, "bases").get(1).and_then(|&n| u64::try_from(n).ok()).unwrap_or(1);
     [args.result_types.first().map_or(1, |&ty| elements(args, ty)), positions]

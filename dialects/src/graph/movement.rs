@@ -251,7 +251,7 @@ pub struct SliceOp {
     y: OpResult<TENSOR>,
 }
 
-/// A slice without steps is a view if it is contiguous in its operand.
+/// Views a slice without steps if it is contiguous in its operand.
 fn slice_cost(args: &OpArgs<'_>) -> OpCost {
     if args.opt_operand("steps").is_none() { parts_cost(args) } else { OpCost::moved(args) }
 }

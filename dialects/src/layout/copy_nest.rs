@@ -150,7 +150,7 @@ impl CopyNest {
         CopyNest { loops, sizes, start, needed }
     }
 
-    /// Number of elements that are copied.
+    /// Returns the number of elements that are copied.
     pub fn elements(&self) -> u64 {
         self.sizes.iter().fold(1, |n, &d| n.saturating_mul(d))
     }
@@ -173,8 +173,8 @@ impl CopyNest {
         (0..parts).map(part).collect()
     }
 
-    /// The loop to divide: the one with the largest target stride, if its iterations write to disjoint ranges, one after
-    /// the other. `None` if nothing is copied.
+    /// Returns the loop to divide: the one with the largest target stride, if its iterations write to disjoint ranges,
+    /// one after the other. `None` if nothing is copied.
     fn divisible(&self) -> Option<usize> {
         let is_plain = self.loops.iter().all(|l| l.step == 1) && self.loops.len() == self.sizes.len();
         let (at, outer) = self.loops.iter().enumerate().max_by_key(|(_, l)| l.to)?;

@@ -32,7 +32,7 @@ pub fn is_view(m: &Module, op: Op) -> bool {
         && m.operands(op)[1..].iter().all(|&v| !is_memref(v))
 }
 
-/// The memory that a memref views.
+/// Returns the memory that a memref views.
 pub fn root(m: &Module, mut memref: Value) -> Value {
     while let Some(op) = m.defining_op(memref).filter(|&op| is_view(m, op)) {
         memref = m.operands(op)[0];

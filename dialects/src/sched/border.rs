@@ -57,7 +57,7 @@ pub struct ToBufferOp {
     buffer: OpResult<MEMREF>,
 }
 
-/// The tensor type with the shape and elements of a memref type.
+/// Returns the tensor type with the shape and elements of a memref type.
 pub fn contents_type(ctx: &Context, memref: Type) -> Option<Type> {
     Some(ctx.tensor_type(ctx.shape(memref)?, ctx.element_type(memref)))
 }

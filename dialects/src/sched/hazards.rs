@@ -153,7 +153,7 @@ impl Memory<'_> {
         owners.insert(start, (end, number));
     }
 
-    /// The buffer that a memref views, and its bytes there; `None` for other memory.
+    /// Returns the buffer that a memref views, and its bytes there; `None` for other memory.
     fn footprint(&mut self, at: At, value: Value) -> Result<Option<(usize, Footprint)>, String> {
         let view = BufferView::of(self.m, value);
         let buffer = view.as_ref().and_then(|view| self.numbers.get(&view.root));

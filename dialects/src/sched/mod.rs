@@ -120,7 +120,7 @@ pub struct YieldOp {
     results: Operands<TENSOR>,
 }
 
-/// Size in bytes of a value of static shape; `None` for other shapes and for elements without a size.
+/// Returns the size in bytes of a value of static shape; `None` for other shapes and for elements without a size.
 pub fn size_in_bytes(ctx: &Context, ty: Type) -> Option<u64> {
     let size = ctx.dtype(ctx.element_type(ty))?.size() as u64;
     ctx.static_shape(ty)?.iter().try_fold(size, |n, &d| n.checked_mul(u64::try_from(d).ok()?))

@@ -136,13 +136,13 @@ pub fn reads(access: &AccessFunction, text: &str, axes: &str, sizes: &[i64]) -> 
     ms.iter().map(|m| ks.iter().map(|k| read(m, k)).collect()).collect()
 }
 
-/// The base and relative addresses of a table of separable addresses.
+/// Returns the base and relative addresses of a table of separable addresses.
 pub fn sums<'t>(table: &'t AddressTable<'_>) -> (&'t [i32], &'t [i32]) {
     let Addressing::Separable { base, relative } = table.addressing() else { panic!("{table:?}") };
     (base, relative)
 }
 
-/// The bases of a table of indirect addresses.
+/// Returns the bases of a table of indirect addresses.
 pub fn bases<'t>(table: &'t AddressTable<'_>) -> &'t [i32] {
     let Addressing::Indirect { bases, .. } = table.addressing() else { panic!("{table:?}") };
     bases

@@ -5,7 +5,7 @@ use crate::program::Program;
 use egg::Id;
 use gradus_ir::Op;
 
-/// Number of nodes of all splits of `operands` operands, n³/6.
+/// Returns the number of nodes of all splits of `operands` operands, n³/6.
 pub fn num_splits(operands: usize) -> usize {
     let n = operands as u128;
     usize::try_from(n.saturating_pow(3).saturating_sub(n) / 6).unwrap_or(usize::MAX)

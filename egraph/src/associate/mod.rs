@@ -78,7 +78,7 @@ pub fn associate(program: &mut Program<'_>, approx: bool, max_nodes: usize) -> V
     left_out
 }
 
-/// The class of an op on two operands.
+/// Returns the class of an op on two operands.
 fn pair(program: &mut Program<'_>, name: OpName, a: Id, b: Id) -> Option<Id> {
     let mut state = OpState::of(name, Loc::UNKNOWN);
     for id in [a, b] {

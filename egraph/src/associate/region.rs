@@ -59,7 +59,7 @@ impl Regions {
         all
     }
 
-    /// The next root with more than two operands.
+    /// Returns the next root with more than two operands.
     pub fn next(&mut self, m: &Module) -> Option<Root> {
         loop {
             let op = self.ops.pop()?;
@@ -81,7 +81,7 @@ impl Regions {
         }
     }
 
-    /// The operands of a region, in order. `None` above the limit.
+    /// Returns the operands of a region, in order. `None` above the limit.
     pub fn operands(&self, program: &Program<'_>, root: Op) -> Option<Vec<Id>> {
         if self.operands[&root] > MAX_OPERANDS {
             return None;
@@ -97,7 +97,7 @@ impl Regions {
         Some(operands)
     }
 
-    /// The defining op of a value, if it is of the same kind.
+    /// Returns the defining op of a value, if it is of the same kind.
     fn inner(&self, program: &Program<'_>, user: Op, value: Value) -> Option<Op> {
         let m = &*program.m;
         let same = |&op: &Op| m.name(op) == m.name(user) && self.operands.contains_key(&op) && alike(m, op, user);

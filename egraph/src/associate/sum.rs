@@ -129,7 +129,7 @@ fn neighbours(sums: &[Sum]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The multiset intersection of two sorted lists.
+/// Returns the multiset intersection of two sorted lists.
 fn common(a: &[Operand], b: &[Operand]) -> Vec<Operand> {
     let (mut i, mut j, mut all) = (0, 0, Vec::new());
     while i < a.len() && j < b.len() {
@@ -163,7 +163,7 @@ fn divide(program: &mut Program<'_>, sum: &Sum, part: &[Operand]) {
     }
 }
 
-/// The class of a sum, built left to right; constants enter only when all of them are together.
+/// Returns the class of a sum, built left to right; constants enter only when all of them are together.
 fn add(program: &mut Program<'_>, name: OpName, operands: &[Operand]) -> Option<Id> {
     let (constants, others): (Vec<Operand>, Vec<Operand>) = operands.iter().partition(|(constant, _)| *constant);
     let mut sum: Option<Id> = None;

@@ -37,7 +37,7 @@ fn best(text: &str, approx: bool, max_nodes: usize) -> (Extraction, usize, Vec<L
     (found, nodes, left_out)
 }
 
-/// A chain of matrices with these dimensions, multiplied from the left.
+/// Returns a chain of matrices with these dimensions, multiplied from the left.
 fn chain(dims: &[u64], elem: &str) -> String {
     let ty = |rows: usize, columns: usize| format!("tensor<{}x{}x{elem}>", dims[rows], dims[columns]);
     let matrices = dims.len() - 1;
@@ -52,7 +52,7 @@ fn chain(dims: &[u64], elem: &str) -> String {
     text + &format!("return {last} : {}\n}}", ty(0, matrices))
 }
 
-/// The fewest multiplications for a chain of matrices, by dynamic programming.
+/// Returns the fewest multiplications for a chain of matrices, by dynamic programming.
 fn fewest(dims: &[u64]) -> u64 {
     let len = dims.len() - 1;
     let mut best = vec![vec![0; len + 1]; len];

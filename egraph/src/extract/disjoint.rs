@@ -69,7 +69,7 @@ impl Lasts {
         Lasts { words, sets: by_class, taken: vec![0; words], order: Vec::new() }
     }
 
-    /// The total cost of a disjoint subset of the classes.
+    /// Returns the total cost of a disjoint subset of the classes.
     fn pack(&mut self, classes: &[u32], costs: &[Cost]) -> Cost {
         let cost = |class: u32| costs[class as usize];
         if self.words == 0 || classes.len() < 2 {

@@ -212,7 +212,7 @@ impl Search<'_, '_> {
         single
     }
 
-    /// The first `most` open nodes among some.
+    /// Returns the first `most` open nodes among some.
     fn open(&self, nodes: &[u32], most: usize) -> Vec<u32> {
         nodes.iter().copied().filter(|&node| self.states[node as usize] == State::Open).take(most).collect()
     }

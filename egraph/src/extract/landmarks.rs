@@ -113,7 +113,7 @@ impl<'p> Landmarks<'p> {
         }
     }
 
-    /// The classes from which a most expensive chain reaches the goal at zero cost.
+    /// Returns the classes from which a most expensive chain reaches the goal at zero cost.
     fn zone(&mut self, goal: u32) -> Vec<u32> {
         let mut zone = vec![goal];
         self.in_zone[goal as usize] = true;
@@ -130,7 +130,7 @@ impl<'p> Landmarks<'p> {
         zone
     }
 
-    /// The nodes of the zone without children in it.
+    /// Returns the nodes of the zone without children in it.
     fn close(&self, zone: &[u32]) -> Vec<u32> {
         let outside = |&&child: &&u32| !self.in_zone[child as usize] && self.values[child as usize] < OUT;
         let enters = |&node: &u32| {
@@ -140,7 +140,7 @@ impl<'p> Landmarks<'p> {
         zone.iter().flat_map(|&class| self.problem.nodes(class)).filter(enters).collect()
     }
 
-    /// The nodes of the zone that can be made from classes outside it.
+    /// Returns the nodes of the zone that can be made from classes outside it.
     fn thorough(&mut self) -> Vec<u32> {
         let problem = self.problem;
         self.missing.copy_from_slice(&self.counts);

@@ -123,7 +123,7 @@ pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id],
     all
 }
 
-/// The only choice and its cost, if every class has one node: the common case where no rule matched.
+/// Returns the only choice and its cost, if every class has one node: the common case where no rule matched.
 fn only(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id]) -> Option<(Choice, Cost)> {
     let graph = &program.graph;
     if graph.classes().any(|class| class.len() > 1) {
@@ -188,7 +188,7 @@ struct Gathered {
     roots: Vec<u32>,
 }
 
-/// The cost function: zero for an op on constants only, which is folded afterwards.
+/// Returns the cost function: zero for an op on constants only, which is folded afterwards.
 pub fn costs<'p>(program: &'p Program<'_>, cost_fn: &'p CostFn) -> impl Fn(&Node) -> u64 + 'p {
     let fixed = fixed(program);
     move |node| match (node.key, node.op) {
@@ -234,7 +234,7 @@ impl Gathered {
         })
     }
 
-    /// The original program as a choice: the first op of each class, which is acyclic.
+    /// Returns the original program as a choice: the first op of each class, which is acyclic.
     fn own(&self, program: &Program<'_>) -> Vec<u32> {
         let mut own = vec![NONE; self.classes.len()];
         for &step in &program.steps {
@@ -253,7 +253,7 @@ impl Gathered {
     }
 }
 
-/// Total cost of the ops of the program.
+/// Returns the total cost of the ops of the program.
 fn cost_before(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64) -> Cost {
     let ops = program.steps.iter().filter_map(|step| match step {
         Step::Op(op) if program.nodes.contains(op) => Some(*op),
@@ -262,7 +262,7 @@ fn cost_before(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64) -> Cost {
     ops.filter_map(|op| program.node_of(op)).map(|node| Cost::from(cost(node))).sum()
 }
 
-/// The classes that are constants or computed only from constants.
+/// Returns the classes that are constants or computed only from constants.
 fn fixed(program: &Program<'_>) -> Classes {
     let (graph, mut fixed) = (&program.graph, Classes::new(&program.graph));
     let constants = graph.classes().filter(|class| class.data.constant.is_some());
@@ -288,7 +288,7 @@ fn is_fixed(program: &Program<'_>, fixed: &Classes, node: &Node) -> bool {
     }
 }
 
-/// The class of a node and its index in the class.
+/// Returns the class of a node and its index in the class.
 fn position(graph: &Graph, node: Node) -> Option<(Id, usize)> {
     let node = node.map_children(|child| graph.find(child));
     let class = graph.find(graph.lookup(node.clone())?);

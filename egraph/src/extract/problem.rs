@@ -58,47 +58,47 @@ impl Problem {
         }
     }
 
-    /// Number of classes.
+    /// Returns the number of classes.
     pub fn num_classes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn num_nodes(&self) -> usize {
         self.classes.len()
     }
 
-    /// The nodes of a class.
+    /// Returns the nodes of a class.
     pub fn nodes(&self, class: u32) -> Range<u32> {
         self.starts[class as usize]..self.starts[class as usize + 1]
     }
 
-    /// The class of a node.
+    /// Returns the class of a node.
     pub fn class(&self, node: u32) -> u32 {
         self.classes[node as usize]
     }
 
-    /// The own cost of a node.
+    /// Returns the own cost of a node.
     pub fn cost(&self, node: u32) -> Cost {
         Cost::from(self.costs[node as usize])
     }
 
-    /// The distinct operand classes of a node.
+    /// Returns the distinct operand classes of a node.
     pub fn children(&self, node: u32) -> &[u32] {
         self.children.get(node)
     }
 
-    /// The nodes with this operand class.
+    /// Returns the nodes with this operand class.
     pub fn users(&self, class: u32) -> &[u32] {
         self.users.get(class)
     }
 
-    /// The nodes without operands.
+    /// Returns the nodes without operands.
     pub fn leaves(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.num_nodes() as u32).filter(|&node| self.children(node).is_empty())
     }
 
-    /// The classes needed by the roots under a choice.
+    /// Returns the classes needed by the roots under a choice.
     pub fn needed(&self, chosen: &Chosen) -> Vec<u32> {
         let (mut seen, mut needed) = (vec![false; self.num_classes()], Vec::new());
         let mut stack = self.roots.clone();
@@ -111,7 +111,7 @@ impl Problem {
         needed
     }
 
-    /// The total cost of a choice.
+    /// Returns the total cost of a choice.
     pub fn cost_of(&self, chosen: &Chosen) -> Cost {
         self.needed(chosen).into_iter().map(|class| self.cost(chosen[class as usize])).sum()
     }

@@ -18,7 +18,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// A choice as (class, node) indices of the whole problem.
+    /// Returns a choice as (class, node) indices of the whole problem.
     pub fn in_whole<'p>(&'p self, chosen: &'p Chosen) -> impl Iterator<Item = (u32, u32)> + 'p {
         let all = self.classes.iter().zip(chosen).filter(|(_, node)| **node != NONE);
         all.map(|(&class, &node)| (class, self.nodes[node as usize]))
@@ -56,7 +56,7 @@ pub fn reduce(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32]) -> Reduc
     Reduced { free, parts }
 }
 
-/// The nodes of classes that can be made at zero cost.
+/// Returns the nodes of classes that can be made at zero cost.
 fn free(classes: &[Vec<Candidate>]) -> Vec<u32> {
     let mut free = vec![NONE; classes.len()];
     let mut users: Vec<Numbers> = vec![Numbers::new(); classes.len()];
@@ -116,7 +116,7 @@ impl Kept {
         kept
     }
 
-    /// A remaining node of at most the cost and with a subset of the children.
+    /// Returns a remaining node of at most the cost and with a subset of the children.
     fn stand_in(&self, node: &Candidate) -> Option<u32> {
         let within = |other: &Candidate| other.children.iter().all(|child| node.children.contains(child));
         self.nodes.iter().take(MAX_COMPARED).position(within).map(|i| i as u32)
@@ -151,7 +151,7 @@ impl Components {
     }
 }
 
-/// The reachable classes in order. Connected classes get the same leader, the first of them.
+/// Returns the reachable classes in order. Connected classes get the same leader, the first of them.
 fn reached(kept: &[Kept], roots: &[u32], leaders: &mut [u32]) -> Vec<u32> {
     let (mut seen, mut all, mut stack) = (vec![false; kept.len()], Vec::new(), roots.to_vec());
     while let Some(class) = stack.pop() {

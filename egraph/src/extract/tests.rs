@@ -18,8 +18,8 @@ fn node(cost: u64, children: &[u32]) -> Candidate {
     Candidate { cost, children: children.iter().copied().collect() }
 }
 
-/// Random classes with up to three nodes; the first node of each uses only earlier classes, so that a choice exists.
-/// Others may use any class, including their own.
+/// Returns random classes with up to three nodes; the first node of each uses only earlier classes, so that a choice
+/// exists. Others may use any class, including their own.
 fn random_classes(random: &mut Random, count: u32, costs: u32) -> Vec<Vec<Candidate>> {
     let mut classes = Vec::new();
     for class in 0..count {
@@ -35,7 +35,7 @@ fn random_classes(random: &mut Random, count: u32, costs: u32) -> Vec<Vec<Candid
     classes
 }
 
-/// The least cost of all choices, by enumeration.
+/// Returns the least cost of all choices, by enumeration.
 fn cheapest(classes: &[Vec<Candidate>], roots: &[u32]) -> Cost {
     let mut numbers = vec![0; classes.len()];
     let mut best = Cost::MAX;
@@ -47,7 +47,7 @@ fn cheapest(classes: &[Vec<Candidate>], roots: &[u32]) -> Cost {
     }
 }
 
-/// The cost of a choice; `None` if it is cyclic.
+/// Returns the cost of a choice; `None` if it is cyclic.
 fn cost(classes: &[Vec<Candidate>], roots: &[u32], numbers: &[usize]) -> Option<Cost> {
     fn visit(classes: &[Vec<Candidate>], class: u32, numbers: &[usize], state: &mut [u8]) -> Option<Cost> {
         match std::mem::replace(&mut state[class as usize], 1) {
@@ -70,7 +70,7 @@ fn cost(classes: &[Vec<Candidate>], roots: &[u32], numbers: &[usize]) -> Option<
     roots.iter().try_fold(0, |sum, &root| Some(sum + visit(classes, root, numbers, &mut state)?))
 }
 
-/// The result after preprocessing: node indices, cost and bound.
+/// Returns the result after preprocessing: node indices, cost and bound.
 fn extracted(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32], steps: usize) -> (Vec<usize>, Cost, Cost) {
     let reduced = reduce::reduce(classes, roots, start);
     let mut numbers = reduced.free;

@@ -67,7 +67,7 @@ impl Chosen<'_, '_> {
         node.children.iter().map(|&child| self.program.graph.find(child)).collect()
     }
 
-    /// The needed classes, operands before users.
+    /// Returns the needed classes, operands before users.
     pub fn needed(&self) -> Vec<Id> {
         let (mut seen, mut order) = (Classes::new(&self.program.graph), Vec::new());
         let mut stack: Vec<(Id, bool)> =
@@ -83,8 +83,8 @@ impl Chosen<'_, '_> {
         order
     }
 
-    /// The cost of everything that some classes need, with another node in class `at`. `None` if that is cyclic or
-    /// impossible.
+    /// Returns the cost of everything that some classes need, with another node in class `at`. `None` if that is cyclic
+    /// or impossible.
     fn total(&mut self, from: &[Id], at: Id, other: &Node) -> Option<u64> {
         let mut seen = FxHashSet::default();
         let (mut stack, mut sum) = (from.to_vec(), 0u64);
@@ -116,7 +116,7 @@ impl Chosen<'_, '_> {
         false
     }
 
-    /// The nodes of a needed class, if there are several.
+    /// Returns the nodes of a needed class, if there are several.
     pub fn candidates(&mut self, class: Id) -> Option<Choices> {
         let nodes = &self.program.graph[class].nodes;
         let mut all: Vec<Candidate> =

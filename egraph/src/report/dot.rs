@@ -3,7 +3,7 @@
 use super::{Class, Report, terms::label};
 use std::fmt::Write as _;
 
-/// All classes of several functions in one graph.
+/// Returns all classes of several functions in one graph.
 pub fn dot(reports: &[Report]) -> String {
     let mut out = String::from(
         "digraph saturated {\n  compound=true; rankdir=BT; fontname=\"monospace\";\n  \
@@ -19,12 +19,12 @@ pub fn dot(reports: &[Report]) -> String {
     out + "}\n"
 }
 
-/// The title of a function's picture.
+/// Returns the title of a function's picture.
 pub(super) fn title(report: &Report) -> String {
     format!("{}: cost {}, then {}; {}", report.function, report.before, report.after, report.end)
 }
 
-/// The caption of a class.
+/// Returns the caption of a class.
 pub(super) fn caption(class: &Class) -> String {
     match &class.name {
         Some(name) => format!("{name} : {}", class.ty),

@@ -39,7 +39,7 @@ pub fn replaced(program: &Program<'_>, choice: &Choice) -> (Vec<(Id, Id)>, usize
     (pairs, results)
 }
 
-/// The steps that make all pairs equal, in order, and whether the list is truncated.
+/// Returns the steps that make all pairs equal, in order, and whether the list is truncated.
 pub fn steps(program: &Program<'_>, rules: &[String], pairs: &[(Id, Id)]) -> (Vec<Step>, bool) {
     let journal = &program.graph.analysis.journal;
     let mut paths = Paths::new(&program.graph);

@@ -144,7 +144,7 @@ fn names(ctx: &Context, equations: &Equations) -> Vec<String> {
 /// Maximum number of steps shown for a conflict.
 const MAX_NOTES: usize = 8;
 
-/// The error for contradicting constants or types, with the rules that led to it.
+/// Returns the error for contradicting constants or types, with the rules that led to it.
 pub fn conflict(program: &Program<'_>, scope: Op, equations: &Equations) -> Option<Diagnostic> {
     let (a, b) = program.graph.analysis.conflict.as_ref()?;
     let (ctx, loc) = (&program.m.ctx, program.m.loc(scope));

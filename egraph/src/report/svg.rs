@@ -79,7 +79,7 @@ impl<'r> Picture<'r> {
         self.report.classes.binary_search_by_key(&class, |class| class.id).ok()
     }
 
-    /// The operand classes of a class's chosen node, or of all of its nodes.
+    /// Returns the operand classes of a class's chosen node, or of all of its nodes.
     fn below(&self, class: usize, chosen: bool) -> Vec<usize> {
         let own = &self.report.classes[class];
         let wanted = |place: usize| !chosen || own.chosen == Some(place);
@@ -102,7 +102,7 @@ impl<'r> Picture<'r> {
         }
     }
 
-    /// The classes of each layer, bottom to top, ordered to reduce crossings.
+    /// Returns the classes of each layer, bottom to top, ordered to reduce crossings.
     fn layers(&self) -> Vec<Vec<usize>> {
         let top = self.placed.iter().map(|placed| placed.layer).max().map_or(0, |top| top + 1);
         let mut layers = vec![Vec::new(); top];

@@ -52,14 +52,14 @@ fn term(program: &Program<'_>, names: &ValueNames, node: &Node) -> Term {
     Term { kind, operands, types, name }
 }
 
-/// The value of a constant op.
+/// Returns the value of a constant op.
 fn constant(program: &Program<'_>, op: Op) -> Option<Attr> {
     let m = &*program.m;
     let is_leaf = m.operands(op).is_empty() && m.num_results(op) == 1;
     is_leaf.then(|| m.constant(m.result(op, 0))).flatten()
 }
 
-/// The non-default attributes.
+/// Returns the non-default attributes.
 fn unusual(program: &Program<'_>, name: OpName, props: Attr) -> String {
     let ctx = &program.m.ctx;
     let specs = ctx.op_info(name).map_or(&[][..], |info| info.attrs);
@@ -104,7 +104,7 @@ fn is_constant(terms: &Terms, id: NodeId) -> bool {
     terms.get(&id).is_some_and(|term| matches!(term.kind, TermKind::Op { constant: true, .. }))
 }
 
-/// An op name without its dialect, as in rules.
+/// Returns an op name without its dialect, as in rules.
 pub fn short(op: &str) -> &str {
     op.split_once('.').map_or(op, |(_, name)| name)
 }
@@ -124,7 +124,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// The label of a node in a picture.
+/// Returns the label of a node in a picture.
 pub fn label(report: &Report, id: NodeId) -> String {
     match report.terms.get(&id).map(|term| &term.kind) {
         Some(TermKind::Op { shown, constant: true, .. }) => number(&report.terms[&id], shown),

@@ -59,7 +59,7 @@ impl Pass for BitsCost {
     }
 }
 
-/// The instructions of a machine that can rotate, but neither count bits nor take fields.
+/// Returns the instructions of a machine that can rotate, but neither count bits nor take fields.
 fn cost(m: &Module, op: Op) -> Option<i64> {
     if RotLOp::cast(m, op).is_some() || RotROp::cast(m, op).is_some() {
         return Some(1);

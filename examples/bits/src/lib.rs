@@ -7,7 +7,7 @@ mod bits_to_arith;
 pub mod dialect;
 mod raise_rotations;
 
-/// The tool.
+/// Returns the tool.
 pub fn tool() -> Tool {
     Tool::new("bits").with_dialects(&[&dialect::DIALECT]).with_passes(PASSES)
 }

@@ -23,7 +23,7 @@ pub static DIALECT: Dialect = Dialect {
     ..Dialect::DEFAULT
 };
 
-/// The tool.
+/// Returns the tool.
 pub fn tool() -> Tool {
     Tool::new("calculus").with_dialects(&[&DIALECT])
 }

@@ -12,7 +12,7 @@ pub struct Element {
 }
 
 impl Element {
-    /// The attribute of a value of a ring with this modulus and degree; `None` for other values.
+    /// Returns the attribute of a value of a ring with this modulus and degree; `None` for other values.
     pub(crate) fn of(ctx: &Context, (modulus, degree): (u64, usize), value: &Datum) -> Option<Attr> {
         let poly = value.as_own::<Poly>().ok()?;
         let coefficients: Vec<i64> = poly.0.iter().map(|c| c.cast_signed()).collect();

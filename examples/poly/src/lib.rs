@@ -24,7 +24,7 @@ pub static DIALECT: Dialect = Dialect {
     ..Dialect::DEFAULT
 };
 
-/// The tool.
+/// Returns the tool.
 pub fn tool() -> Tool {
     Tool::new("poly").with_dialects(&[&DIALECT])
 }

@@ -54,7 +54,7 @@ impl Ring {
         (number("modulus").cast_unsigned(), number("degree") as usize)
     }
 
-    /// The modulus and the number of coefficients.
+    /// Returns the modulus and the number of coefficients.
     pub fn size(self, ctx: &Context) -> (u64, usize) {
         Ring::with(&self.params(ctx))
     }

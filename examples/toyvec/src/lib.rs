@@ -7,7 +7,7 @@ use gradus::ir::{DType, Tensor, TypeData};
 use gradus::prelude::*;
 use std::collections::HashMap;
 
-/// The tool: Gradus with one more target.
+/// Returns the tool: Gradus with one more target.
 pub fn tool() -> Tool {
     Tool::new("toyvec").with_targets(&[&TARGET])
 }
@@ -116,7 +116,7 @@ fn mac(x: &[f32]) -> f32 {
     x[0] * x[1] + x[2]
 }
 
-/// The reference semantics.
+/// Returns the reference semantics.
 fn eval(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let ElementFn(function) = args.info.extension().ok_or_else(|| Trap::unsupported("is no instruction"))?;
     let tensors = data.iter().map(Datum::tensor).collect::<Result<Vec<_>, _>>()?;
@@ -254,7 +254,7 @@ impl Simulator {
     }
 }
 
-/// Number of elements of a vector.
+/// Returns the number of elements of a vector.
 fn extent(m: &Module, value: Value) -> Result<usize, String> {
     let ty = m.value_type(value);
     let shape = m.ctx.static_shape(ty).filter(|_| is_vector(&m.ctx, ty));

@@ -15,12 +15,12 @@ pub struct TooComplex;
 pub struct Captures(Vec<Option<(usize, usize)>>);
 
 impl Captures {
-    /// Start and end of a group.
+    /// Returns the start and end of a group.
     pub fn get(&self, group: u32) -> Option<(usize, usize)> {
         *self.0.get(group as usize)?
     }
 
-    /// Start and end of the whole match.
+    /// Returns the start and end of the whole match.
     pub fn whole(&self) -> (usize, usize) {
         self.0[0].expect("a match is somewhere")
     }
@@ -315,7 +315,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The leftmost-longest match that starts at or after `from`.
+    /// Returns the leftmost-longest match that starts at or after `from`.
     fn leftmost(&mut self, from: usize) -> Result<Option<(usize, usize)>, TooComplex> {
         let end = self.regex.program.len() as u32;
         let mut best: Option<(usize, usize)> = None;
@@ -355,7 +355,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The possible ends, up to `limit` and ascending, of a program range that starts at `pos`.
+    /// Returns the possible ends, up to `limit` and ascending, of a program range that starts at `pos`.
     fn ends(&mut self, range: Range, pos: usize, limit: usize) -> Result<Vec<usize>, TooComplex> {
         let (mut found, mut now, mut next) = (Vec::new(), vec![], vec![]);
         self.mark += 1;
@@ -389,7 +389,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The captures of a match from `start` to `end`: each item takes the longest text with which the rest matches.
+    /// Returns the captures of a match from `start` to `end`: each item takes the longest text with which the rest
+    /// matches.
     fn captures(&mut self, start: usize, end: usize) -> Result<Option<Captures>, TooComplex> {
         let items = &self.regex.items;
         let mut frames: Vec<Frame> = Vec::new();
@@ -424,7 +425,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The position of a group under the current choices.
+    /// Returns the position of a group under the current choices.
     fn group(&self, n: u32, frames: &[Frame]) -> Option<(usize, usize)> {
         let items = &self.regex.items;
         let at = |is: &dyn Fn(&Item) -> bool| items.iter().rposition(is).and_then(|i| frames.get(i)).map(|f| f.pos);

@@ -35,13 +35,13 @@ impl Set {
         self.0[usize::from(b >> 6)] >> (b & 63) & 1 == 1
     }
 
-    /// The complement.
+    /// Returns the complement.
     #[must_use]
     pub fn inverted(self) -> Set {
         Set(self.0.map(|word| !word))
     }
 
-    /// The closure under change of case.
+    /// Returns the closure under change of case.
     #[must_use]
     pub fn both_cases(mut self) -> Set {
         for b in b'a'..=b'z' {

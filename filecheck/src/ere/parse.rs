@@ -277,7 +277,7 @@ impl Parser<'_> {
     }
 }
 
-/// A collating element; those of several letters are not supported.
+/// Returns a collating element; those of several letters are not supported.
 fn single(name: &[u8]) -> Result<u8> {
     if let [b] = name { Ok(*b) } else { Err("invalid collating element") }
 }

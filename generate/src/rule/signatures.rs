@@ -35,13 +35,13 @@ impl Signatures {
         self.ctx.is_shaped(ty)
     }
 
-    /// Tensor types of a rank.
+    /// Returns tensor types of a rank.
     pub(super) fn tensors_of(&self, rank: i64) -> Vec<Type> {
         let fits = |ty: &Type| self.ctx.static_shape(*ty).is_some_and(|shape| shape.len() as i64 == rank);
         self.tensors.iter().copied().filter(fits).collect()
     }
 
-    /// The signatures of an op, in deterministic order.
+    /// Returns the signatures of an op, in deterministic order.
     pub(super) fn of(&mut self, op: OpName) -> Arc<[Signature]> {
         let ctx = &self.ctx;
         let takes = |info: &OpInfo, ty: Type| info.operands.first().is_none_or(|spec| (spec.ty.check)(ctx, ty));
@@ -55,7 +55,7 @@ impl Signatures {
     }
 }
 
-/// The types to try: mostly scalars, and small vectors and tensors.
+/// Returns the types to try: mostly scalars, and small vectors and tensors.
 fn types(ctx: &Context) -> Vec<Type> {
     let scalars =
         [Type::I1, Type::I8, Type::I16, Type::I32, Type::I64, Type::INDEX, Type::F16, Type::BF16, Type::F32, Type::F64];
@@ -68,8 +68,8 @@ fn types(ctx: &Context) -> Vec<Type> {
     types
 }
 
-/// The types to try for ops on tensors only, as in networks: many tensors with equal numbers of elements, images and
-/// filters of compatible shapes, and a few dynamic ones.
+/// Returns the types to try for ops on tensors only, as in networks: many tensors with equal numbers of elements,
+/// images and filters of compatible shapes, and a few dynamic ones.
 fn tensors(ctx: &Context) -> Vec<Type> {
     let float: &[&[i64]] = &[
         &[],

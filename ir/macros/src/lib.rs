@@ -182,7 +182,7 @@ fn emit_params(
     })
 }
 
-/// The first line of a doc comment as a part of a sentence: "a ring of polynomials".
+/// Returns the first line of a doc comment as a part of a sentence: "a ring of polynomials".
 fn summary(doc: &str) -> String {
     let line = doc.trim().lines().next().unwrap_or("").trim_end_matches('.');
     let mut rest = line.chars();

@@ -112,7 +112,7 @@ mod tests {
     use crate::{ATTR, Args, Kind, OP, TYPE, emit};
     use syn::ItemStruct;
 
-    /// The error of a declaration.
+    /// Returns the error of a declaration.
     fn error(args: &str, item: &str) -> String {
         error_of(&OP, args, item)
     }

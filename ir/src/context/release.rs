@@ -37,7 +37,7 @@ impl Context {
         }
     }
 
-    /// The attributes that types and other attributes contain, except for entries of dictionaries.
+    /// Returns the attributes that types and other attributes contain, except for entries of dictionaries.
     fn parts_of_types_and_attrs(&self) -> FxHashSet<Attr> {
         let mut parts = FxHashSet::default();
         let pieces = |body: &[Piece], parts: &mut FxHashSet<Attr>| {

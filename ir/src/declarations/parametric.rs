@@ -66,7 +66,7 @@ fn param_mistake(ctx: &Context, spec: &AttrSpec) -> Option<String> {
     }
 }
 
-/// An example that cannot be read, or is printed so that it cannot be read again.
+/// Returns an example that cannot be read, or is printed so that it cannot be read again.
 fn example_mistake(ctx: &Context, decl: &Parametric, sigil: char, body: &str) -> Option<String> {
     let again = |text: &str| match sigil {
         '!' => ctx.parse_type(text).map(|ty| ctx.display_type(ty)),

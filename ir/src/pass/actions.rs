@@ -146,7 +146,7 @@ impl Actions {
         &mut self.counters[at]
     }
 
-    /// The counters as printed by `--mlir-print-debug-counter`: seen, skip, count.
+    /// Returns the counters as printed by `--mlir-print-debug-counter`: seen, skip, count.
     pub fn counters(&self) -> String {
         let mut rows: Vec<&Counter> = self.counters.iter().collect();
         rows.sort_by(|a, b| a.tag.cmp(&b.tag));
@@ -155,7 +155,7 @@ impl Actions {
         format!("DebugCounter counters:\n{}", rows.iter().map(row).collect::<String>())
     }
 
-    /// Number of rewrites so far.
+    /// Returns the number of rewrites so far.
     pub fn rewrites(&self) -> u64 {
         self.rewrites
     }

@@ -47,7 +47,7 @@ impl<'a> PassContext<'a> {
         self.reports.push(report);
     }
 
-    /// The action manager, if actions are counted or observed.
+    /// Returns the action manager, if actions are counted or observed.
     pub fn actions(&mut self) -> Option<&mut Actions> {
         self.actions.as_deref_mut()
     }

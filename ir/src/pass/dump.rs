@@ -113,8 +113,8 @@ impl<'r> Dumps<'r> {
         }
     }
 
-    /// The file name, such as `builtin_module_no-symbol-name/func_func_f/0_1_cse.mlir`: the enclosing ops and the print
-    /// numbers.
+    /// Returns the file name, such as `builtin_module_no-symbol-name/func_func_f/0_1_cse.mlir`: the enclosing ops and
+    /// the print numbers.
     fn file_name(&mut self, info: &PassInfo, m: &Module, op: Op) -> PathBuf {
         self.prints.entry(op).and_modify(|n| *n += 1).or_insert(0);
         let (mut folders, mut numbers) = (Vec::new(), Vec::new());
@@ -142,7 +142,7 @@ pub(super) fn symbol(m: &Module, op: Op) -> String {
     symbol_name(m, op).map_or(String::new(), |name| format!(": @{}", m.ctx.text(name)))
 }
 
-/// A hash of the op's text.
+/// Returns a hash of the op's text.
 fn fingerprint(m: &Module, op: Op) -> u64 {
     struct Hash(std::hash::DefaultHasher);
     impl std::io::Write for Hash {

@@ -100,12 +100,12 @@ impl PassInfo {
         make: |_| Err("this pass cannot be made".into()),
     };
 
-    /// The first line of the documentation, without its full stop.
+    /// Returns the first line of the documentation, without its full stop.
     pub fn summary(&self) -> &'static str {
         self.doc.lines().next().unwrap_or("").trim_end_matches('.')
     }
 
-    /// The name in reports.
+    /// Returns the name in reports.
     pub(crate) fn class_name(&self) -> String {
         if !self.class.is_empty() {
             return self.class.to_owned();

@@ -36,7 +36,7 @@ pub enum OptionKind {
 }
 
 impl OptionKind {
-    /// The placeholder in help texts.
+    /// Returns the placeholder in help texts.
     pub fn placeholder(&self) -> String {
         match self {
             OptionKind::Bool(_) => "<bool>".into(),
@@ -48,7 +48,7 @@ impl OptionKind {
         }
     }
 
-    /// The default as text; empty for none.
+    /// Returns the default as text; empty for none.
     pub fn default_text(&self) -> String {
         Setting::default_of(*self).to_string()
     }
@@ -169,7 +169,7 @@ impl Options {
         }
     }
 
-    /// The value of an integer option. Panics if it is not declared as such.
+    /// Returns the value of an integer option. Panics if it is not declared as such.
     pub fn int(&self, name: &str) -> i64 {
         match self.setting(name) {
             Setting::Int(n) => *n,
@@ -177,7 +177,7 @@ impl Options {
         }
     }
 
-    /// The value of a float option. Panics if it is not declared as such.
+    /// Returns the value of a float option. Panics if it is not declared as such.
     pub fn float(&self, name: &str) -> f64 {
         match self.setting(name) {
             Setting::Float(x) => *x,
@@ -185,7 +185,7 @@ impl Options {
         }
     }
 
-    /// The value of a text or enumeration option. Panics if it is not declared as such.
+    /// Returns the value of a text or enumeration option. Panics if it is not declared as such.
     pub fn text(&self, name: &str) -> &str {
         match self.setting(name) {
             Setting::Text(text) => text,
@@ -193,7 +193,7 @@ impl Options {
         }
     }
 
-    /// The value of a list option. Panics if it is not declared as such.
+    /// Returns the value of a list option. Panics if it is not declared as such.
     pub fn list(&self, name: &str) -> &[String] {
         match self.setting(name) {
             Setting::List(items) => items,
@@ -239,8 +239,8 @@ fn next_argument<'t>(rest: &mut &'t str) -> Option<(&'t str, Option<&'t str>)> {
     Some((name, Some(unquoted(&value[..end]))))
 }
 
-/// The end of the value at the start of the text: the first byte that `ends` outside quotes and braces. An unclosed
-/// quote or brace is an ordinary character.
+/// Returns the end of the value at the start of the text: the first byte that `ends` outside quotes and braces. An
+/// unclosed quote or brace is an ordinary character.
 fn end_of_value(text: &str, ends: impl Fn(u8) -> bool) -> usize {
     let closing = closing_braces(text);
     let mut at = 0;

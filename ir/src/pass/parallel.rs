@@ -87,7 +87,7 @@ struct Outcome<W> {
 }
 
 impl RunOptions {
-    /// Maximum number of threads.
+    /// Returns the maximum number of threads.
     pub fn max_threads(&self) -> usize {
         match self.threads {
             0 => thread::available_parallelism().map_or(1, usize::from),
@@ -146,7 +146,7 @@ impl Runner<'_> {
         Some(result)
     }
 
-    /// The functions per thread, balanced by their sizes at the first division.
+    /// Returns the functions per thread, balanced by their sizes at the first division.
     fn parts<'f>(&mut self, m: &Module, op: Op, functions: &'f [Op]) -> Option<Vec<&'f [Op]>> {
         if self.threads < 2 || !are_divisible(m, op, functions) {
             return None;
@@ -192,7 +192,7 @@ fn sizes(m: &Module, functions: &[Op]) -> Vec<usize> {
     functions.iter().map(|&f| count_ops(m, f)).collect()
 }
 
-/// The functions per thread; `None` if one thread suffices.
+/// Returns the functions per thread; `None` if one thread suffices.
 fn parts<'f>(functions: &'f [Op], sizes: &[usize], threads: usize) -> Option<Vec<&'f [Op]>> {
     let ranges = partition(sizes, threads.min(functions.len()));
     (ranges.len() > 1).then(|| ranges.into_iter().map(|r| &functions[r]).collect())

@@ -83,7 +83,7 @@ impl Pipeline {
         self.steps.is_empty()
     }
 
-    /// Name of the op that the pipeline runs on, or `any`.
+    /// Returns the name of the op that the pipeline runs on, or `any`.
     pub fn anchor(&self) -> &str {
         &self.anchor
     }

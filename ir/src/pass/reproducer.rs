@@ -68,7 +68,7 @@ impl Pipeline {
     }
 }
 
-/// The pipeline that runs one pass on ops at this nesting.
+/// Returns the pipeline that runs one pass on ops at this nesting.
 pub(super) fn local_pipeline(m: &Module, op: Op, pass: &str) -> String {
     let (mut text, mut at) = (pass.to_owned(), Some(op));
     while let Some(op) = at {

@@ -67,7 +67,7 @@ pub struct Passed<'a> {
 }
 
 impl Passed<'_> {
-    /// The pipeline that runs this pass alone, with its non-default options, on ops at the same nesting.
+    /// Returns the pipeline that runs this pass alone, with its non-default options, on ops at the same nesting.
     pub fn pipeline_text(&self) -> String {
         let default = Options::parse(self.info.options, "").is_ok_and(|default| default == *self.options);
         let options = if default { String::new() } else { self.options.to_string() };
@@ -413,7 +413,7 @@ fn inner_ops(m: &Module, op: Op) -> Vec<Op> {
     regions.flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b)).collect()
 }
 
-/// Index of the pipeline that runs on `op`.
+/// Returns the index of the pipeline that runs on `op`.
 fn pipeline_for(list: &[Pipeline], m: &Module, op: Op) -> Option<usize> {
     let fits = |p: &Pipeline| match p.anchor.as_str() {
         ANY => m.has_trait(op, Traits::ISOLATED),

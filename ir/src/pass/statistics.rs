@@ -14,7 +14,7 @@ pub enum Display {
     List,
 }
 
-/// The frame of a report's title.
+/// Returns the frame of a report's title.
 pub(super) fn title(text: &str) -> String {
     let line = format!("==={}===\n", "-".repeat(73));
     format!("{line}{:indent$}{text}\n{line}", "", indent = (80 - text.len()) / 2)
@@ -70,13 +70,13 @@ impl Pipeline {
         }
     }
 
-    /// The name of the pipeline in reports.
+    /// Returns the name of the pipeline in reports.
     pub(super) fn report_name(&self) -> String {
         format!("'{}' Pipeline", self.anchor)
     }
 }
 
-/// The name of several pipelines in one step in reports.
+/// Returns the name of several pipelines in one step in reports.
 pub(super) fn collection_name(pipelines: &[Pipeline]) -> Option<String> {
     let names: Vec<String> = pipelines.iter().map(|p| format!("'{}'", p.anchor)).collect();
     (pipelines.len() > 1).then(|| format!("Pipeline Collection : [{}]", names.join(", ")))

@@ -226,7 +226,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResu
     Ok(())
 }
 
-/// The error of a word at byte `at` that is not among the words of an attribute.
+/// Returns the error of a word at byte `at` that is not among the words of an attribute.
 fn unknown_case<T>(
     p: &Parser<'_>,
     info: &OpInfo,

@@ -7,7 +7,7 @@ use gradus_ir::control::is_loop;
 use gradus_ir::conversion::{ConversionRewriter, Match};
 use gradus_ir::{Module, Op, PatternRewriter, Value};
 
-/// The products of each size and the following ones.
+/// Returns the products of each size and the following ones.
 fn strides(e: &mut Emitter<'_, '_>, basis: &[Mixed], promise: &'static str) -> Vec<Value> {
     let (mut dynamic, mut fixed) = (None, 1i64);
     let mut strides = Vec::new();
@@ -30,7 +30,7 @@ fn strides(e: &mut Emitter<'_, '_>, basis: &[Mixed], promise: &'static str) -> V
     strides
 }
 
-/// The sizes, constants as numbers, without the first dimension, which does not contribute.
+/// Returns the sizes, constants as numbers, without the first dimension, which does not contribute.
 fn inner_sizes(m: &Module, mut basis: Vec<Mixed>, indices: usize) -> Vec<Mixed> {
     fold_entries(m, &mut basis, false);
     basis.drain(..usize::from(basis.len() == indices && indices > 0));
@@ -90,7 +90,7 @@ pub(super) fn lower_linearize(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// Number of enclosing loops, from the innermost, in which the value is invariant.
+/// Returns the number of enclosing loops, from the innermost, in which the value is invariant.
 fn loops_outside(m: &Module, op: Op, value: Value) -> usize {
     let mut count = 0;
     let mut at = op;

@@ -100,7 +100,7 @@ impl Schedule {
         (!former.schedule.drafts.is_empty()).then_some(former.schedule)
     }
 
-    /// The values of the pass's statistics.
+    /// Returns the values of the pass's statistics.
     pub(super) fn statistics(&self) -> [(&'static str, u64); 4] {
         let count = |is: fn(&Draft) -> bool| self.drafts.iter().filter(|draft| is(draft)).count() as u64;
         let steps = count(|draft| matches!(draft, Draft::Compute { .. }));
@@ -173,7 +173,7 @@ impl Former<'_> {
         }
     }
 
-    /// The memory of a value; arguments and constants get it when first asked for.
+    /// Returns the memory of a value; arguments and constants get it when first asked for.
     fn place(&mut self, value: Value) -> Place {
         if let Some(&place) = self.schedule.places.get(&value) {
             return place;
@@ -228,7 +228,7 @@ impl Former<'_> {
         Some(())
     }
 
-    /// The computed value that `value` is all of, through views, and its draft, if it is used nowhere else.
+    /// Returns the computed value that `value` is all of, through views, and its draft, if it is used nowhere else.
     fn only_producer(&self, mut value: Value) -> Option<(Value, usize)> {
         let m = self.m;
         let bytes = |v: Value| size_in_bytes(&m.ctx, m.value_type(v));
@@ -245,7 +245,8 @@ impl Former<'_> {
         None
     }
 
-    /// The draft that an elementwise op joins: it computes an operand of the same type, used nowhere else, by such ops.
+    /// Returns the draft that an elementwise op joins: it computes an operand of the same type, used nowhere else, by
+    /// such ops.
     fn producer(&self, op: Op) -> Option<usize> {
         let m = self.m;
         if !self.options.fuse || !is_elementwise(m, op) {

@@ -61,7 +61,7 @@ struct Emitter {
 }
 
 impl Emitter {
-    /// The memref of a value in memory, created before `op` at its first use.
+    /// Returns the memref of a value in memory, created before `op` at its first use.
     fn read(&mut self, m: &mut Module, value: Value, op: Op) -> Option<Value> {
         if let Some(&view) = self.views.get(&value) {
             return Some(view);
@@ -74,7 +74,7 @@ impl Emitter {
         Some(view)
     }
 
-    /// A view of a root with the shape of a tensor type, created before `op` unless it is the root itself.
+    /// Returns a view of a root with the shape of a tensor type, created before `op` unless it is the root itself.
     fn view(&mut self, m: &mut Module, root: usize, tensor: Type, layout: &StridedLayout, op: Op) -> Value {
         let source = *self.memory[root].get_or_insert_with(|| create_root(m, self.roots[root], op));
         let shape = m.ctx.shape(tensor).unwrap_or(&[]).to_vec();
@@ -156,7 +156,7 @@ impl Emitter {
     }
 }
 
-/// The names that locations give ops, joined.
+/// Returns the names that locations give ops, joined.
 fn name_of(m: &Module, ops: &[Op]) -> Option<Attr> {
     let name = |&op: &Op| match m.ctx.attr_data(m.loc(op).to_attr(&m.ctx)) {
         AttrData::LocName { name, .. } => Some(m.ctx.text(*name)),

@@ -46,7 +46,7 @@ impl Chooser<'_> {
             .or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, axes, self.options)?, self.options))
     }
 
-    /// The ways that are possible and allowed.
+    /// Returns the ways that are possible and allowed.
     fn ways(&self, m: &Module, conv: &Conv, axes: &ImageAxes) -> Vec<Way> {
         let ConvOptions { price, layout, algorithm, strip, .. } = self.options;
         let is_float = m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_some();
@@ -84,13 +84,13 @@ impl Chooser<'_> {
     }
 }
 
-/// The sum of the prices.
+/// Returns the sum of the prices.
 fn cost(ops: &[OpCost], price: &Price) -> u64 {
     ops.iter().map(|&op| price.of(op)).fold(0, u64::saturating_add)
 }
 
 impl Way {
-    /// The cost descriptors of the ops that it becomes. `None` if it is not possible.
+    /// Returns the cost descriptors of the ops that it becomes. `None` if it is not possible.
     fn ops(&self, conv: &Conv, axes: &ImageAxes, options: &ConvOptions, is_given: bool) -> Option<Vec<OpCost>> {
         // The image of an argument or constant is packed; others are produced with channels last.
         let is_packed = |layout| is_given && layout != &axes.plain;

@@ -55,7 +55,7 @@ impl Conv {
         Some(Conv { x, w, operands, input, filters, group: group as u64, window })
     }
 
-    /// Number of groups, and extents of the window.
+    /// Returns the number of groups, and extents of the window.
     pub(super) fn groups(&self) -> (u64, &[i64]) {
         (self.group, &self.filters)
     }
@@ -102,20 +102,20 @@ impl Conv {
         as_image(&mut e, op, product)
     }
 
-    /// The access to an image, and the image's layout.
+    /// Returns the access to an image, and the image's layout.
     fn read(&self, reading: &Reading, axes: &ImageAxes, options: &ConvOptions) -> Option<(AccessFunction, Layout)> {
         let Reading { layout, is_copied } = reading;
         let extents = if *is_copied { &self.padded_extents() } else { &self.input };
         Some((self.access(options.order_in(layout), !is_copied), placed(layout, axes.letters, extents)?))
     }
 
-    /// The ways to read an image in a layout.
+    /// Returns the ways to read an image in a layout.
     pub(super) fn readings(&self, layout: &TiledLayout) -> Vec<Reading> {
         let copied = [false, true].into_iter().take(if self.is_padded() { 2 } else { 1 });
         copied.map(|is_copied| Reading { layout: layout.clone(), is_copied }).collect()
     }
 
-    /// The way to read an image in a layout: padding is copied if runs are short.
+    /// Returns the way to read an image in a layout: padding is copied if runs are short.
     pub(super) fn reading(&self, layout: &TiledLayout, axes: &ImageAxes, options: &ConvOptions) -> Option<Reading> {
         let reading = |is_copied| Reading { layout: layout.clone(), is_copied };
         let (access, image) = self.read(&reading(false), axes, options)?;
@@ -126,7 +126,7 @@ impl Conv {
         self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0)
     }
 
-    /// The cost descriptors of the ops that it becomes: the copy with padding, and the products.
+    /// Returns the cost descriptors of the ops that it becomes: the copy with padding, and the products.
     pub(super) fn ops(&self, reading: &Reading, axes: &ImageAxes, options: &ConvOptions) -> Option<Vec<OpCost>> {
         let (access, image) = self.read(reading, axes, options)?;
         let (rows, depth) = (access.num_outputs().ok()?, access.depth().ok()?);
@@ -136,22 +136,22 @@ impl Conv {
         Some(copied.into_iter().chain([OpCost::Contract(products)]).collect())
     }
 
-    /// Number of elements of the image.
+    /// Returns the number of elements of the image.
     pub(super) fn elements(&self) -> u64 {
         elements(&self.input)
     }
 
-    /// Number of columns of a group's product.
+    /// Returns the number of columns of a group's product.
     fn columns(&self) -> u64 {
         self.filters[0] as u64 / self.group
     }
 
-    /// The access of the first group.
+    /// Returns the access of the first group.
     fn access(&self, order: ReductionOrder, from_padding: bool) -> AccessFunction {
         access(&self.window, self.input[0] as u64, self.filters[1] as u64, order, from_padding)
     }
 
-    /// The table of the first group. `None` if the tables of all groups are too large.
+    /// Returns the table of the first group. `None` if the tables of all groups are too large.
     fn table(&self, access: &AccessFunction, image: &Layout) -> Option<AddressTable<'static>> {
         let fits = |entries: u64| entries.checked_mul(self.group).is_some_and(|all| all <= MAX_ENTRIES);
         if self.group > MAX_GROUPS || !fits(access.depth().ok()?) {
@@ -167,7 +167,7 @@ impl Conv {
         }
     }
 
-    /// The table of group `g`, which shares the base addresses of the first group if addresses are separable.
+    /// Returns the table of group `g`, which shares the base addresses of the first group if addresses are separable.
     fn table_of_group<'p>(&self, plan: &'p Plan, g: usize) -> Option<AddressTable<'p>> {
         let mut access = plan.access.clone();
         access.start[1] = g as i64 * self.filters[1];
@@ -182,7 +182,7 @@ impl Conv {
         Some(AddressTable::separable(&**base, relative.collect::<Option<Vec<_>>>()?))
     }
 
-    /// The filters of each group as rows of a matrix, in the order of the summands.
+    /// Returns the filters of each group as rows of a matrix, in the order of the summands.
     fn rows(&self, e: &mut Emitter<'_, '_>, order: ReductionOrder, axes: &ImageAxes) -> Option<Vec<Value>> {
         let ordered = match order {
             ReductionOrder::ChannelsFirst => self.w,
@@ -244,17 +244,17 @@ impl ImageAxes {
     }
 }
 
-/// Number of elements of a tensor with these extents.
+/// Returns the number of elements of a tensor with these extents.
 fn elements(extents: &[i64]) -> u64 {
     extents.iter().fold(1, |n, &d| n.saturating_mul(d.cast_unsigned()))
 }
 
-/// The layout of an image, unless it is mostly padding and too large.
+/// Returns the layout of an image, unless it is mostly padding and too large.
 fn placed(layout: &TiledLayout, axes: &str, image: &[i64]) -> Option<Layout> {
     layout.of(axes, image).ok().filter(|placed| placed.size() <= MAX_PACKED_ELEMENTS || placed.padding() == 0)
 }
 
-/// The access of a window over `channels` channels, relative to the start of the padding if `from_padding`.
+/// Returns the access of a window over `channels` channels, relative to the start of the padding if `from_padding`.
 fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_padding: bool) -> AccessFunction {
     let window = |i: usize| layout::SlidingWindow {
         outputs: w.output[i] as u64,
@@ -267,7 +267,7 @@ fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_pad
     AccessFunction::conv(batch, 1, channels, &windows, order)
 }
 
-/// The addresses of window positions in a channels-last image, one run each.
+/// Returns the addresses of window positions in a channels-last image, one run each.
 pub(super) fn places(window: &Window, image: &[i64]) -> Option<AddressTable<'static>> {
     let axes = ImageAxes::of_rank(image.len())?;
     let placed = axes.channels_last.of(axes.letters, image).ok()?;

@@ -149,7 +149,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         }
     }
 
-    /// The attribute `run`.
+    /// Returns the attribute `run`.
     fn run(&self, table: &AddressTable<'_>) -> (&'static str, Attr) {
         ("run", self.m().ctx.int_attr(Type::I64, table.run() as i64))
     }

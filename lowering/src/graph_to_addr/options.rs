@@ -106,7 +106,7 @@ impl ConvOptions {
         Ok(ConvOptions { price: None, layout, order, min_run, algorithm, strip, report: options.bool("report") })
     }
 
-    /// The order of summands in a layout: channels innermost if they are contiguous.
+    /// Returns the order of summands in a layout: channels innermost if they are contiguous.
     pub(super) fn order_in(&self, layout: &TiledLayout) -> ReductionOrder {
         self.order.unwrap_or_else(|| match layout.levels().last() {
             Some(level) if level.axis == 'C' => ReductionOrder::ChannelsLast,

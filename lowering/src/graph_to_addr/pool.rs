@@ -48,7 +48,7 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Valu
     as_image(&mut e, op, rows)
 }
 
-/// A window as large as the image.
+/// Returns a window as large as the image.
 fn whole(image: &[i64]) -> Window {
     let extents: Vec<usize> = image.iter().map(|&d| d as usize).collect();
     let all = |n| vec![n; extents.len()];
@@ -63,7 +63,8 @@ fn whole(image: &[i64]) -> Window {
     }
 }
 
-/// Number of window positions inside the image, a single entry if equal for all windows. `None` if a window has none.
+/// Returns the number of window positions inside the image, a single entry if equal for all windows. `None` if a window has
+/// none.
 fn counted(table: &AddressTable<'_>) -> Option<Vec<u64>> {
     let is_inside = |row: usize, run: &usize| table.run_start(row, *run).is_some();
     let count = |row: usize| (0..table.runs()).filter(|run| is_inside(row, run)).count() as u64;

@@ -145,7 +145,7 @@ impl Parameters {
     }
 }
 
-/// A parameter as a scalar if all columns share it, otherwise one element per column.
+/// Returns a parameter as a scalar if all columns share it, otherwise one element per column.
 fn each_or_all(parameter: &Tensor, columns: usize) -> Option<Tensor> {
     match parameter.shape() {
         _ if parameter.len() == 1 => parameter.reshape(vec![]).ok(),

@@ -54,7 +54,7 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// The tiles of a suitable convolution of f32 with constant filters.
+    /// Returns the tiles of a suitable convolution of f32 with constant filters.
     pub(super) fn of(m: &Module, conv: &Conv, strip: i64) -> Option<Tiles> {
         let (&[batch, channels, height, width], &[filters, ..]) = (&conv.input[..], &conv.filters[..]) else {
             return None;
@@ -71,8 +71,8 @@ impl Tiles {
         (is_plain && is_f32 && fits && m.constant(conv.w).is_some()).then_some(all)
     }
 
-    /// The cost descriptors of the ops: per strip and transformed element, a sum of places and a product; then the sums of
-    /// products.
+    /// Returns the cost descriptors of the ops: per strip and transformed element, a sum of places and a product; then
+    /// the sums of products.
     pub(super) fn ops(&self) -> Vec<OpCost> {
         let [channels, filters, columns] = [self.channels, self.filters, self.tiles[1]].map(i64::cast_unsigned);
         let of_strip = |rows: Range<i64>| {
@@ -85,7 +85,7 @@ impl Tiles {
         self.strips().flat_map(of_strip).collect()
     }
 
-    /// The strips: ranges of tile rows over all images.
+    /// Returns the strips: ranges of tile rows over all images.
     fn strips(&self) -> impl Iterator<Item = Range<i64>> {
         let most = (self.strip / (POINTS as i64 * self.filters * self.tiles[1])).max(1);
         let rows = self.batch * self.tiles[0];
@@ -93,7 +93,7 @@ impl Tiles {
         (0..rows).step_by(strip as usize).map(move |row| row..(row + strip).min(rows))
     }
 
-    /// The addresses of the image elements of one transformed element, for each tile of a strip.
+    /// Returns the addresses of the image elements of one transformed element, for each tile of a strip.
     fn places(&self, sum: [usize; 2], strip: Range<i64>) -> Option<AddressTable<'static>> {
         let ([rows, columns], [height, width]) = (sum.map(|i| INPUT_TRANSFORM[i].0), self.image);
         let mut bases = Vec::new();
@@ -109,7 +109,7 @@ impl Tiles {
         table(bases, INPUT_TERMS, self.channels)
     }
 
-    /// The addresses, among the products of a strip, of the summands of each result.
+    /// Returns the addresses, among the products of a strip, of the summands of each result.
     fn products(&self, strip: Range<i64>) -> Option<AddressTable<'static>> {
         let mut bases = Vec::new();
         let all = (strip.end - strip.start) * self.tiles[1] * self.filters;
@@ -129,7 +129,7 @@ impl Tiles {
     }
 }
 
-/// The table of these bases, `runs` per row, with runs of `channels` elements.
+/// Returns the table of these bases, `runs` per row, with runs of `channels` elements.
 fn table(bases: Vec<i32>, runs: usize, channels: i64) -> Option<AddressTable<'static>> {
     let rows = bases.len() / runs;
     AddressTable::indirect(bases, [rows, runs], usize::try_from(channels).ok()?).ok()
@@ -179,7 +179,7 @@ impl Conv {
     }
 }
 
-/// The outer product of factors down and across, broadcast to all channels.
+/// Returns the outer product of factors down and across, broadcast to all channels.
 fn weights(e: &mut Emitter<'_, '_>, down: &[f32], across: &[f32], channels: i64) -> Option<Value> {
     let channels = usize::try_from(channels).ok()?;
     let each = down.iter().flat_map(|a| across.iter().map(move |b| a * b));
@@ -187,7 +187,7 @@ fn weights(e: &mut Emitter<'_, '_>, down: &[f32], across: &[f32], channels: i64)
     e.constant(&Tensor::from_vec(&[down.len() * across.len(), channels], all), Type::F32)
 }
 
-/// The filter transform G g Gᵀ, for each filter and channel.
+/// Returns the filter transform G g Gᵀ, for each filter and channel.
 fn factors(filters: &[f32]) -> Option<Vec<Vec<f32>>> {
     let mut all: Vec<Vec<f32>> = (0..POINTS).map(|_| Vec::with_capacity(filters.len() / 9)).collect();
     for w in filters.chunks_exact(9) {

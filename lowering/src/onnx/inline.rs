@@ -20,7 +20,7 @@ const MAX_BYTES: usize = 1 << 28;
 /// Size in bytes charged for an empty node.
 const NODE_BYTES: usize = 256;
 
-/// The version of the standard operators that `imports` names.
+/// Returns the version of the standard operators that `imports` names.
 pub fn standard_version(imports: &[OperatorSetIdProto]) -> Option<i64> {
     imports.iter().find(|i| is_standard(&i.domain)).map(|i| i.version)
 }
@@ -115,7 +115,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A node of the body with the caller's names.
+    /// Returns a node of the body with the caller's names.
     fn node(&self, n: &NodeProto) -> NodeProto {
         let names = |list: &[String]| list.iter().map(|v| self.name(v)).collect();
         NodeProto {
@@ -130,7 +130,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An attribute of the body; `None` if it refers to an attribute that the caller omitted.
+    /// Returns an attribute of the body; `None` if it refers to an attribute that the caller omitted.
     fn attribute(&self, a: &AttributeProto) -> Option<AttributeProto> {
         if a.ref_attr_name.is_empty() {
             return Some(a.clone());

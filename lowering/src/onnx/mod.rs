@@ -10,7 +10,7 @@ pub mod tensor;
 
 use proto::{AttributeProto, AttributeType, NodeProto};
 
-/// The kind of an attribute's value. Early producers omit it; it is then the kind of the field that is set.
+/// Returns the kind of an attribute's value. Early producers omit it; it is then the kind of the field that is set.
 pub fn attribute_type(a: &AttributeProto) -> AttributeType {
     let stated = AttributeType::try_from(a.r#type).unwrap_or(AttributeType::Undefined);
     let filled = [
@@ -28,13 +28,13 @@ pub fn attribute_type(a: &AttributeProto) -> AttributeType {
     }
 }
 
-/// The name of a node in messages and locations: its own, or that of its first result.
+/// Returns the name of a node in messages and locations: its own, or that of its first result.
 pub fn node_place(node: &NodeProto) -> &str {
     let outputs = node.output.iter();
     std::iter::once(&node.name).chain(outputs).find(|n| !n.is_empty()).map_or("<unnamed node>", String::as_str)
 }
 
-/// The operator, with its domain unless that is the standard one: `Conv`, `com.microsoft.FusedConv`.
+/// Returns the operator, with its domain unless that is the standard one: `Conv`, `com.microsoft.FusedConv`.
 pub fn operator(node: &NodeProto) -> String {
     if is_standard(&node.domain) { node.op_type.clone() } else { format!("{}.{}", node.domain, node.op_type) }
 }

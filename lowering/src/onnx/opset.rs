@@ -16,7 +16,7 @@ pub const NEWEST: i64 = 28;
 
 /// Facts about the values that a node uses, for adapters that depend on them.
 pub trait Values {
-    /// The extents (negative where unknown) and the element type of a tensor of known rank.
+    /// Returns the extents (negative where unknown) and the element type of a tensor of known rank.
     fn shape(&self, name: &str) -> Option<(Vec<i64>, DType)>;
 }
 
@@ -89,7 +89,7 @@ pub fn modernize(node: NodeProto, version: i64, values: &dyn Values) -> Result<V
     Ok(rewrite.before)
 }
 
-/// The name that an operator has in the newest version.
+/// Returns the name that an operator has in the newest version.
 pub fn newest_name(op_type: &str, version: i64) -> &str {
     match op_type {
         "Scatter" => "ScatterElements",
@@ -425,7 +425,7 @@ fn tensor_proto(tensor: &Tensor) -> TensorProto {
     TensorProto { data_type, dims, raw_data: tensor.bytes().clone(), ..TensorProto::default() }
 }
 
-/// The attribute of a constant.
+/// Returns the attribute of a constant.
 fn value_attr(tensor: TensorProto) -> AttributeProto {
     let (name, r#type, t) = ("value".to_owned(), AttributeType::Tensor as i32, Some(Box::new(tensor)));
     AttributeProto { name, r#type, t, ..AttributeProto::default() }

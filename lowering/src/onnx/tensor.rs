@@ -23,7 +23,7 @@ pub fn to_tensor(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> 
     convert(t, dir).map_err(|e| format!("tensor '{}': {e}", t.name))
 }
 
-/// The element type for ONNX's `data_type`. Fails with the name of an unsupported type.
+/// Returns the element type for ONNX's `data_type`. Fails with the name of an unsupported type.
 pub fn dtype(data_type: i32) -> Result<DType, String> {
     onnx_dtype(data_type.into()).ok_or_else(|| match DataType::try_from(data_type) {
         Ok(known) => format!("element type {known:?} is not supported"),
@@ -59,7 +59,7 @@ fn convert(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
     aligned(tensor)
 }
 
-/// Size of `len` elements in a file, where elements below 8 bits are packed.
+/// Returns the size of `len` elements in a file, where elements below 8 bits are packed.
 fn stored_bytes(dtype: DType, len: usize) -> usize {
     if dtype.is_narrow() { (len as u128 * u128::from(dtype.bits())).div_ceil(8) as usize } else { len * dtype.size() }
 }
@@ -102,7 +102,7 @@ fn aligned(tensor: Tensor) -> Result<Tensor, String> {
     Tensor::new(tensor.dtype(), tensor.shape().to_vec(), copy)
 }
 
-/// The bytes of `elements`, without a copy.
+/// Returns the bytes of `elements`, without a copy.
 fn flat<T: Elem>(elements: Vec<T>) -> Bytes {
     Tensor::from_vec(&[elements.len()], elements).bytes().clone()
 }

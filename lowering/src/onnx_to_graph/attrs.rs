@@ -6,7 +6,7 @@ use crate::onnx::tensor::{dtype, to_tensor};
 use gradus_ir::{Attr, AttrData, AttrSpec, AttrText, Context, DYNAMIC, Tensor, Type, TypeData};
 use std::path::Path;
 
-/// The type of a tensor; dimension parameters take their value from `dims` or stay dynamic.
+/// Returns the type of a tensor; dimension parameters take their value from `dims` or stay dynamic.
 pub(super) fn tensor_type(ctx: &Context, ty: &TypeProto, dims: &[(String, i64)]) -> Result<Type, String> {
     let tensor = match &ty.value {
         Some(TypeValue::Tensor(t)) => t,
@@ -25,7 +25,7 @@ pub(super) fn tensor_type(ctx: &Context, ty: &TypeProto, dims: &[(String, i64)])
     Ok(ctx.tensor_type(&shape, elem))
 }
 
-/// The dimension parameters in an input's type.
+/// Returns the dimension parameters in an input's type.
 pub(super) fn dim_params(input: &ValueInfoProto) -> impl Iterator<Item = &str> {
     let shape = match input.r#type.as_ref().and_then(|t| t.value.as_ref()) {
         Some(TypeValue::Tensor(t)) => t.shape.as_ref(),
@@ -48,7 +48,7 @@ pub(super) fn compatible(ctx: &Context, a: Type, b: Type) -> bool {
     dims && ctx.element_type(a) == ctx.element_type(b)
 }
 
-/// The tensor as an attribute that shares its bytes.
+/// Returns the tensor as an attribute that shares its bytes.
 pub(super) fn dense(ctx: &Context, tensor: &Tensor) -> Attr {
     let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
     ctx.dense_attr(ctx.tensor_type(&shape, ctx.dtype_type(tensor.dtype())), tensor)
@@ -104,7 +104,7 @@ pub(super) fn convert(
     }
 }
 
-/// A string, or the integer of an enumeration case.
+/// Returns a string, or the integer of an enumeration case.
 fn string(ctx: &Context, spec: &AttrSpec, s: &[u8]) -> Attr {
     if let AttrText::Cases(ty, cases) = spec.kind.text
         && let Some((_, value)) = cases.iter().find(|c| c.0.as_bytes() == s)

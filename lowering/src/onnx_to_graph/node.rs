@@ -11,12 +11,12 @@ use gradus_ir::diag::hint;
 use gradus_ir::tensor::DType;
 use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, Type, Value, ValueSpec};
 
-/// The declaration of a standard operator in its newest version.
+/// Returns the declaration of a standard operator in its newest version.
 pub(super) fn declaration(ctx: &Context, op_type: &str) -> Option<&'static OpInfo> {
     ctx.dialect("graph").and_then(|_| graph::operator(op_type))
 }
 
-/// The reason why an operator is not supported.
+/// Returns the reason why an operator is not supported.
 pub(super) fn unsupported(node: &NodeProto) -> &'static str {
     let has_graph = |n: &NodeProto| {
         n.attribute.iter().any(|a| matches!(attribute_type(a), AttributeType::Graph | AttributeType::Graphs))
@@ -28,12 +28,12 @@ pub(super) fn unsupported(node: &NodeProto) -> &'static str {
     }
 }
 
-/// The names up to the last nonempty one.
+/// Returns the names up to the last nonempty one.
 fn given(names: &[String]) -> &[String] {
     &names[..names.iter().rposition(|n| !n.is_empty()).map_or(0, |i| i + 1)]
 }
 
-/// Number of names per declared group, including empty names.
+/// Returns the number of names per declared group, including empty names.
 fn group_sizes(groups: &[ValueSpec], names: &[String]) -> Vec<usize> {
     let mut left = given(names).len();
     let mut sizes = Vec::with_capacity(groups.len());
@@ -46,14 +46,14 @@ fn group_sizes(groups: &[ValueSpec], names: &[String]) -> Vec<usize> {
     sizes
 }
 
-/// Number of operands per declared group.
+/// Returns the number of operands per declared group.
 fn operand_sizes(info: &OpInfo, node: &NodeProto) -> Vec<i32> {
     let mut names = given(&node.input).iter();
     let sizes = group_sizes(info.operands, &node.input).into_iter();
     sizes.map(|size| names.by_ref().take(size).filter(|n| !n.is_empty()).count() as i32).collect()
 }
 
-/// Number of results per declared group; an optional result is created if the node names it.
+/// Returns the number of results per declared group; an optional result is created if the node names it.
 fn result_sizes(info: &OpInfo, node: &NodeProto) -> Result<Vec<i32>, Stop> {
     let named = given(&node.output);
     let sizes = group_sizes(info.results, &node.output);
@@ -129,7 +129,7 @@ impl Importer<'_> {
         self.bind(info, node, &sizes, &results)
     }
 
-    /// The types of `n` results: inferred, or as stated in the model if the op has no inference.
+    /// Returns the types of `n` results: inferred, or as stated in the model if the op has no inference.
     fn result_types(
         &self,
         info: &'static OpInfo,
@@ -196,7 +196,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// The type that the model states for a value.
+    /// Returns the type that the model states for a value.
     fn stated(&self, name: &str) -> Option<Type> {
         attrs::tensor_type(&self.ctx, self.declared.get(name)?, &self.options.dims).ok()
     }

@@ -11,7 +11,7 @@ use gradus_ir::{Module, Op, OpDecl, OpInfo, OpState, PatternRewriter, Tensor, Tr
 const BESIDE_NUMBERS: &[&OpInfo] =
     &[graph::ClipOp::INFO, graph::QuantizeLinearOp::INFO, graph::DequantizeLinearOp::INFO];
 
-/// The extents of an elementwise op's only result.
+/// Returns the extents of an elementwise op's only result.
 fn elementwise(m: &Module, op: Op) -> Option<&[i64]> {
     let info = m.info(op)?;
     if m.num_results(op) != 1 || !m.regions(op).is_empty() || m.operands(op).is_empty() {
@@ -156,7 +156,7 @@ fn normalized(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     r.replace_with(op, sum).ok().map(drop)
 }
 
-/// A constant with one element per channel of a tensor of `rank` axes.
+/// Returns a constant with one element per channel of a tensor of `rank` axes.
 fn per_channel(r: &mut Rewriter<'_>, op: Op, values: Vec<f64>, rank: usize) -> Option<Value> {
     let ctx = &r.module().ctx;
     let mut extents = vec![1; rank - 1];
@@ -168,7 +168,7 @@ fn per_channel(r: &mut Rewriter<'_>, op: Op, values: Vec<f64>, rank: usize) -> O
     r.constant(op, attr, ty)
 }
 
-/// A binary op with the result type of `of`.
+/// Returns a binary op with the result type of `of`.
 fn binary(r: &Rewriter<'_>, of: Op, info: &OpInfo, a: Value, b: Value) -> OpState {
     let m = r.module();
     let mut state = OpState::new(&m.ctx, info.name, m.loc(of));

@@ -66,12 +66,12 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "reshape-of-unpack", run: reshape::of_unpack },
 ];
 
-/// The extents of a value, if static.
+/// Returns the extents of a value, if static.
 fn shape(m: &Module, value: Value) -> Option<&[i64]> {
     m.ctx.static_shape(m.value_type(value))
 }
 
-/// Number of elements of a type, if static.
+/// Returns the number of elements of a type, if static.
 fn elements(m: &Module, ty: Type) -> Option<i64> {
     m.ctx.static_shape(ty)?.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))
 }
@@ -92,7 +92,7 @@ impl Unpacked {
         (elements(m, m.value_type(x)) == Some(all)).then_some(Unpacked { x, layout, axes })
     }
 
-    /// The packed sources of values of one type, if all have the same layout.
+    /// Returns the packed sources of values of one type, if all have the same layout.
     fn all(m: &Module, values: &[Value]) -> Option<Vec<Unpacked>> {
         let all = values.iter().map(|&v| Unpacked::of(m, v)).collect::<Option<Vec<_>>>()?;
         let first = all.first()?;
@@ -113,33 +113,33 @@ impl Letters {
         is_plain.then(|| Letters { packed: layout.order().chars().collect(), plain: axes.chars().collect() })
     }
 
-    /// The letters of a `layout.pack` or `layout.unpack`.
+    /// Returns the letters of a `layout.pack` or `layout.unpack`.
     fn of_op(m: &Module, op: Op) -> Option<Letters> {
         let args = m.args(op)?;
         Letters::of(m, args.attr("layout")?, args.attr("axes")?)
     }
 
-    /// The packed axis of a plain axis; negative axes count from the back.
+    /// Returns the packed axis of a plain axis; negative axes count from the back.
     fn packed_axis(&self, axis: i64) -> Option<i64> {
         let axis = if axis < 0 { axis + self.plain.len() as i64 } else { axis };
         let letter = self.plain.get(usize::try_from(axis).ok()?)?;
         self.packed.iter().position(|other| other == letter).map(|at| at as i64)
     }
 
-    /// The packed extents of plain extents.
+    /// Returns the packed extents of plain extents.
     fn packed_extents(&self, plain: &[i64]) -> Option<Vec<i64>> {
         let extent = |letter: &char| plain.get(self.plain.iter().position(|other| other == letter)?).copied();
         self.packed.iter().map(extent).collect()
     }
 
-    /// The attributes for these letters.
+    /// Returns the attributes for these letters.
     fn attrs(&self, m: &Module) -> Option<[Attr; 2]> {
         let layout: TiledLayout = self.packed.iter().collect::<String>().parse().ok()?;
         Some([layout.to_attr(&m.ctx), m.ctx.string_attr(&self.plain.iter().collect::<String>())])
     }
 }
 
-/// A `layout.pack` or `layout.unpack` with these attributes.
+/// Returns a `layout.pack` or `layout.unpack` with these attributes.
 fn relayout(m: &Module, info: &OpInfo, [layout, axes]: [Attr; 2], of: Op, x: Value, ty: Type) -> OpState {
     let mut state = OpState::new(&m.ctx, info.name, m.loc(of));
     state.operands.push(x);
@@ -149,12 +149,12 @@ fn relayout(m: &Module, info: &OpInfo, [layout, axes]: [Attr; 2], of: Op, x: Val
     state
 }
 
-/// A `layout.unpack` that replaces the result of `of`.
+/// Returns a `layout.unpack` that replaces the result of `of`.
 fn unpacking(m: &Module, from: &Unpacked, of: Op, x: Value) -> OpState {
     relayout(m, UnpackOp::INFO, [from.layout, from.axes], of, x, m.value_type(m.result(of, 0)))
 }
 
-/// A reshape to type `ty` that replaces the result of `op`.
+/// Returns a reshape to type `ty` that replaces the result of `op`.
 fn reshaped(r: &mut Rewriter<'_>, op: Op, x: Value, ty: Type) -> Option<OpState> {
     let extents = r.module().ctx.static_shape(ty)?.to_vec();
     let extents = integers(r, op, &extents)?;

@@ -39,12 +39,12 @@ pub(super) fn softmax(r: &mut Rewriter<'_>, op: Op) -> bool {
     SoftmaxOp::cast(m, op).is_some() && !flattens && along(r, op).is_some()
 }
 
-/// The elements of a constant operand.
+/// Returns the elements of a constant operand.
 fn list(m: &Module, value: Option<Value>) -> Option<Vec<i64>> {
     m.ctx.dense_tensor(m.constant(value?)?)?.to_i64()
 }
 
-/// The packed axes for the axes in an operand, or for all of `count`.
+/// Returns the packed axes for the axes in an operand, or for all of `count`.
 fn axes(m: &Module, from: &Unpacked, named: Option<Value>, count: usize) -> Option<Vec<i64>> {
     let letters = Letters::of(m, from.layout, from.axes)?;
     let axes = if named.is_some() { list(m, named)? } else { (0..count as i64).collect() };

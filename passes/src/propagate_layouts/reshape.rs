@@ -7,7 +7,7 @@ use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, PatternRewriter, Type, Value};
 use std::ops::Range;
 
-/// Minimal groups of axes of two shapes with equal products. `None` for an empty tensor.
+/// Returns minimal groups of axes of two shapes with equal products. `None` for an empty tensor.
 fn groups(from: &[i64], to: &[i64]) -> Option<Vec<[Range<usize>; 2]>> {
     let (mut all, mut at) = (Vec::new(), [0, 0]);
     while at[0] < from.len() || at[1] < to.len() {
@@ -33,7 +33,7 @@ fn groups(from: &[i64], to: &[i64]) -> Option<Vec<[Range<usize>; 2]>> {
     Some(all)
 }
 
-/// The letters and packed extents after a reshape. Merged axes must be adjacent in the packed tensor.
+/// Returns the letters and packed extents after a reshape. Merged axes must be adjacent in the packed tensor.
 fn cut(letters: &Letters, from: &[i64], to: &[i64]) -> Option<(Letters, Vec<i64>)> {
     let mut unused = ('A'..='Z').filter(|c| !letters.plain.contains(c));
     let mut after = Letters { packed: Vec::new(), plain: vec![' '; to.len()] };

@@ -89,7 +89,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(Kernel { reads: operands.inputs()?, columns, run: Box::new(run) }.into())
 }
 
-/// The bounds of the clamp.
+/// Returns the bounds of the clamp.
 pub(super) fn bounds(args: &OpArgs<'_>) -> (f32, f32) {
     (float(args, "low").unwrap_or(f32::NEG_INFINITY), float(args, "high").unwrap_or(f32::INFINITY))
 }

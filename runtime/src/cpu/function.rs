@@ -128,13 +128,13 @@ fn two([a, b]: [Argument<'_>; 2], out: &mut [f32], f: impl Fn(f32, f32) -> f32) 
     }
 }
 
-/// The maximum, the second if they are equal; NaN if either is NaN.
+/// Returns the maximum, the second if they are equal; NaN if either is NaN.
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b || a.is_nan() { a } else { b }
 }
 
-/// The minimum, the second if they are equal; NaN if either is NaN.
+/// Returns the minimum, the second if they are equal; NaN if either is NaN.
 #[inline(always)]
 fn smaller(a: f32, b: f32) -> f32 {
     if a < b || a.is_nan() { a } else { b }

@@ -57,7 +57,7 @@ fn beside<'a>(data: &[&'a [u8]], zero: Option<usize>, add: Option<usize>) -> (u8
     (zero, add.map(|i| bytemuck::cast_slice(data[i])))
 }
 
-/// The destination: sums, or bytes if there are scales.
+/// Returns the destination: sums, or bytes if there are scales.
 fn finished<'a>(out: &'a mut [u8], scales: Option<&'a Scales>) -> IntegerOutput<'a> {
     match scales {
         Some(scales) => IntegerOutput::Quantized(out, scales),
@@ -99,7 +99,7 @@ impl Parameters {
         Some(Parameters { signed: a == DType::I8, values, columns, zero, bias, scales })
     }
 
-    /// An element of the right operand minus its zero point.
+    /// Returns an element of the right operand minus its zero point.
     fn weight(&self, i: usize, column: usize) -> i32 {
         self.values[i] - self.zero[if self.zero.len() == 1 { 0 } else { column }]
     }

@@ -14,7 +14,7 @@ struct Around {
 }
 
 impl Around {
-    /// The extents for an op's axis attribute; with `flatten`, all axes from it on are merged.
+    /// Returns the extents for an op's axis attribute; with `flatten`, all axes from it on are merged.
     fn axis(m: &Module, args: &OpArgs<'_>) -> Option<Around> {
         let shape = extents(m, args.operand_type(0)).filter(|_| is(args, 0, DType::F32))?;
         let axis = normalize_axis(args.int("axis")?, shape.len()).ok()?;
@@ -51,7 +51,7 @@ fn lanes(around: Around, f: impl Fn(&mut [&mut [f32]], &mut [f32], &mut [f32]) +
     .into()
 }
 
-/// Number of threads for a normalization of `elements`, and the elements of a part: whole blocks.
+/// Returns the number of threads for a normalization of `elements`, and the elements of a part: whole blocks.
 fn divided(workers: &Workers, elements: usize, block: usize) -> (usize, usize) {
     let threads = workers.for_steps(elements.saturating_mul(STEPS_PER_ELEMENT));
     (threads, (elements / block).div_ceil(Workers::parts(threads)).max(1).saturating_mul(block))

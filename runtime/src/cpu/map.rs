@@ -205,7 +205,7 @@ impl Loops for Rows<'_> {
     }
 }
 
-/// The strides of a broadcasting operand along the result's axes; 0 where its extent is 1.
+/// Returns the strides of a broadcasting operand along the result's axes; 0 where its extent is 1.
 fn strides(operand: &[usize], result: &[usize]) -> Option<Vec<usize>> {
     let missing = result.len().checked_sub(operand.len())?;
     let mut all = vec![0; result.len()];

@@ -176,34 +176,34 @@ fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
     }
 }
 
-/// The element type of a tensor.
+/// Returns the element type of a tensor.
 fn dtype(m: &Module, ty: Type) -> Option<DType> {
     m.ctx.dtype(m.ctx.element_type(ty))
 }
 
-/// The extents of a tensor, if they are static and their product does not overflow.
+/// Returns the extents of a tensor, if they are static and their product does not overflow.
 fn extents(m: &Module, ty: Type) -> Option<Vec<usize>> {
     let all: Vec<usize> = m.ctx.static_shape(ty)?.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<_>>()?;
     all.iter().try_fold(8_usize, |n, &d| n.checked_mul(d))?;
     Some(all)
 }
 
-/// Size in bytes of a tensor of static shape.
+/// Returns the size in bytes of a tensor of static shape.
 fn size(m: &Module, ty: Type) -> Option<usize> {
     Some(extents(m, ty)?.iter().product::<usize>() * dtype(m, ty)?.size())
 }
 
-/// A constant operand, aligned for any element type.
+/// Returns a constant operand, aligned for any element type.
 fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
     args.ctx().dense_tensor(args.module.constant(args.opt_operand(name)?)?).as_ref().map(aligned)
 }
 
-/// A float attribute.
+/// Returns a float attribute.
 fn float(args: &OpArgs<'_>, name: &str) -> Option<f32> {
     args.attr(name).and_then(|a| args.ctx().as_float(a)).map(|value| value as f32)
 }
 
-/// Index of the first operand of a group.
+/// Returns the index of the first operand of a group.
 fn position(args: &OpArgs<'_>, name: &str) -> Option<usize> {
     args.operand_range(name).next()
 }

@@ -8,7 +8,7 @@ use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Module, OpArgs, Type};
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis};
 
-/// The row-major strides of extents.
+/// Returns the row-major strides of extents.
 fn strides(extents: &[u64]) -> Vec<u64> {
     let mut all = vec![1; extents.len()];
     for axis in (1..extents.len()).rev() {
@@ -17,12 +17,12 @@ fn strides(extents: &[u64]) -> Vec<u64> {
     all
 }
 
-/// The extents of an operand or result.
+/// Returns the extents of an operand or result.
 fn wide(m: &Module, ty: Type) -> Option<Vec<u64>> {
     Some(extents(m, ty)?.into_iter().map(|d| d as u64).collect())
 }
 
-/// A kernel that runs a copy loop nest.
+/// Returns a kernel that runs a copy loop nest.
 pub(super) fn copies(nest: CopyNest, size: usize) -> Kernel {
     Kernel::shared([0], move |workers, data, out| copy(workers, &nest, data[0], out, size))
 }

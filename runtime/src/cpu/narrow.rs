@@ -17,7 +17,7 @@ pub(super) enum Narrow {
 }
 
 impl Narrow {
-    /// The float type of an operand.
+    /// Returns the float type of an operand.
     pub(super) fn of(args: &OpArgs<'_>, operand: usize) -> Option<Narrow> {
         match dtype(args.module, args.operand_type(operand))? {
             DType::F32 => Some(Narrow::No),

@@ -46,17 +46,17 @@ impl<'m> Program<'m> {
         }
     }
 
-    /// The memory usage, if the function is a schedule.
+    /// Returns the memory usage, if the function is a schedule.
     pub fn usage(&self) -> Option<Usage> {
         self.schedule.as_ref().map(Schedule::usage)
     }
 
-    /// The total time of each step, with its last op, if the function is a schedule.
+    /// Returns the total time of each step, with its last op, if the function is a schedule.
     pub fn spent(&self) -> Vec<(Op, Duration)> {
         self.schedule.iter().flat_map(Schedule::spent).collect()
     }
 
-    /// The ops evaluated by reference, by name, with their number over `calls` calls; constants do not count.
+    /// Returns the ops evaluated by reference, by name, with their number over `calls` calls; constants do not count.
     pub fn reference(&self, calls: u64) -> Vec<(&'static str, u64)> {
         let mut counts = self.interpreter.declined().clone();
         if let Some(schedule) = &self.schedule {

@@ -14,7 +14,7 @@ struct Scales {
 }
 
 impl Scales {
-    /// The constant scales and zero points of an op between f32 and bytes.
+    /// Returns the constant scales and zero points of an op between f32 and bytes.
     fn of(m: &Module, args: &OpArgs<'_>, bytes: DType) -> Option<Scales> {
         let is_plain = matches!(bytes, DType::U8 | DType::I8) && args.int("block_size").unwrap_or(0) == 0;
         let (shape, scale) =
@@ -38,7 +38,7 @@ impl Scales {
         (fits && zeros.len() == scales.len() && inner > 0).then_some(Scales { scales, zeros, inner })
     }
 
-    /// Scale and zero point of a row of `inner` elements.
+    /// Returns the scale and zero point of a row of `inner` elements.
     fn at(&self, row: usize) -> (f32, f32) {
         (self.scales[row % self.scales.len()], self.zeros[row % self.zeros.len()])
     }

@@ -84,7 +84,7 @@ impl<'m> Reader<'m> {
         Some(())
     }
 
-    /// The bytes of a tensor: an argument, a constant, or the elements of a buffer.
+    /// Returns the bytes of a tensor: an argument, a constant, or the elements of a buffer.
     pub(super) fn tensor(&mut self, value: Value) -> Option<Place> {
         if let Some(place) = self.tensors.get(&value) {
             return Some(place.clone());
@@ -230,7 +230,7 @@ fn is_sequential(calls: &[KernelCall]) -> bool {
             && calls.iter().flat_map(|call| &call.reads).all(is_apart)
 }
 
-/// The bytes of a view in its root.
+/// Returns the bytes of a view in its root.
 fn part(root: &Place, view: &BufferView) -> Option<Place> {
     let span = view.footprint()?.span;
     let [start, end] = [span.start, span.end].map(|at| usize::try_from(at).ok()?.checked_add(root.bytes.start));
@@ -238,7 +238,7 @@ fn part(root: &Place, view: &BufferView) -> Option<Place> {
     (end <= root.bytes.end).then_some(Place { memory: root.memory, bytes: start..end })
 }
 
-/// The rows of a root of which a view is `count` columns, and these columns.
+/// Returns the rows of a root of which a view is `count` columns, and these columns.
 fn rows(root: &Place, view: &BufferView, count: usize) -> Option<(Place, ColumnSlice)> {
     let dims: SmallVec<[(u64, u64); 4]> =
         view.sizes.iter().zip(&view.layout.strides).filter(|(d, _)| **d != 1).map(|(&d, &s)| (d, s as u64)).collect();
@@ -262,12 +262,12 @@ fn rows(root: &Place, view: &BufferView, count: usize) -> Option<(Place, ColumnS
     Some((place, ColumnSlice { first: (offset % of) as usize, of: of as usize }))
 }
 
-/// The strides of a layout, none of which is negative.
+/// Returns the strides of a layout, none of which is negative.
 fn unsigned(layout: &StridedLayout) -> Vec<u64> {
     layout.strides.iter().map(|&stride| stride as u64).collect()
 }
 
-/// The copy between a view, from its first element on, and its elements in row-major order.
+/// Returns the copy between a view, from its first element on, and its elements in row-major order.
 fn gather(view: &BufferView, from_view: bool) -> Option<StridedCopy> {
     let sizes: Vec<i64> = view.sizes.iter().map(|&d| d as i64).collect();
     let (dense, apart) = (unsigned(&StridedLayout::row_major(&sizes)), unsigned(&view.layout));

@@ -24,7 +24,7 @@ fn kernels_of(m: &Module, op: Op, prepared: Prepared) -> Option<Prepared> {
     m.with_args(op, |args| by_kernels(args, prepared)).flatten()
 }
 
-/// The kernels of an op for the yielded results.
+/// Returns the kernels of an op for the yielded results.
 fn of_op(m: &Module, op: Op, yielded: &[Value]) -> Option<Vec<(Kernel, Vec<Value>)>> {
     let operands = m.operands(op);
     let read = |kernel: Kernel| {
@@ -98,7 +98,7 @@ pub(super) struct Ops {
 }
 
 impl Ops {
-    /// The ops of a step's region.
+    /// Returns the ops of a step's region.
     pub(super) fn of(m: &Module, body: Block) -> Option<Ops> {
         let mut ops: Vec<Op> = m.block_ops(body).collect();
         let yielded = m.operands(ops.pop()?).to_vec();
@@ -107,7 +107,7 @@ impl Ops {
         Some(Ops { args: m.block_args(body).to_vec(), ops, yielded })
     }
 
-    /// The ops without a kernel.
+    /// Returns the ops without a kernel.
     pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
         self.ops.iter().filter(|(_, prepared)| prepared.is_none()).map(|&(op, _)| op)
     }

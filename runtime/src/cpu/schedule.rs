@@ -55,17 +55,17 @@ impl Schedule {
         Some(Schedule { steps, constants, results, arguments, store, usage })
     }
 
-    /// The memory usage.
+    /// Returns the memory usage.
     pub(super) fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// The ops without a kernel.
+    /// Returns the ops without a kernel.
     pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
         self.steps.iter().flat_map(Step::reference)
     }
 
-    /// The last op of each step, with its total time over all runs.
+    /// Returns the last op of each step, with its total time over all runs.
     pub(super) fn spent(&self) -> impl Iterator<Item = (Op, Duration)> {
         self.steps.iter().map(|step| (step.op, step.spent))
     }
@@ -96,14 +96,14 @@ impl Schedule {
         Ok(self.results(m, others))
     }
 
-    /// The function's results.
+    /// Returns the function's results.
     fn results(&self, m: &Module, others: Others<'_>) -> Vec<Datum> {
         let result = |(place, ty): &(Place, Type)| tensor(m, self.store.result(place, others)?, *ty).map(Datum::Tensor);
         self.results.iter().map(|one| result(one).unwrap_or(Datum::Poison)).collect()
     }
 }
 
-/// The memory usage of buffers with these lives, in memory of `reserved` bytes.
+/// Returns the memory usage of buffers with these lives, in memory of `reserved` bytes.
 fn usage(lives: &FxHashMap<Value, Life>, reserved: usize, steps: usize) -> Usage {
     let mut change = vec![0_isize; steps + 2];
     #[allow(clippy::iter_over_hash_type, reason = "sums do not depend on the order")]

@@ -60,13 +60,13 @@ impl Step {
         Step { op, does, spent: Duration::ZERO }
     }
 
-    /// The ops without a kernel.
+    /// Returns the ops without a kernel.
     pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
         let ops = if let Does::Ops { ops, .. } = &self.does { Some(ops.reference()) } else { None };
         ops.into_iter().flatten()
     }
 
-    /// Size in bytes of the scratch memory that it needs.
+    /// Returns the size in bytes of the scratch memory that it needs.
     pub(super) fn scratch(&self) -> usize {
         let needed = match &self.does {
             Does::Kernels(calls) => calls.iter().map(|call| call.to.scratch()).max(),
@@ -125,7 +125,7 @@ impl Target {
         }
     }
 
-    /// Size in bytes of the scratch memory that it needs.
+    /// Returns the size in bytes of the scratch memory that it needs.
     fn scratch(&self) -> usize {
         if let TargetForm::Scattered(copy) = &self.form { copy.bytes } else { 0 }
     }

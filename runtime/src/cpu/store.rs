@@ -102,7 +102,7 @@ impl Store {
         matches!(memory, Memory::Own(i) if !self.own[i].is_result)
     }
 
-    /// The size of all memories in bytes.
+    /// Returns the size of all memories in bytes.
     pub(super) fn size(&self) -> usize {
         self.own.iter().map(|own| own.size).sum()
     }
@@ -142,7 +142,7 @@ impl Store {
         (place.bytes.end <= all.len()).then(|| all.slice(place.bytes.clone()))
     }
 
-    /// The bytes that are read.
+    /// Returns the bytes that are read.
     fn bytes<'a>(&'a self, place: &Place, others: Others<'a>) -> Option<&'a [u8]> {
         let all = match place.memory {
             Memory::Argument(i) => others.arguments[i].bytes(),

@@ -8,7 +8,7 @@ pub(super) fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {
     done.map_err(|e| Trap::unsupported(e.to_string()))
 }
 
-/// The error of an inconsistent schedule, which is a bug.
+/// Returns the error of an inconsistent schedule, which is a bug.
 pub(super) fn internal_error() -> Trap {
     Trap::unsupported("a value is not where it was laid out")
 }

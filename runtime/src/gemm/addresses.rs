@@ -20,7 +20,7 @@ impl RunSplit {
     /// The split for 8-bit integers, which are multiplied in groups of four.
     pub const BYTES: RunSplit = RunSplit { most: 4 * LONGEST_RUN, multiple: 4 };
 
-    /// The length of parts of a run. A run without a suitable divisor stays whole.
+    /// Returns the length of parts of a run. A run without a suitable divisor stays whole.
     fn of(self, run: usize) -> usize {
         let is_part = |part: &usize| part.is_multiple_of(self.multiple) && run.is_multiple_of(*part);
         if run <= self.most { run } else { (1..=self.most).rev().find(is_part).unwrap_or(run) }
@@ -71,12 +71,12 @@ impl Addresses {
         Ok(Addresses { table, rows: of.rows(), stride, runs, run, span, holes })
     }
 
-    /// Number of rows M of the result.
+    /// Returns the number of rows M of the result.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of summands K.
+    /// Returns the number of summands K.
     pub fn summands(&self) -> usize {
         self.runs.len() * self.run
     }
@@ -86,7 +86,7 @@ impl Addresses {
         self.span.is_none_or(|[first, end]| first >= 0 && end <= elements as i64)
     }
 
-    /// The table and its row stride.
+    /// Returns the table and its row stride.
     pub(super) fn table(&self) -> (&[i32], usize) {
         (&self.table, self.stride)
     }
@@ -95,7 +95,7 @@ impl Addresses {
         &self.runs
     }
 
-    /// The runs without leading and trailing ones that are padding for all of these rows.
+    /// Returns the runs without leading and trailing ones that are padding for all of these rows.
     pub(super) fn there(&self, rows: Range<usize>, runs: &[Run]) -> Range<usize> {
         let table = &self.table[rows.start * self.stride..rows.end * self.stride];
         let is_there = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != ZERO_PAGE);
@@ -103,7 +103,7 @@ impl Addresses {
         first..runs.iter().rposition(is_there).map_or(first, |last| last + 1)
     }
 
-    /// Number of summands of a part of a run.
+    /// Returns the number of summands of a part of a run.
     pub fn run(&self) -> usize {
         self.run
     }
@@ -114,7 +114,7 @@ impl Addresses {
     }
 }
 
-/// The minimum and maximum.
+/// Returns the minimum and maximum.
 fn span(offsets: impl Iterator<Item = i32> + Clone) -> Option<[i64; 2]> {
     Some([offsets.clone().min()?, offsets.max()?].map(i64::from))
 }

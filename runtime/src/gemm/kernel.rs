@@ -67,8 +67,8 @@ pub(super) struct Epilogue {
 /// Number of summands per iteration of the innermost loop, so that few of its instructions count and prefetch.
 pub(super) const UNROLL: usize = 4;
 
-/// Number of cache lines of each panel of a group that are prefetched per [`UNROLL`] summands: a quarter of them, or half
-/// of a single panel, whose tiles have more rows.
+/// Returns the number of cache lines of each panel of a group that are prefetched per [`UNROLL`] summands: a quarter of
+/// them, or half of a single panel, whose tiles have more rows.
 pub(super) const fn lines_ahead(panels: usize) -> usize {
     let lines = UNROLL * PANEL * size_of::<f32>() / LINE;
     if panels > 1 { lines / 4 } else { lines / 2 }

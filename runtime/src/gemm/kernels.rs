@@ -5,7 +5,7 @@ use super::panels::PANEL;
 use crate::vector::{Eight, Isa};
 
 impl Isa {
-    /// The maximum number of tile rows `mr` for groups of 1, 2, ... panels.
+    /// Returns the maximum number of tile rows `mr` for groups of 1, 2, ... panels.
     pub(super) fn tile_rows(self) -> &'static [usize] {
         match self {
             Isa::Avx512 => &[12, 10, 8, 6],
@@ -14,12 +14,13 @@ impl Isa {
         }
     }
 
-    /// Number of columns that a micro-kernel computes of a group of panels, which have `columns` columns of the result.
+    /// Returns the number of columns that a micro-kernel computes of a group of panels, which have `columns` columns of the
+    /// result.
     pub(super) fn computed(self, columns: usize) -> usize {
         if columns <= 8 && matches!(self, Isa::Avx2 | Isa::Neon) { 8 } else { columns.next_multiple_of(PANEL) }
     }
 
-    /// Approximate number of summands (`kc`) whose slice of a panel stays in the L1 cache.
+    /// Returns the approximate number of summands (`kc`) whose slice of a panel stays in the L1 cache.
     pub(super) fn most_summands(self) -> usize {
         match self {
             Isa::Avx512 => 128,
@@ -34,7 +35,7 @@ impl Isa {
         (self != Isa::Avx512 && groups >= 3) || (reads_whole_steps(self.registers()) && !run.is_multiple_of(UNROLL))
     }
 
-    /// The micro-kernel for `rows` rows, at most [`tile_rows`](Isa::tile_rows), and for as many columns as
+    /// Returns the micro-kernel for `rows` rows, at most [`tile_rows`](Isa::tile_rows), and for as many columns as
     /// [`computed`](Isa::computed) says.
     pub(super) fn kernel(self, rows: usize, columns: usize, left: Left) -> Kernel {
         let all = match (self, columns) {

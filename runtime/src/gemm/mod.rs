@@ -131,8 +131,8 @@ impl Product<'_> {
         });
     }
 
-    /// The runs that are not padding for all of these rows, of which those at the ends need no sums. All runs, if sums
-    /// with zeros may be NaN.
+    /// Returns the runs that are not padding for all of these rows, of which those at the ends need no sums. All runs,
+    /// if sums with zeros may be NaN.
     fn there(&self, rows: Range<usize>, runs: &[Run]) -> Range<usize> {
         if self.addresses.has_holes() && self.b.is_finite() { self.addresses.there(rows, runs) } else { 0..runs.len() }
     }

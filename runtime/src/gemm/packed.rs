@@ -53,7 +53,7 @@ impl PackedRows {
         }
     }
 
-    /// The tile number `i`: its elements, and the runs that it contains.
+    /// Returns the tile number `i`: its elements, and the runs that it contains.
     pub(super) fn tile(&self, i: usize) -> (&[f32], Range<usize>) {
         let tile = &self.tiles[i];
         (&self.data[tile.first..], tile.runs.clone())

@@ -110,38 +110,38 @@ impl Panels {
         Ok(Panels { isa, summands, columns, data, bias, is_finite: OnceLock::new() })
     }
 
-    /// The vector extension of the panels.
+    /// Returns the vector extension of the panels.
     pub fn isa(&self) -> Isa {
         self.isa
     }
 
-    /// Number of columns N.
+    /// Returns the number of columns N.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Number of summands K.
+    /// Returns the number of summands K.
     pub fn summands(&self) -> usize {
         self.summands
     }
 
-    /// Number of panels.
+    /// Returns the number of panels.
     fn count(&self) -> usize {
         self.columns.div_ceil(PANEL)
     }
 
-    /// Number of groups of panels that a micro-kernel computes at once.
+    /// Returns the number of groups of panels that a micro-kernel computes at once.
     pub(super) fn groups(&self) -> usize {
         self.count().div_ceil(self.isa.tile_rows().len())
     }
 
-    /// The panels of a group. All groups have about the same number.
+    /// Returns the panels of a group. All groups have about the same number.
     pub(super) fn group(&self, i: usize) -> Range<usize> {
         let [first, end] = [i, i + 1].map(|i| i * self.count() / self.groups());
         first..end
     }
 
-    /// Number of rows per register tile of the largest groups, `mr`.
+    /// Returns the number of rows per register tile of the largest groups, `mr`.
     pub(super) fn tile_rows(&self) -> usize {
         let panels = self.count().div_ceil(self.groups().max(1));
         self.isa.tile_rows()[panels.max(1) - 1]
@@ -153,12 +153,12 @@ impl Panels {
         *self.is_finite.get_or_init(values)
     }
 
-    /// The elements from a summand of a panel on; each panel is `[K, nr]`.
+    /// Returns the elements from a summand of a panel on; each panel is `[K, nr]`.
     pub(super) fn from(&self, panel: usize, summand: usize) -> &[f32] {
         &bytemuck::cast_slice(&self.data)[(panel * self.summands + summand) * PANEL..]
     }
 
-    /// The bias, zero-padded to whole panels.
+    /// Returns the bias, zero-padded to whole panels.
     pub(super) fn bias(&self) -> Option<&[f32]> {
         self.bias.as_deref()
     }

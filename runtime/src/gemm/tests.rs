@@ -19,13 +19,13 @@ impl Numbers {
     }
 }
 
-/// A table of separable addresses: a base per row, and the starts of runs.
+/// Returns a table of separable addresses: a base per row, and the starts of runs.
 pub(super) fn separable<'a>(base: &'a [i32], starts: &[i32], run: usize) -> AddressTable<'a> {
     let relative = starts.iter().flat_map(|&start| (0..run as i32).map(move |i| start + i));
     AddressTable::separable(base, relative.collect::<Vec<_>>())
 }
 
-/// A pool of one thread, and a pool of several.
+/// Returns a pool of one thread, and a pool of several.
 pub(super) fn workers() -> [Workers; 2] {
     [1, 3].map(|threads| Workers::new(threads).expect("there are threads"))
 }

@@ -10,13 +10,13 @@ pub(super) trait Image {
     /// Element type of the image.
     type Element;
 
-    /// The first element.
+    /// Returns the first element.
     fn start(&self) -> *const Self::Element;
 
-    /// The addresses of windows.
+    /// Returns the addresses of windows.
     fn places(&self) -> &WindowTable;
 
-    /// The weights, `[positions, channels]`, if the reduction has any.
+    /// Returns the weights, `[positions, channels]`, if the reduction has any.
     fn weights(&self) -> Option<*const f32>;
 
     /// Loads a vector of elements as f32.

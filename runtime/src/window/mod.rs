@@ -97,7 +97,7 @@ unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
     }
 }
 
-/// The widest vectors up to `isa` that the channels fill, if any.
+/// Returns the widest vectors up to `isa` that the channels fill, if any.
 fn isa_for(isa: Isa, channels: usize) -> Option<Isa> {
     match (isa, channels) {
         (Isa::Avx512, 16..) => Some(Isa::Avx512),

@@ -110,7 +110,7 @@ impl WindowTable {
         self.channels
     }
 
-    /// The runs of part `i` of `parts`; each run belongs to one part.
+    /// Returns the runs of part `i` of `parts`; each run belongs to one part.
     pub(super) fn part(&self, [i, parts]: [usize; 2]) -> impl Iterator<Item = (&WindowRun, &WindowPattern)> {
         let [start, end] = [i, i + 1].map(|i| i * self.series.len() / parts);
         self.series[start..end].iter().map(|series| (series, &self.looks[series.look]))
@@ -139,7 +139,7 @@ impl WindowRun {
         fits
     }
 
-    /// Base address of window `i`.
+    /// Returns the base address of window `i`.
     fn at(&self, i: usize) -> i64 {
         i64::from(self.base) + i as i64 * i64::from(self.step)
     }
@@ -161,7 +161,7 @@ fn offsets(places: &[i32], base: i32) -> Vec<i32> {
     places.iter().map(|&place| if place == ZERO_PAGE { i32::MIN } else { place.wrapping_sub(base) }).collect()
 }
 
-/// The taps other than padding, three at a time where they are equidistant.
+/// Returns the taps other than padding, three at a time where they are equidistant.
 fn taps(offsets: &[i32]) -> Vec<Tap> {
     let (mut taps, mut position) = (Vec::new(), 0);
     while let Some(&offset) = offsets.get(position) {

@@ -63,7 +63,7 @@ impl Team {
         Ok(team)
     }
 
-    /// Number of threads besides the caller.
+    /// Returns the number of threads besides the caller.
     pub(super) fn size(&self) -> usize {
         self.threads.len()
     }
@@ -189,7 +189,7 @@ impl ActiveWait {
         }
     }
 
-    /// The time since the first looks.
+    /// Returns the time since the first looks.
     fn elapsed(&self) -> Duration {
         self.elapsed
     }

@@ -4,14 +4,14 @@ use super::{attr_row, cell};
 use gradus_ir::{Dialect, Parametric};
 use std::fmt::Write;
 
-/// The types and attributes of a dialect; nothing if it declares none.
+/// Returns the types and attributes of a dialect; nothing if it declares none.
 pub(super) fn of_dialect(dialect: &Dialect) -> String {
     let types: String = dialect.types.iter().map(|info| one('!', &info.decl)).collect();
     let attrs: String = dialect.attrs.iter().map(|info| one('#', &info.decl)).collect();
     types + &attrs
 }
 
-/// The type or attribute with a name, with or without its sigil.
+/// Returns the type or attribute with a name, with or without its sigil.
 pub(super) fn find(dialects: &[&'static Dialect], name: &str) -> Option<String> {
     let types = dialects.iter().flat_map(|d| d.types).map(|info| ('!', &info.decl));
     let attrs = dialects.iter().flat_map(|d| d.attrs).map(|info| ('#', &info.decl));
@@ -19,7 +19,7 @@ pub(super) fn find(dialects: &[&'static Dialect], name: &str) -> Option<String> 
     types.chain(attrs).find(is_named).map(|(sigil, decl)| one(sigil, decl))
 }
 
-/// The names of all types and attributes.
+/// Returns the names of all types and attributes.
 pub(super) fn names(dialects: &[&'static Dialect]) -> impl Iterator<Item = &'static str> {
     let types = dialects.iter().flat_map(|d| d.types).map(|info| info.decl.name);
     types.chain(dialects.iter().flat_map(|d| d.attrs).map(|info| info.decl.name))
@@ -44,7 +44,7 @@ fn one(sigil: char, decl: &Parametric) -> String {
     text
 }
 
-/// The declared format, or the list of parameters.
+/// Returns the declared format, or the list of parameters.
 fn syntax(sigil: char, decl: &Parametric) -> String {
     if let Some(format) = decl.format {
         return format!("{sigil}{} {format}", decl.name);

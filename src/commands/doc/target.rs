@@ -6,12 +6,12 @@ use gradus_cost::Machine;
 use gradus_targets::Target;
 use std::fmt::Write;
 
-/// The documentation of all targets.
+/// Returns the documentation of all targets.
 pub(super) fn all(tool: &Tool) -> String {
     std::iter::once("# Targets\n\n".to_owned()).chain(tool.targets.iter().map(|t| page(tool, t))).collect()
 }
 
-/// The documentation of a target: pipeline, machine, rule groups and ops.
+/// Returns the documentation of a target: pipeline, machine, rule groups and ops.
 pub(super) fn page(tool: &Tool, target: &Target) -> String {
     let cost = &target.cost;
     let mut text = format!("## Target `{}`\n\n{}.\n\n", cost.name, capitalized(cost.doc));

@@ -58,7 +58,7 @@ impl Cells {
         );
     }
 
-    /// Right edge of the drawing in pixels.
+    /// Returns the right edge of the drawing in pixels.
     pub(super) fn width(&self) -> usize {
         self.width
     }
@@ -70,7 +70,7 @@ impl Cells {
     }
 }
 
-/// Color of element `k` of `count`.
+/// Returns the color of element `k` of `count`.
 pub(super) fn colour(k: usize, count: usize) -> String {
     let last = (count.max(2) - 1) as u64;
     let place = (k as u64 * 512 / last).min(512) as u32;

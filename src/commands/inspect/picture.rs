@@ -105,7 +105,7 @@ pub(super) fn draw(m: &Module, one: &Found, reads: &StaticAccess<'_>, row: usize
 }
 
 impl Picture<'_> {
-    /// The lines to draw: all, or those that are read and their neighbors.
+    /// Returns the lines to draw: all, or those that are read and their neighbors.
     fn lines(&self) -> Vec<usize> {
         if self.grid.lines <= MOST[0] {
             return (0..self.grid.lines).collect();
@@ -121,7 +121,7 @@ impl Picture<'_> {
         lines
     }
 
-    /// The range of cells to draw in each line.
+    /// Returns the range of cells to draw in each line.
     fn columns(&self) -> std::ops::Range<usize> {
         let Grid { columns, group, .. } = self.grid;
         if columns <= MOST[1] {
@@ -133,7 +133,7 @@ impl Picture<'_> {
         start..start + MOST[1]
     }
 
-    /// The positions of lines: one below the other, with grouped planes side by side where they fit.
+    /// Returns the positions of lines: one below the other, with grouped planes side by side where they fit.
     fn places(&self, lines: &[usize], [label, top]: [usize; 2]) -> Vec<[usize; 2]> {
         let Grid { columns, group, plane, planes, lines: all } = self.grid;
         let width = label + columns * CELL + (columns - 1) / group * GAP;
@@ -207,7 +207,7 @@ impl Picture<'_> {
         }
     }
 
-    /// The caption: op, row, and address formula.
+    /// Returns the caption: op, row, and address formula.
     fn captions(&self, m: &Module, drawn: usize) -> Vec<String> {
         let Picture { one, table, row, count: [count, padding], .. } = self;
         let formula = match table.addressing() {

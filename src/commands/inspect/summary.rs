@@ -12,7 +12,7 @@ const SHOWN: [usize; 2] = [64, 8];
 /// Names of the operands that are tables.
 const TABLES: [&str; 3] = ["base", "relative", "bases"];
 
-/// The constant tables of an op.
+/// Returns the constant tables of an op.
 fn tables_of(args: &OpArgs<'_>) -> impl Iterator<Item = Attr> {
     TABLES.into_iter().filter_map(|name| args.module.constant(args.opt_operand(name)?))
 }
@@ -39,7 +39,7 @@ impl Tally {
     }
 }
 
-/// Size in bytes of a constant tensor.
+/// Returns the size in bytes of a constant tensor.
 fn bytes(m: &Module, attr: Attr) -> u64 {
     let Some(ty) = m.ctx.attr_type(attr).filter(|&ty| m.ctx.is_shaped(ty)) else { return 0 };
     let size = m.ctx.dtype(m.ctx.element_type(ty)).map_or(0, |dtype| dtype.size() as u64);
@@ -69,7 +69,7 @@ pub(super) fn program(m: &Module, found: &[Found]) -> String {
 
 const COLUMNS: usize = 6;
 
-/// The columns for an op: number, name, extents, buffer, addresses, tables.
+/// Returns the columns for an op: number, name, extents, buffer, addresses, tables.
 fn columns(m: &Module, one: &Found) -> Vec<String> {
     let mut tables = Tally::default();
     if let Some(args) = m.args(one.op) {
@@ -100,7 +100,7 @@ fn addresses(reads: &StaticAccess<'_>) -> String {
     }
 }
 
-/// The total bytes of constants, by kind.
+/// Returns the total bytes of constants, by kind.
 fn constants(m: &Module, found: &[Found]) -> String {
     let [mut tables, mut weights, mut others] = [(); 3].map(|()| Tally::default());
     for one in found {

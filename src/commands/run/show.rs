@@ -56,7 +56,7 @@ fn show_float(value: f64) -> String {
     }
 }
 
-/// The elements as integers; `None` for floats.
+/// Returns the elements as integers; `None` for floats.
 fn integers(tensor: &Tensor) -> Option<Vec<i128>> {
     match tensor.dtype() {
         DType::U64 => Some(tensor.as_slice::<u64>().iter().map(|&v| v.into()).collect()),

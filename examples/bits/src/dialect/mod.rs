@@ -21,7 +21,7 @@ pub static DIALECT: Dialect = Dialect {
     ..Dialect::DEFAULT
 };
 
-/// The width of the elements of operand 0.
+/// Returns the width of the elements of operand 0.
 fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {
     match args.ctx().int_width(args.ctx().element_type(args.operand_type(0))) {
         Some(width @ 1..=64) => Ok(width),
@@ -29,7 +29,7 @@ fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {
     }
 }
 
-/// The lowest bits of a number as an unsigned integer, and as the signed one that evaluation works with.
+/// Returns the lowest bits of a number as an unsigned integer, and as the signed one that evaluation works with.
 fn low_bits(value: i64, width: u32) -> (u64, i64) {
     let shift = 64 - width;
     ((value as u64) << shift >> shift, value << shift >> shift)

@@ -25,7 +25,7 @@ pub struct RotLOp {
     result: OpResult<SIGNLESS_INT_LIKE>,
 }
 
-/// A rotation by 0 does nothing.
+/// Folds a rotation by 0 to its operand.
 fn fold_rotation(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let amount = constants[1]?;
     args.ctx().is_uniform(amount, 0.0).then(|| args.operands[0].into())

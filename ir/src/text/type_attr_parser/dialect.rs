@@ -41,7 +41,7 @@ fn check_namespace(name: &Name<'_>, offset: usize) -> Result<()> {
 }
 
 impl<'s> Name<'s> {
-    /// The name of a type or attribute, without its parameters.
+    /// Returns the name of a type or attribute, without its parameters.
     fn mnemonic(&self) -> &'s str {
         self.body.split('<').next().unwrap_or("").trim_end()
     }
@@ -53,7 +53,7 @@ impl<'s> Name<'s> {
         cur
     }
 
-    /// The error of a name that the dialect does not declare, if it declares others.
+    /// Returns the error of a name that the dialect does not declare, if it declares others.
     fn unknown(&self, what: &str, at: usize, declared: &[&'static str]) -> Result<()> {
         if declared.is_empty() {
             return Ok(());

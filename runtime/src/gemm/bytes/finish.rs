@@ -64,7 +64,7 @@ impl Finish<'_> {
         }
     }
 
-    /// The start of each row in the accumulators and in the result.
+    /// Returns the start of each row in the accumulators and in the result.
     fn starts(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
         let (width, stride, first) = (self.width, self.stride, self.columns.start);
         self.rows.clone().enumerate().map(move |(i, row)| (i * width, row * stride + first))

@@ -76,8 +76,8 @@ pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNE
     }
 }
 
-/// Number of steps of four summands in a run. The last step overlaps the one before, or is zero-padded in a run of
-/// fewer than four.
+/// Returns the number of steps of four summands in a run. The last step overlaps the one before, or is zero-padded in a run
+/// of fewer than four.
 pub(super) fn steps(run: usize) -> usize {
     run.div_ceil(4)
 }

@@ -21,7 +21,7 @@ impl ByteIsa {
     /// All extensions.
     pub const ALL: [ByteIsa; 3] = [ByteIsa::Portable, ByteIsa::Avx2, ByteIsa::Vnni];
 
-    /// The best extension of this machine.
+    /// Returns the best extension of this machine.
     pub fn best() -> ByteIsa {
         ByteIsa::ALL.into_iter().rev().find(|isa| isa.is_supported()).unwrap_or(ByteIsa::Portable)
     }
@@ -45,7 +45,7 @@ impl ByteIsa {
         }
     }
 
-    /// The supported panel widths `nr`, each with the maximum number of tile rows `mr`.
+    /// Returns the supported panel widths `nr`, each with the maximum number of tile rows `mr`.
     pub(super) fn panels(self) -> &'static [(usize, usize)] {
         match self {
             ByteIsa::Vnni => &[(64, 6), (48, 8), (32, 10), (16, 12)],
@@ -54,7 +54,7 @@ impl ByteIsa {
         }
     }
 
-    /// The micro-kernel for `rows` rows, at most the maximum in [`panels`](ByteIsa::panels).
+    /// Returns the micro-kernel for `rows` rows, at most the maximum in [`panels`](ByteIsa::panels).
     pub(super) fn kernel(self, rows: usize, columns: usize, signed: bool) -> Kernel {
         let all = match (self, columns) {
             #[cfg(target_arch = "x86_64")]

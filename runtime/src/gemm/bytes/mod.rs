@@ -109,7 +109,7 @@ impl ByteProduct<'_> {
         }
     }
 
-    /// Number of runs per slice of the reduction dimension, and number of slices.
+    /// Returns the number of runs per slice of the reduction dimension, and number of slices.
     fn parts(&self) -> (usize, usize) {
         let runs = (RunSplit::BYTES.most / self.addresses.run()).max(1);
         (runs, self.addresses.runs().len().div_ceil(runs).max(1))
@@ -134,7 +134,7 @@ impl ByteProduct<'_> {
         Ok(())
     }
 
-    /// A column of ones, which gives the row sums of A.
+    /// Returns a column of ones, which gives the row sums of A.
     fn ones(&self) -> Result<BytePanels, String> {
         BytePanels::new(self.b.isa(), [1, self.b.summands()], self.b.run(), |_, _| 1, None)
     }

@@ -93,59 +93,59 @@ impl BytePanels {
         Ok(missing)
     }
 
-    /// Number of steps of four summands.
+    /// Returns the number of steps of four summands.
     fn depth(&self) -> usize {
         self.summands / self.run * steps(self.run)
     }
 
-    /// Number of columns N.
+    /// Returns the number of columns N.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Number of summands K.
+    /// Returns the number of summands K.
     pub fn summands(&self) -> usize {
         self.summands
     }
 
-    /// Length of the runs of summands.
+    /// Returns the length of the runs of summands.
     pub(super) fn run(&self) -> usize {
         self.run
     }
 
-    /// The vector extension of the panels.
+    /// Returns the vector extension of the panels.
     pub(super) fn isa(&self) -> ByteIsa {
         self.isa
     }
 
-    /// Number of panels.
+    /// Returns the number of panels.
     pub(super) fn count(&self) -> usize {
         self.columns.div_ceil(self.width)
     }
 
-    /// Number of columns per panel, `nr`.
+    /// Returns the number of columns per panel, `nr`.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of rows per register tile, `mr`.
+    /// Returns the number of rows per register tile, `mr`.
     pub(super) fn tile_rows(&self) -> usize {
         self.tile_rows
     }
 
-    /// The bytes of a panel from a step on.
+    /// Returns the bytes of a panel from a step on.
     pub(super) fn panel(&self, i: usize, step: usize) -> &[i8] {
         let size = self.depth() * self.width * 4;
         &bytemuck::cast_slice(self.lines.as_ref())[i * size..][..size][step * self.width * 4..]
     }
 
-    /// The bias per column, corrected for a zero point of A.
+    /// Returns the bias per column, corrected for a zero point of A.
     pub(super) fn bias(&self, zero: i32) -> Vec<i32> {
         let each = self.bias.iter().zip(&self.totals);
         each.map(|(bias, total)| bias.wrapping_sub(zero.wrapping_mul(*total))).collect()
     }
 
-    /// The constant subtracted from each column.
+    /// Returns the constant subtracted from each column.
     pub(super) fn missing(&self) -> Option<&[i32]> {
         self.missing.as_deref()
     }

@@ -22,7 +22,7 @@ impl Scales {
         Scales { scales, rough, zero: zero as f32, low, high }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub(crate) fn len(&self) -> usize {
         self.scales.len()
     }

@@ -74,7 +74,7 @@ impl Case {
         Addresses::new(&table, RunSplit::BYTES).expect("they are small")
     }
 
-    /// The factor in column n and row k.
+    /// Returns the factor in column n and row k.
     fn factor(&self, n: usize, k: usize) -> i32 {
         let [.., runs, run] = self.sizes;
         value(self.b[n * runs * run + k], self.signs[1]) - value(self.b_zeros[n], self.signs[1])
