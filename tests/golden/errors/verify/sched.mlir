@@ -144,7 +144,7 @@ func.func @overlap(%x: memref<4xf32>) {
 
 // -----
 
-// The second arena of the block is reported with the first.
+// All arenas of a block are checked in one walk, which reports the first error.
 func.func @second_arena(%x: memref<4xf32>) {
   // expected-error@+1 {{'sched.arena' op 'memref.copy' (access 2) reads bytes 0 to 16 of the arena, not all of which are written}}
   %a = sched.arena "host" : memref<64xi8>
