@@ -49,7 +49,7 @@ fn score(passed: impl Iterator<Item = bool>) -> String {
     if total == 0 { String::new() } else { format!("{count} / {total}") }
 }
 
-/// How the op of an operator ran on the `cpu` target, and in how many tests.
+/// Formats how the op of an operator ran on the `cpu` target, and in how many tests.
 fn on_cpu(operator: &Operator) -> String {
     let Some(info) = op(operator) else { return String::new() };
     let mut counts: BTreeMap<How, usize> = BTreeMap::new();
@@ -77,11 +77,11 @@ fn document() -> String {
         "# ONNX coverage\n\n\
          Written by `{COMMAND}`; a test compares it.\n\n\
          {covered} of the {} operators of ONNX up to operator set {newest} are ops of the `graph` dialect. A model of an\n\
-         older version is brought into the newest form.\n\n## Tests\n\n\
-         ONNX's node tests in `tests/conformance`: those that pass, of all. Plain tests have static shapes and common element\n\
-         types; the imported program's types say the shapes of their outputs.\n\n\
-         On the `cpu` target the program is compiled and run by kernels, within the same bounds: with its inputs as they are,\n\
-         and with all but the first as constants, as the weights of a model are.\n\n\
+         older version is converted to the newest operators at import.\n\n## Tests\n\n\
+         ONNX's node tests in `tests/conformance`: number of tests that pass, of their total. Plain tests have static shapes and\n\
+         common element types, so that the shapes of their outputs are inferred at import.\n\n\
+         On the `cpu` target the program is compiled and run by kernels, with the same tolerances: once with all inputs as arguments,\n\
+         and once with all but the first as constants, like the weights of a model.\n\n\
          | tier | plain | special | plain on cpu | special on cpu |\n|---|---|---|---|---|\n",
         operators.len()
     );
@@ -95,7 +95,7 @@ fn document() -> String {
         });
         let _ = writeln!(text, "| {name} | {} |", scores.join(" | "));
     }
-    text.push_str("\nThose that do not pass, and why:\n\n");
+    text.push_str("\nFailing tests, with the reason:\n\n");
     for case in CASES.iter() {
         if let Err(why) = &case.outcome {
             let _ = writeln!(text, "- `{}`: {why}", case.name);
@@ -104,11 +104,11 @@ fn document() -> String {
         }
     }
     text.push_str(
-        "\n## Operators\n\nThe versions are those of the operator set that changed the operator, of which all are read. Tests count for every\n\
-         operator that they use.\n\n\
+        "\n## Operators\n\nVersions are the operator sets that changed the operator; models of all of them are imported. A test counts for every\n\
+         operator that it uses.\n\n\
          The last column says how the op ran on the `cpu` target when all inputs but the first are constants, and in how many\n\
-         tests: by address tables, by another kernel, at least once by its reference meaning, or not at all, since it was\n\
-         folded, merged with another op, or is no longer needed.\n\n\
+         tests: by address tables, by another kernel, at least once by reference evaluation, or not at all, since it was\n\
+         folded, merged with another op, or dead.\n\n\
          | operator | versions | op | plain tests | special tests | on cpu |\n|---|---|---|---|---|---|\n",
     );
     for operator in &operators {

@@ -6,7 +6,7 @@ use gradus::prelude::*;
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "bits-cost",
-    doc: "Say how many instructions the ops of bits take.
+    doc: "Report the number of instructions of `bits` ops.
 
 # Before / After
 
@@ -14,7 +14,7 @@ The program is not changed.
 
 # Does
 
-Gives a remark for each function with such ops, and a warning when they take more than `limit`.
+Emits a remark for each function with such ops, and a warning if they take more than `limit` instructions.
 
 # Refuses
 
@@ -24,8 +24,8 @@ Nothing.
 
 Linear in the number of ops.",
     anchor: Some("func.func"),
-    options: &[PassOption { name: "limit", doc: "How many are too many", kind: OptionKind::Int(10) }],
-    statistics: &[("num-ops", "Number of ops of bits")],
+    options: &[PassOption { name: "limit", doc: "Maximum without a warning", kind: OptionKind::Int(10) }],
+    statistics: &[("num-ops", "Number of bits ops")],
     make: |options| Ok(Box::new(BitsCost::new(options))),
     ..PassInfo::DEFAULT
 };
@@ -46,10 +46,10 @@ impl Pass for BitsCost {
         let (count, sum) = (costs.len(), costs.iter().sum::<i64>());
         cx.count("num-ops", count as u64);
         if count > 0 {
-            cx.emit(Diagnostic::remark(m.loc(op), format!("{count} ops of bits take {sum} instructions")));
+            cx.emit(Diagnostic::remark(m.loc(op), format!("{count} bits ops take {sum} instructions")));
         }
         if sum > self.limit {
-            cx.emit(Diagnostic::warning(m.loc(op), format!("that is more than {}", self.limit)));
+            cx.emit(Diagnostic::warning(m.loc(op), format!("{sum} instructions exceed the limit of {}", self.limit)));
         }
         Ok(())
     }
@@ -59,7 +59,7 @@ impl Pass for BitsCost {
     }
 }
 
-/// Returns the instructions of a machine that can rotate, but neither count bits nor take fields.
+/// Returns the number of instructions on a machine that can rotate, but neither count bits nor extract fields.
 fn cost(m: &Module, op: Op) -> Option<i64> {
     if RotLOp::cast(m, op).is_some() || RotROp::cast(m, op).is_some() {
         return Some(1);

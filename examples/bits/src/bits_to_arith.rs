@@ -40,7 +40,7 @@ impl Pass for BitsToArith {
         let mut target = ConversionTarget::new("arith");
         target.legal_dialect("arith");
         target.legal_dialect("math");
-        target.illegal_dialect("bits").because("machines know it by other names");
+        target.illegal_dialect("bits").because("the target machine has no bit operations");
         let patterns = [
             ConversionPattern::new("lower-rotl", "bits.rotl", |r, op, operands| lower_rotation(r, op, operands, true)),
             ConversionPattern::new("lower-rotr", "bits.rotr", |r, op, operands| lower_rotation(r, op, operands, false)),
@@ -53,10 +53,10 @@ impl Pass for BitsToArith {
     }
 }
 
-/// `number` for each element of a value like this one.
+/// Returns `number` as a constant attribute of the type of `value`.
 fn like(m: &Module, value: Value, number: i64) -> Match<Attr> {
     let attr = m.ctx.uniform_attr(m.value_type(value), number as f64);
-    Ok(attr.ok_or("there is no constant of a type whose sizes are not known")?)
+    Ok(attr.ok_or("a type with dynamic extents has no constants")?)
 }
 
 fn constant(b: &mut Builder<'_>, op: Op, attr: Attr) -> Value {
@@ -64,7 +64,7 @@ fn constant(b: &mut Builder<'_>, op: Op, attr: Attr) -> Value {
     b.constant(attr, ty, "arith", b.module.loc(op)).expect("arith has constants of numbers")
 }
 
-/// `x << n % w | x >> (w - n % w) % w`, or with both shifts the other way.
+/// Lowers a rotation to `x << n % w | x >> (w - n % w) % w`, with both shifts reversed for a right rotation.
 fn lower_rotation(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands, left: bool) -> Match {
     let (x, n) = (operands.one(0)?, operands.one(1)?);
     let (m, loc) = (r.module(), r.module().loc(op));

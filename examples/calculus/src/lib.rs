@@ -1,4 +1,4 @@
-//! The `calculus` tool: Gradus with derivatives and integrals, which rules take.
+//! The `calculus` tool: Gradus with derivatives and integrals, which rules compute.
 //!
 //! A value that is computed from symbols is a function of them, and the ops of `arith` and `math` are those of functions. The
 //! derivative of a function is another one; no number can be computed from a number for it, so that no interpreter runs it,

@@ -1,4 +1,4 @@
-//! The rules. None forgets a value: that would be no equation where the value is poison.
+//! The rules. Each keeps all values: a rule that drops a value, which may be poison, is not an equation.
 
 use gradus::prelude::*;
 

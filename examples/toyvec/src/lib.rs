@@ -1,6 +1,6 @@
 //! A target outside of Gradus: a vector machine with three instructions, `add`, `mul` and `mac`.
 //!
-//! This file is all of it: the instructions as ops, the lowering, the simulator, the costs, and the declaration that
+//! This file has all parts of the target: the instructions as ops, the lowering, the simulator, the costs, and the declaration that
 //! ties them together. [`tool`] adds it to Gradus.
 
 use gradus::ir::{DType, Tensor, TypeData};
@@ -39,7 +39,7 @@ machine_numbers! {
 }
 
 impl Numbers {
-    /// Cycles of an instruction on vectors of `n` elements.
+    /// Returns the cycles of an instruction on vectors of `n` elements.
     fn cycles(&self, n: u64) -> u64 {
         self.start + n.div_ceil(self.lanes)
     }
@@ -116,7 +116,7 @@ fn mac(x: &[f32]) -> f32 {
     x[0] * x[1] + x[2]
 }
 
-/// Returns the reference semantics.
+/// Evaluates an instruction elementwise.
 fn eval(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let ElementFn(function) = args.info.extension().ok_or_else(|| Trap::unsupported("is no instruction"))?;
     let tensors = data.iter().map(Datum::tensor).collect::<Result<Vec<_>, _>>()?;

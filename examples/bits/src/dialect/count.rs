@@ -1,4 +1,4 @@
-//! Counts.
+//! Bit counts.
 
 use super::{low_bits, width};
 use gradus::dialects::constraint::SIGNLESS_INT_LIKE;
@@ -18,7 +18,7 @@ use gradus::prelude::*;
 pub struct PopCountOp {
     /// The value whose bits are counted.
     value: Operand<SIGNLESS_INT_LIKE>,
-    /// How many bits of it are one.
+    /// The number of one bits.
     result: OpResult<SIGNLESS_INT_LIKE>,
 }
 

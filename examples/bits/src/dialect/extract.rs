@@ -1,10 +1,10 @@
-//! Fields.
+//! Bit fields.
 
 use super::{low_bits, width};
 use gradus::dialects::constraint::{I64, SIGNLESS_INT_LIKE};
 use gradus::prelude::*;
 
-/// The bits from an offset on, as many as the result has.
+/// The bits from an offset on; the result type determines their number.
 ///
 /// ```mlir
 /// %0 = bits.extract %x from 8 : i32 to i8
@@ -18,9 +18,9 @@ use gradus::prelude::*;
 pub struct ExtractOp {
     /// The value to extract from.
     value: Operand<SIGNLESS_INT_LIKE>,
-    /// The lowest bit that is taken.
+    /// Index of the lowest extracted bit.
     offset: Attribute<I64>,
-    /// The bits.
+    /// The extracted bits.
     result: OpResult<SIGNLESS_INT_LIKE>,
 }
 
@@ -33,7 +33,7 @@ fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
         return Err("requires operand and result of the same shape".into());
     }
     if offset < 0 || offset > bits(from) - bits(to) {
-        return Err(format!("takes {} bits from bit {offset} on, but there are {}", bits(to), bits(from)));
+        return Err(format!("extracts {} bits from bit {offset} on, but the operand has {}", bits(to), bits(from)));
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use gradus::prelude::*;
 pub struct RotLOp {
     /// The value to rotate.
     value: Operand<SIGNLESS_INT_LIKE>,
-    /// By how many bits.
+    /// The number of bits to rotate by, modulo the width.
     amount: Operand<SIGNLESS_INT_LIKE>,
     /// The rotated value.
     result: OpResult<SIGNLESS_INT_LIKE>,
@@ -31,7 +31,7 @@ fn fold_rotation(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded
     args.ctx().is_uniform(amount, 0.0).then(|| args.operands[0].into())
 }
 
-/// `by` gets the bits, an amount that is below the width and not 0, and the width.
+/// Evaluates a rotation. `by` gets the bits, an amount from 1 to the width minus 1, and the width.
 fn rotate(args: &OpArgs<'_>, data: &[Datum], by: fn(u64, u32, u32) -> u64) -> Result<Vec<Datum>, Trap> {
     let width = width(args)?;
     let one = |value: i64, amount: i64| {
@@ -58,7 +58,7 @@ fn rotate(args: &OpArgs<'_>, data: &[Datum], by: fn(u64, u32, u32) -> u64) -> Re
 pub struct RotROp {
     /// The value to rotate.
     value: Operand<SIGNLESS_INT_LIKE>,
-    /// By how many bits.
+    /// The number of bits to rotate by, modulo the width.
     amount: Operand<SIGNLESS_INT_LIKE>,
     /// The rotated value.
     result: OpResult<SIGNLESS_INT_LIKE>,
