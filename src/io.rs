@@ -73,7 +73,7 @@ fn read_halves(file: &File, bytes: &mut Vec<u8>, size: usize) -> std::io::Result
     })
 }
 
-/// On other systems one thread reads everything.
+/// Reads all bytes on one thread, on systems without positioned reads.
 #[cfg(not(unix))]
 fn read_halves(_: &File, _: &mut Vec<u8>, _: usize) -> std::io::Result<()> {
     Ok(())

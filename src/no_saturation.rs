@@ -8,12 +8,12 @@ use std::any::Any;
 #[derive(Default)]
 pub struct Reports {}
 
-/// No flags.
+/// Returns no flags.
 pub fn arguments() -> [Arg; 0] {
     []
 }
 
-/// No requested reports.
+/// Returns no names of reports.
 pub fn wanted(_: &ArgMatches) -> Vec<&'static str> {
     Vec::new()
 }

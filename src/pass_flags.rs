@@ -74,7 +74,7 @@ pub fn pipeline_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     })
 }
 
-/// One argument per pass, and `--pass-pipeline`.
+/// Returns an argument per pass, and `--pass-pipeline`.
 pub fn pass_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     let of_pass = |info: &&PassInfo| {
         let mut long = info.summary().to_owned();

@@ -4,7 +4,7 @@ use crate::io::report;
 use crate::{Failure, Streams};
 use gradus_ir::{Module, ParseOptions, PrintOptions, first_difference, read_again};
 
-/// Prints the program in both forms, parses the texts and compares the programs.
+/// Prints the program in both forms, parses the texts, and fails if a parsed program differs.
 pub fn check(m: &Module, options: ParseOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let exact = PrintOptions { generic: true, debug_info: true, ..PrintOptions::default() };
     for generic in [false, true] {

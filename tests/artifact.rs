@@ -89,13 +89,13 @@ fn what_is_cut_off_or_changed_is_refused() {
     assert_eq!(refused(bytes.clone()), None);
     for len in 0..bytes.len() {
         let said = refused(bytes[..len].to_vec()).unwrap_or_default();
-        assert!(said.contains("is no compiled program: byte"), "{len} bytes: {said}");
+        assert!(said.contains("is not a compiled program: byte"), "{len} bytes: {said}");
     }
     for at in 0..bytes.len() {
         let mut changed = bytes.clone();
         changed[at] ^= 1 << (at % 8);
         let said = refused(changed).unwrap_or_default();
-        assert!(said.contains("is no compiled program: byte"), "byte {at}: {said}");
+        assert!(said.contains("is not a compiled program: byte"), "byte {at}: {said}");
     }
     let said = refused([&bytes[..], &[0]].concat()).unwrap_or_default();
     assert!(said.contains("byte 16: the file should have"), "{said}");

@@ -63,7 +63,7 @@ struct Layer {
     input: Vec<usize>,
 }
 
-/// Small integers, so that sums are exact.
+/// Draws small integers, so that sums are exact.
 fn numbers(random: &mut Random, count: usize) -> Vec<f64> {
     (0..count).map(|_| random.below(9) as f64 - 4.0).collect()
 }
@@ -83,7 +83,7 @@ fn constant(random: &mut Random, name: &str, shape: &[usize]) -> String {
     format!("  %{name} = arith.constant dense<\"0x{hex}\"> : tensor<{}f32>\n", extents(shape))
 }
 
-/// One of a few.
+/// Picks one of some numbers.
 fn pick(random: &mut Random, from: &[usize]) -> usize {
     from[random.below(from.len() as u64) as usize]
 }

@@ -183,9 +183,9 @@ const BODY: &Directive = &Directive { name: "Body", parse: |_, _| Ok(()), print:
 // Meanings.
 ops! {
     a_meaning_with_too_many_values { results: &[value("r", &F32)], eval: Some(|_, _| Ok(vec![Datum::Float(1.0); 2])) } =>
-        "its declared meaning gives 2 values for 1 results";
+        "its semantics give 2 values for 1 results";
     a_meaning_of_another_type { results: &[value("r", &F32)], eval: Some(|_, _| Ok(vec![Datum::Int(1)])) } =>
-        "its declared meaning gives an integer for a result of type 'f32'";
+        "its semantics give an integer for a result of type 'f32'";
     a_type_too_many_is_inferred {
         operands: &[value("x", &INDEX)], results: &[value("r", &ANY)], infer: Some(|_| Ok(vec![Type::F32, Type::F32]))
     } => "its 'infer' gives 2 types for 1 results";
@@ -213,7 +213,7 @@ fn a_meaning_of_another_shape() {
     static DIALECT: Dialect = Dialect { ops: &[&INFO], ..TOY };
     let [error] = &of_dialect(&DIALECT)[..] else { panic!("one error") };
     assert!(
-        error.starts_with("op 'toy.op' of dialect 'toy': its declared meaning gives extents [7, 7] for a result"),
+        error.starts_with("op 'toy.op' of dialect 'toy': its semantics give extents [7, 7] for a result"),
         "{error}"
     );
 }
@@ -367,8 +367,5 @@ fn a_meaning_is_blamed_on_its_op() {
     let function = interpreter.function("f").expect("a function");
     let stop = interpreter.call(function, vec![]).expect_err("a mistake");
     let message = stop.diagnostic(&m).message;
-    assert_eq!(
-        message,
-        "'toy.pair' cannot be executed: its declared meaning gives an integer for a result of type 'f32'"
-    );
+    assert_eq!(message, "'toy.pair' cannot be executed: its semantics give an integer for a result of type 'f32'");
 }

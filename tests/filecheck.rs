@@ -100,7 +100,7 @@ fn without_near_misses_all_is_as_with_llvm() {
     }
 }
 
-/// SplitMix64: the same numbers on every machine.
+/// Returns the next number of SplitMix64, which is the same on every machine.
 fn next(state: &mut u64) -> usize {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -202,7 +202,7 @@ fn update_checks_leaves_alone_what_it_must() {
     let check = format!("// RUN: gradus opt %s | FileCheck %s\n{body}");
     assert_eq!(run(&check, &["--check"]), "f.mlir: error: the CHECK lines are not those of the output\n");
     let behind = "// RUN: gradus opt %s | FileCheck %s\nfunc.func private @f() // CHECK: @f\n";
-    let message = "f.mlir: error: line 2: a directive behind something else is not updated\n";
+    let message = "f.mlir: error: line 2: a directive after other text on its line cannot be updated\n";
     assert_eq!(run(behind, &["--force"]), message);
     assert_eq!(run(body, &[]), "f.mlir: error: there is no RUN line\n");
     let broken = format!("// RUN: gradus opt %s --cse=x=1 | FileCheck %s\n{body}");

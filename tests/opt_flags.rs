@@ -267,7 +267,7 @@ fn successors_conditionals_and_cases_may_be_many() {
     assert_eq!((output.code, output.out.matches("case").count()), (0, N), "{}", output.err);
 }
 
-/// Fifty thousand private functions, of which each calls the one after it.
+/// Returns 50,000 private functions, each of which calls the next.
 fn call_chain() -> String {
     let call = |i: usize| format!("func.func private @f{i}() {{\n  call @f{}() : () -> ()\n  return\n}}\n", i + 1);
     let chain: String = (0..50_000).map(call).collect();

@@ -162,7 +162,7 @@ fn iterations_of_parallel_loops_must_not_race() {
     for body in races {
         let output = run(&with_memory(body), None, &[]);
         assert_eq!(output.code, 1, "{body}\n{}", output.out);
-        let said = output.err.contains("undefined behavior: a race: of two iterations of a parallel loop, one")
+        let said = output.err.contains("undefined behavior: data race: one iteration of a parallel loop")
             || output
                 .err
                 .contains("undefined behavior: an iteration of a parallel loop frees memory that another one uses");

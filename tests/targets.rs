@@ -25,7 +25,7 @@ fn machine(folder: &tempfile::TempDir, name: &str, from: &str, to: &str) -> Stri
 fn a_target_without_execution_says_so() {
     for command in ["run", "bench", "inspect", "check"] {
         let output = gradus(&[command, &example("digits_cnn.onnx"), "--target", "npu"]);
-        let said = "error: target 'npu' has costs only, and no pipeline and execution yet\n";
+        let said = "error: target 'npu' has costs only: no pipeline and no executor\n";
         assert_eq!((output.code, output.err.as_str()), (1, said), "{command}");
     }
 }

@@ -84,7 +84,7 @@ impl Subject<'_> {
         self.check_watched(Actions::new())
     }
 
-    /// Like `check`, with the given action handlers.
+    /// Does the same as [`Subject::check`], with the given action handlers.
     pub fn check_watched(&self, actions: Actions) -> Checked {
         let before = (self.program)();
         let reference = Reference::new(&before, self.options);

@@ -270,7 +270,7 @@ impl Runs {
             match inputs.draw(&mut random) {
                 Ok(input) => last = runs.add(&mut runner, function.op, input).or(last),
                 Err(ty) => {
-                    runs.reason = Some(format!("there are no inputs of type {ty} here"));
+                    runs.reason = Some(format!("no values of type {ty} can be drawn"));
                     return runs;
                 }
             }
@@ -279,12 +279,12 @@ impl Runs {
         let few = n < options.inputs.min(undefined + discarded);
         runs.reason = few.then(|| {
             let example = last.map_or(String::new(), |o| format!(", such as: {}", show::outcome(m, function.op, &o)));
-            format!("it is defined on {n} inputs, undefined on {undefined}, and {discarded} were given up{example}")
+            format!("it is defined on {n} inputs, undefined on {undefined}, and {discarded} were discarded{example}")
         });
         runs
     }
 
-    /// How many inputs there are on which a difference could show.
+    /// Returns the number of inputs on which a difference would be visible.
     fn conclusive(&self) -> u64 {
         self.defined.len() as u64 - self.vacuous
     }

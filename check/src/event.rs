@@ -50,7 +50,7 @@ impl Events<'_> {
         let floats = self.options.floats;
         let all_known = operands.iter().zip(m.operands(op)).all(|(d, &v)| *d != Datum::Poison || !is_memory(m, v));
         if !all_known {
-            return Err(Trap::Ub("what is outside may access memory that it is given, which is poison".into()));
+            return Err(Trap::Ub("an external callee may access its memref argument, which is poison".into()));
         }
         // Each value has a random sequence of its own, independent of the other values.
         let (seed, key, number, mut things) = (self.seed, name.clone(), self.list.len(), 0..);

@@ -48,7 +48,7 @@ impl<'m> Side<'m> {
         Side { m, op, wide: OnceCell::new() }
     }
 
-    /// Returns the outcome in `f64`; `None` if the function cannot be run so.
+    /// Returns the outcome in `f64`; `None` if the function has no valid version in `f64`.
     fn run_wide(&self, input: &Input, options: &Options) -> Option<Outcome> {
         let make = || {
             let wide = widened(self.m).ok()?;

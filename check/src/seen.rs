@@ -72,7 +72,7 @@ pub(crate) fn all_refine(before: &[Datum], after: &[Datum], same: Same) -> bool 
 /// Equality of floats.
 pub(crate) type Same = fn(f64, f64) -> bool;
 
-/// Bitwise equality, except that all NaN are equal.
+/// Whether two floats are equal bit by bit; all NaN are equal.
 pub(crate) fn same_bits(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }

@@ -7,7 +7,7 @@ use crate::seen::Seen;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Context, Module, Op, Type};
 
-/// So many elements of memory are shown.
+/// Maximum number of elements of memory that are shown.
 const SHOWN: usize = 32;
 
 /// Returns the arguments, a line each.
@@ -35,7 +35,7 @@ pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
     input.args.iter().enumerate().map(line).chain(globals).collect()
 }
 
-/// Lines that describe the outcome of a run.
+/// Formats the outcome of a run, a line per result and effect.
 pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Undefined(_, reason) | Outcome::Unsupported(_, reason) => reason.clone(),

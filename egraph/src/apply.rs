@@ -1,4 +1,4 @@
-//! Applying a rule to an e-graph: its right side is added and unioned with the match.
+//! Application of a rule to an e-graph: its right side is added and merged with the class of the match.
 
 use crate::graph::Key;
 use crate::journal::{By, Premises};
@@ -12,15 +12,15 @@ use smallvec::SmallVec;
 /// Outcome of applying a rule to a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Applied {
-    /// Something became equal that was not.
+    /// Two classes were merged.
     New,
-    /// All was equal before.
+    /// Both sides were in one class already.
     Known,
-    /// There is no such right side.
+    /// The right side is ill-typed or invalid.
     Refused,
 }
 
-/// Makes the right side of a rule, by its number, equal to a match.
+/// Adds the right side of rule number `rule` and merges it with a match.
 pub fn apply(
     program: &mut Program<'_>,
     rules: &[CompiledRule],

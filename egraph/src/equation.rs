@@ -80,14 +80,14 @@ impl Equations {
             return Some("it is approximate");
         }
         if !left.values.is_subset(&right.values) {
-            return Some("it forgets a value, which may be poison");
+            return Some("it drops an operand, which may be poison");
         }
         if left.ops.iter().any(promises) {
-            return Some("it is about ops that promise something, whose result may be poison");
+            return Some("a matched op has flags such as 'nsw', whose violation yields poison");
         }
         let chooses = |side: &Side<'_>| side.ops.iter().filter(|op| is_lazy(ctx, op.name)).count();
         if chooses(&right) > chooses(&left) {
-            return Some("it chooses among values, which need not all be defined");
+            return Some("it selects among values, not all of which need be defined");
         }
         None
     }

@@ -1,4 +1,4 @@
-//! Checking the search: where nothing was touched, a rule matches only as it did before.
+//! Check of incremental search: in unchanged classes, a rule has only the matches that it had before.
 
 use crate::graph::Graph;
 use crate::search::Match;
@@ -7,7 +7,7 @@ use gradus_ir::rules::Bindings;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// A match by its classes.
+/// The identity of a match: rule, root classes and bound classes.
 type Way = (usize, SmallVec<[Id; 2]>, Bindings<Id>);
 
 /// All matches that were found so far.

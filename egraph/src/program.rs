@@ -39,7 +39,7 @@ pub struct Program<'m> {
 /// The results of an op.
 pub type Results = SmallVec<[Value; 4]>;
 
-/// The identity of an op up to the choice of operands: name, attributes, given result types, operand types.
+/// The signature of an op: name, attributes, given result types, operand types.
 type Shape = (OpName, Vec<(Str, Attr)>, SmallVec<[Type; 2]>, SmallVec<[Type; 4]>);
 
 impl<'m> Program<'m> {
@@ -263,7 +263,7 @@ impl<'m> Program<'m> {
     }
 }
 
-/// Whether an op is masked, so that it means something else in another place.
+/// Whether an op is the masked op of a `vector.mask`, so that its semantics depend on its place.
 pub fn is_masked(m: &Module, op: Op) -> bool {
     m.parent_op(op).is_some_and(|around| m.has_trait(around, Traits::MASKING))
 }
@@ -310,7 +310,7 @@ pub enum Step {
     Op(Op),
 }
 
-/// Everything under an op in an order in which definitions precede uses, without graph regions and unreachable blocks.
+/// Returns the blocks and ops under an op in an order in which definitions precede uses, without graph regions and unreachable blocks.
 fn in_order(m: &Module, root: Op) -> Vec<Step> {
     let dominance = Dominance::new(m, root);
     let regions = |op: Op| m.regions(op).iter().rev().copied().map(Work::Region);

@@ -142,7 +142,7 @@ impl Saturate {
         let asked = |(name, _): &(_, _)| self.names.iter().any(|n| n == m.ctx.text(*name));
         match refused.into_iter().find(asked) {
             Some((name, why)) => {
-                let message = format!("rule '{}' is no equation: {why}", m.ctx.text(name));
+                let message = format!("rule '{}' is not an equation: {why}", m.ctx.text(name));
                 Err(Diagnostic::error(m.loc(root), message))
             }
             None => Ok(Chosen { model, cost_fn, approx, equations }),

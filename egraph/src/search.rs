@@ -1,4 +1,4 @@
-//! Where rules match in an e-graph: all ways, up to a limit.
+//! E-matching: the matches of a rule in an e-graph, up to a limit.
 
 use crate::equation::{Equations, Usual};
 use crate::graph::{Graph, Key, Node};
@@ -60,8 +60,8 @@ pub fn search(
     (matches, more)
 }
 
-/// Whether a rule merges two ops of one name. Merged ops are not merged with others again, only their result is: so `n` ops
-/// give at most `n - 1` pairs instead of all subsets.
+/// Whether a rule merges two ops of the same name. An op takes part in at most one merge, but the merged op can be merged
+/// again: `n` ops give at most `n - 1` merges instead of one for each subset.
 pub fn pairs(rule: &CompiledRule) -> bool {
     match &rule.roots[..] {
         [a, b] => a.name == b.name && a.results.len() == 1 && !rule.keeps(0) && !rule.keeps(1),
@@ -82,9 +82,9 @@ struct Search<'g> {
     m: &'g Module,
     graph: &'g Graph,
     equations: &'g Equations,
-    /// Of a rule that puts two ops together, those that it has already put into a pair.
+    /// For a rule that merges two ops, the nodes that it has merged already.
     taken: Option<&'g FxHashSet<Id>>,
-    /// How many matches were found.
+    /// Number of matches found.
     found: Cell<usize>,
 }
 
@@ -100,8 +100,8 @@ impl<'g> Search<'g> {
         })
     }
 
-    /// Returns the candidates of a class for a root. Of a rule that makes pairs, each pair is found from one of its
-    /// two, and no node is in two pairs.
+    /// Returns the candidates of a class for a root. A rule that merges two ops finds each pair once, with the smaller id
+    /// first, and skips nodes that it has merged.
     fn roots<'s>(
         &'s self,
         class: Id,
@@ -120,7 +120,7 @@ impl<'g> Search<'g> {
         &self.graph.nodes()[usize::from(node.id)].children
     }
 
-    /// Returns the nodes of a class that are such a result of an op with several.
+    /// Returns the projections to result `index` in a class.
     fn results_in(&self, class: Id, index: usize) -> impl Iterator<Item = &'g Node> + use<'g> {
         self.graph[class].iter().filter(move |node| node.key == Key::Result(index as u32))
     }
@@ -208,8 +208,8 @@ impl<'g> MatchGraph for Search<'g> {
         root.props
     }
 
-    /// Attributes that the rule has no variable for must be what they are on ops that it makes: it would drop them, and with
-    /// them promises, which is no equation.
+    /// Whether the attributes that the pattern does not mention have their defaults. The right side creates ops with the
+    /// defaults, so that another value, such as `overflow<nsw>`, would be lost.
     fn allows_unmentioned(&self, pattern: &OpTerm, props: Attr) -> bool {
         let mentions = |key| pattern.attrs.iter().any(|(known, _)| *known == key);
         let is_usual = |usual: &Usual, have: Attr| match usual {

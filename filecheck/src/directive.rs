@@ -246,7 +246,7 @@ impl CheckFile {
     }
 }
 
-/// Returns the pattern: from after the blanks behind the colon to the end of the line.
+/// Returns the range of the pattern: from after the blanks behind the colon to the end of the line.
 fn pattern_range(options: &Options, text: &[u8], colon: usize) -> (usize, usize) {
     let len = text[colon..].iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(text.len() - colon);
     let end = colon + len;

@@ -1,4 +1,4 @@
-//! Mistakes in declarations that running ops shows: meanings, inferred types and custom forms.
+//! Mistakes in declarations that are found by running ops: semantics, inferred types and custom forms.
 
 use crate::declared::Trial;
 use gradus_check::{Inputs, refines};
@@ -60,7 +60,7 @@ fn type_mistake(ctx: &Context, info: &'static TypeInfo) -> Option<String> {
     })
 }
 
-/// Groups that must have one type, and cannot.
+/// Returns the error of groups that a relation gives one type that not all constraints allow.
 fn contradiction(trial: &mut Trial, info: &'static OpInfo) -> Option<String> {
     let all = || info.operands.iter().chain(info.results);
     let mut sets: Vec<(&str, Vec<&'static ValueSpec>)> = Vec::new();
@@ -166,7 +166,7 @@ fn wrong_shape(m: &Module, op: Op, results: &[Datum]) -> Option<String> {
         let (Datum::Tensor(tensor), ty) = (result, m.value_type(value)) else { return None };
         let (have, shown) = (tensor.shape(), ctx.display_type(ty));
         (!ctx.has_shape(ty, result))
-            .then(|| format!("its declared meaning gives extents {have:?} for a result of type '{shown}'"))
+            .then(|| format!("its semantics give extents {have:?} for a result of type '{shown}'"))
     })
 }
 
@@ -177,7 +177,7 @@ fn fold_mistake(m: &Module, op: Op) -> Option<String> {
     (found != wanted).then(|| format!("its 'fold' gives {found} values for {wanted} results"))
 }
 
-/// Returns the custom form prints a discardable attribute.
+/// Returns the error if the custom form loses a discardable attribute.
 fn lost_attribute(m: &mut Module, op: Op, info: &OpInfo) -> Option<String> {
     const NAME: &str = "declarations.kept";
     info.format?;

@@ -32,7 +32,7 @@ pub(crate) fn declared_types(ctx: &Context) -> impl Iterator<Item = Type> {
     valued.flat_map(|decl| decl.examples.iter().filter_map(|body| ctx.parse_type(&decl.example('!', body)).ok()))
 }
 
-/// Constants of declared types.
+/// Returns constants of declared types.
 fn constants(ctx: &Context) -> Vec<Attr> {
     let mut random = Random::of("constants");
     let mut drawn = |ty: Type| {

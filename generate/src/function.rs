@@ -1,4 +1,4 @@
-//! GrowingFunction a function op by op while executing it.
+//! Generation of a function, op by op, while it is executed on sample inputs.
 
 use crate::grow::Program;
 use crate::library::{Fragment, FragmentInput};
@@ -209,7 +209,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         Some(op)
     }
 
-    /// Within a chain, recreates an input as in the source program: usually the same constant, or the same defining op.
+    /// Recreates an input of a chain as in the source program: usually the same constant, or the same defining op.
     fn replay(&mut self, input: &FragmentInput, with: OperandSource, place: InsertionPoint) -> Option<Value> {
         let OperandSource::Chain(depth) = with else { return None };
         let ty = input.ty;

@@ -52,7 +52,7 @@ impl Case {
         words.chain(self.first().input.iter().map(|_| self.input_name().to_owned())).collect()
     }
 
-    /// The same arguments, with or without `--verify-diagnostics`.
+    /// Returns the arguments of [`Case::command`], with or without `--verify-diagnostics`.
     pub fn command_verifying(&self, verifying: bool) -> Vec<String> {
         let is_flag = |a: &String| a.starts_with("--verify-diagnostics");
         let mut command = self.command();

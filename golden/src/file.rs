@@ -84,7 +84,7 @@ impl Golden {
                 |w: &str| w.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
             let base = base.unwrap_or(if word.starts_with("CHECK") { word } else { "" });
             if !base.is_empty() && upper(base) && !used.contains(base) {
-                return Err(format!("line {}: no RUN line lets FileCheck read the prefix '{base}'", i + 1));
+                return Err(format!("line {}: no RUN line passes to FileCheck the prefix '{base}'", i + 1));
             }
         }
         let options = |prefixes| Options { check_prefixes: prefixes, ..Options::default() };
@@ -119,7 +119,7 @@ impl Golden {
         let expects = expects_any(&lines.join("\n"));
         let asserted = expects || self.is_checked() || self.is_run() || self.runs.iter().any(|r| r.stages[0].inverted);
         if !asserted && self.name.starts_with("errors") {
-            return Err(format!("the chunk from line {} on is among the errors, but expects none", start + 1));
+            return Err(format!("the chunk from line {} on expects no error, but is in a folder of errors", start + 1));
         }
         let name = self.name.clone() + &number.map_or(String::new(), |n| format!("#{n}"));
         let input = work.join(format!("{}.mlir", name.replace(['/', '#'], "-")));

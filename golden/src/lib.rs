@@ -75,7 +75,7 @@ pub fn main(tool: &Tool, folder: impl AsRef<Path>) -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Returns the tool's declarations have no mistakes.
+/// Checks that the tool's declarations have no mistakes.
 fn declarations(tool: &Tool) -> Result<(), Failed> {
     let errors: Vec<String> = tool.check_declarations().iter().map(ToString::to_string).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors.join("\n").into()) }

@@ -15,7 +15,7 @@ const FILES: [(&str, &str, &str); 15] = [
     (
         "unused_prefix",
         "// RUN: gradus opt %s | FileCheck %s\n// CHECK: module\n// OPT-NEXT: }\nmodule {}\n",
-        "line 3: no RUN line lets FileCheck read the prefix 'OPT'",
+        "line 3: no RUN line passes to FileCheck the prefix 'OPT'",
     ),
     (
         "prefix_without_checks",

@@ -104,7 +104,7 @@ impl Interpreter<'_> {
                 None => return Ok(self.define(code, frame, op, start)),
             },
             Does::UnregisteredBranch => {
-                return Err(Stop { op: op.op, trap: Trap::unsupported("this branch has no meaning") });
+                return Err(Stop { op: op.op, trap: Trap::unsupported("the branch has no semantics") });
             }
             _ => self.outside(op.op, start, "the op is not registered")?,
         };
@@ -115,7 +115,7 @@ impl Interpreter<'_> {
         }
         let wanted = code.num_results(op);
         if results.len() != wanted {
-            let reason = format!("its declared meaning gives {} values for {wanted} results", results.len());
+            let reason = format!("its semantics give {} values for {wanted} results", results.len());
             return Err(Stop { op: op.op, trap: Trap::unsupported(reason) });
         }
         code.define(frame, op, &mut results);
@@ -208,10 +208,9 @@ impl Interpreter<'_> {
     ) -> Result<After, Stop> {
         let trapped = |trap| Stop { op: op.op, trap };
         let start = self.read_all(code, frame, op)?;
-        let jump = jump.ok_or_else(|| trapped(Trap::unsupported("this branch has no meaning")))?;
+        let jump = jump.ok_or_else(|| trapped(Trap::unsupported("the branch has no semantics")))?;
         let taken = code.with_args(self.module, op, info, |args| jump(args, &self.stack[start..])).map_err(trapped)?;
-        let wrong =
-            || trapped(Trap::unsupported(format!("its declared meaning goes to successor {taken} of {}", to.len())));
+        let wrong = || trapped(Trap::unsupported(format!("its semantics go to successor {taken} of {}", to.len())));
         let (block, carried) = to.get(taken).ok_or_else(wrong)?;
         self.stack.truncate(start + carried.end);
         self.stack.drain(start..start + carried.start);

@@ -128,7 +128,7 @@ impl Context {
 /// if it would be for some value of that operand.
 pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let Some(eval) = args.info.eval else {
-        return Err(Trap::unsupported(format!("'{}' has no executable meaning", args.info.name)));
+        return Err(Trap::unsupported(format!("'{}' has no executable semantics", args.info.name)));
     };
     if operands.contains_poison() && !args.info.traits.has(Traits::TERMINATOR) {
         if args.info.effects == Effects::MayUb {
@@ -151,13 +151,13 @@ pub fn check_results(args: &OpArgs<'_>, results: &[Datum]) -> Result<(), Trap> {
     }
     let (found, wanted) = (results.len(), args.result_types.len());
     if found != wanted {
-        return Err(Trap::unsupported(format!("its declared meaning gives {found} values for {wanted} results")));
+        return Err(Trap::unsupported(format!("its semantics give {found} values for {wanted} results")));
     }
     match results.iter().zip(args.result_types).find(|(result, ty)| !ctx.has_kind(**ty, result)) {
         None => Ok(()),
         Some((result, &ty)) => {
             let (kind, ty) = (result.kind(), ctx.display_type(ty));
-            Err(Trap::unsupported(format!("its declared meaning gives {kind} for a result of type '{ty}'")))
+            Err(Trap::unsupported(format!("its semantics give {kind} for a result of type '{ty}'")))
         }
     }
 }

@@ -290,7 +290,7 @@ mod tests {
         Context, Dialect, OpInfo, ParseOptions, Pattern, PrintOptions, Rewriter, Traits, parse_module, verify,
     };
 
-    /// A pattern for any driver: replaces the op by its block, and puts a clone of its region before it.
+    /// Rewrites for any driver: replaces the op by its block, and puts a clone of its region before it.
     fn unpack(r: &mut impl PatternRewriter, op: Op) -> bool {
         let m = r.module();
         let &[region] = m.regions(op) else { return false };

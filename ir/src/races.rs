@@ -65,8 +65,8 @@ impl ParallelLoop {
         };
         if races {
             let did = if written || updated { "writes" } else { "reads" };
-            let what = format!("a race: of two iterations of a parallel loop, one {did} element {element} of memory");
-            return Err(Trap::Ub(format!("{what}, and the other one {does} it")));
+            let what = format!("data race: one iteration of a parallel loop {did} element {element} of memory");
+            return Err(Trap::Ub(format!("{what}, and another one {does} it")));
         }
         if *first == 0 {
             *first = now;

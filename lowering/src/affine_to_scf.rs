@@ -104,7 +104,7 @@ fn patterns() -> Vec<ConversionPattern<'static>> {
 fn load_of_constant(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (m, symbols) = r.module_and_symbols();
     let element = LoadOp(op).known_element(m, |at, name| symbols.resolve(m, at, name));
-    let (element, ty) = (element.ok_or("the element is not known")?, m.value_type(m.result(op, 0)));
+    let (element, ty) = (element.ok_or("the element is not constant")?, m.value_type(m.result(op, 0)));
     let value = emit(r, op, |e| e.b.constant(element, ty, "arith", e.loc)).ok_or("its type has no constants")?;
     r.replace(op, &[value]);
     Ok(())
@@ -202,7 +202,7 @@ fn lower_if(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
 fn lower_parallel(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (this, m) = (ParallelOp(op), r.module());
     if this.step_sizes(m).is_empty() {
-        return Err("a loop without dimensions has no counterpart".into());
+        return Err("a loop without dimensions cannot be lowered to 'scf.parallel'".into());
     }
     let groups = this.bounds(m).ok_or("the loop has no bounds")?;
     let [lower, upper] = this.simple_bounds(m).ok_or("the loop has no bounds")?;
@@ -311,7 +311,7 @@ fn lower_prefetch(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (this, m) = (PrefetchOp(op), r.module());
     let memory = uncast(m, this.memref(m));
     let flags = this.is_write(m).zip(this.locality_hint(m)).zip(this.is_data_cache(m));
-    let ((write, locality), data) = flags.ok_or("the prefetch says nothing")?;
+    let ((write, locality), data) = flags.ok_or("the prefetch has no flags")?;
     with_indices(r, op, 1, |e, at| {
         memref::PrefetchOp::build(e.b, e.loc, memory, at, write, locality, data, &[]);
     })?;
@@ -333,7 +333,7 @@ fn lower_vector(r: &mut ConversionRewriter<'_>, op: Op, first: usize, name: &str
     let rank = |value: Option<Value>| value.and_then(|v| m.ctx.shape(m.value_type(v))).map(<[i64]>::len);
     let vector = m.results(op).next().or(m.operands(op).first().copied());
     if rank(vector) > rank(Some(m.operands(op)[first - 1])) {
-        return Err(format!("'{name}' accesses no vectors of more dimensions than the memory").into());
+        return Err(format!("'{name}' does not support vectors of higher rank than the memref").into());
     }
     let mut state = OpState::new(&m.ctx, name, m.loc(op));
     state.operands.extend_from_slice(&m.operands(op)[..first - 1]);
@@ -349,7 +349,7 @@ fn lower_vector(r: &mut ConversionRewriter<'_>, op: Op, first: usize, name: &str
 
 fn lower_dma_start(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let m = r.module();
-    let (places, rest) = DmaStartOp(op).memref_accesses(m).ok_or("the copy has no places")?;
+    let (places, rest) = DmaStartOp(op).memref_accesses(m).ok_or("the DMA op has no valid memref accesses")?;
     let operands = m.operands(op).to_vec();
     let places =
         places.map(|place| (uncast(m, operands[place.memref]), place.map.clone(), operands[place.indices].to_vec()));
@@ -372,7 +372,7 @@ fn lower_dma_start(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
 
 fn lower_dma_wait(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let m = r.module();
-    let tag = DmaWaitOp(op).tag(m).ok_or("the wait has no tag")?;
+    let tag = DmaWaitOp(op).tag(m).ok_or("the DMA wait has no valid tag")?;
     let operands = m.operands(op).to_vec();
     let memory = uncast(m, operands[0]);
     let (map, inputs, count) = (tag.map.clone(), operands[tag.indices.clone()].to_vec(), operands[tag.indices.end]);

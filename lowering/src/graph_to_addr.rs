@@ -97,7 +97,7 @@ impl Pass for GraphToAddr {
         let pattern = |(info, name, lower): (&'static OpInfo, _, Lower)| {
             ConversionPattern::new(name, info.name, move |r, op, _| {
                 let value = r.build(InsertPoint::Before(op), |b| lower(b, op, chooser));
-                r.replace(op, &[value.ok_or("it is none of those that are products by address tables")?]);
+                r.replace(op, &[value.ok_or("the op cannot be computed through address tables")?]);
                 Ok(())
             })
         };
@@ -117,7 +117,7 @@ impl Pass for GraphToAddr {
     }
 }
 
-/// Makes ops that compute the result of an op; `None` if it stays as it is.
+/// Creates ops that compute the result of an op; `None` if the op is not lowered.
 type Lower = fn(&mut Builder<'_>, Op, &Chooser<'_>) -> Option<Value>;
 
 /// Returns the ops that the pass lowers.

@@ -233,7 +233,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// One dictionary per name, for argument and result attributes.
+    /// Returns a dictionary per name, for argument and result attributes.
     fn name_attrs(&self, names: &[&str]) -> Attr {
         let key = self.ctx.str("graph.name");
         let dicts: Vec<Attr> = names.iter().map(|n| self.ctx.dict_attr(vec![(key, self.ctx.string_attr(n))])).collect();
@@ -249,7 +249,7 @@ impl<'a> Importer<'a> {
             return Err(Stop::Because(if self.later.contains(name) {
                 format!("'{name}' is used before it is defined: the nodes are not sorted, or form a cycle")
             } else {
-                format!("'{name}' is used, but nothing defines it")
+                format!("'{name}' is used, but not defined")
             }));
         };
         let made = self.constant(name, initial);

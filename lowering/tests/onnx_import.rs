@@ -293,10 +293,10 @@ fn what_is_wrong_is_named() {
     fails(vec![node("Cast", &["x"], &["y"], vec![int("to", 8)])], "element type String is not supported");
     fails(vec![relu(), relu()], "'y' is defined twice");
     fails(vec![node("Relu", &["x"], &["x"], vec![])], "'x' is defined twice");
-    fails(vec![node("Relu", &["w"], &["y"], vec![])], "'w' is used, but nothing defines it");
+    fails(vec![node("Relu", &["w"], &["y"], vec![])], "'w' is used, but not defined");
     fails(vec![node("Relu", &["t"], &["y"], vec![]), node("Relu", &["x"], &["t"], vec![])], "nodes are not sorted");
     fails(vec![node("Relu", &["y"], &["y"], vec![])], "nodes are not sorted, or form a cycle");
-    fails(vec![], "output 'y' is used, but nothing defines it");
+    fails(vec![], "output 'y' is used, but not defined");
     let header = |change: fn(&mut ModelProto), why: &str| {
         let mut m = with(vec![relu()]);
         change(&mut m);

@@ -77,14 +77,14 @@ impl Tile {
     fn new(options: &Options) -> Result<Tile, String> {
         let positive = |text: &str| {
             let size = text.parse().ok().filter(|&size: &u32| size > 0);
-            size.ok_or_else(|| format!("for the --tile-sizes option: '{text}' is no tile size"))
+            size.ok_or_else(|| format!("for the --tile-sizes option: '{text}' is not a tile size"))
         };
         let Ok(size) = u32::try_from(options.int("tile-size")) else {
-            return Err("for the --tile-size option: a size is not negative".into());
+            return Err("for the --tile-size option: the size must not be negative".into());
         };
         let cache = u64::try_from(options.int("cache-size")).ok().and_then(|size| size.checked_mul(1024));
         Ok(Tile {
-            cache: cache.filter(|&size| size > 0).ok_or("for the --cache-size option: no size of a cache")?,
+            cache: cache.filter(|&size| size > 0).ok_or("for the --cache-size option: the size must be positive")?,
             size: Some(size).filter(|&size| size > 0),
             sizes: options.list("tile-sizes").iter().map(|text| positive(text)).collect::<Result<_, _>>()?,
             separate: options.bool("separate"),

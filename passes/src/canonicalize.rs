@@ -108,7 +108,7 @@ impl Pass for Canonicalize {
         Ok(())
     }
 
-    /// A global rewrite limit cannot be divided among functions.
+    /// Whether there is no global rewrite limit, which cannot be divided among functions.
     fn is_function_local(&self) -> bool {
         self.options.max_rewrites.is_none()
     }

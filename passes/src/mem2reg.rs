@@ -164,7 +164,7 @@ fn place_arguments(
     args
 }
 
-/// For each slot, the blocks that read it before writing it, and the blocks that write it.
+/// Returns, for each slot, the blocks that read it before writing it, and the blocks that write it.
 fn accesses(
     m: &Module,
     order: &[Block],

@@ -70,7 +70,7 @@ impl TileParallel {
         let size = |text: &String| match text.parse() {
             Ok(0) => Err("tile size cannot be 0".into()),
             Ok(size @ 1..) => Ok(size),
-            _ => Err(format!("for the --parallel-loop-tile-sizes option: '{text}' is no tile size")),
+            _ => Err(format!("for the --parallel-loop-tile-sizes option: '{text}' is not a tile size")),
         };
         let sizes = options.list("parallel-loop-tile-sizes").iter().map(size).collect::<Result<_, String>>()?;
         Ok(TileParallel { sizes, checks: options.bool("no-min-max-bounds") })

@@ -58,7 +58,7 @@ fn calls(m: &Module) -> FxHashMap<Str, Vec<Op>> {
     found
 }
 
-/// One site per input or result of each op with a function type, last first.
+/// Returns a site per input or result of each op with a function type, last first.
 fn signature_sites(m: &Module, side: Side) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()).into_iter().rev().filter(|&op| m.has_trait(op, Traits::FUNCTION)) {

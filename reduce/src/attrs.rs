@@ -52,7 +52,7 @@ fn values(m: &Module) -> impl Iterator<Item = (Op, Attr)> + '_ {
     ops.filter_map(|op| Some((op, m.ctx.dict_get(m.props(op), Str::VALUE)?)))
 }
 
-/// Constants that differ from `number`, with `number` as their replacement.
+/// Returns the constants that differ from `number`, with `number` as their replacement.
 fn constants(m: &Module, number: u8) -> Vec<Site> {
     let new = |(op, value): (Op, Attr)| {
         let new = m.ctx.uniform_attr(m.ctx.attr_type(value)?, f64::from(number))?;

@@ -19,7 +19,7 @@ pub(crate) fn graph_blocks(m: &Module) -> Vec<Block> {
     regions.filter(|&r| !m.has_one_block(r)).flat_map(|r| m.region_blocks(r).collect::<Vec<_>>()).collect()
 }
 
-/// Blocks that end in a branch, in regions in which another block returns.
+/// Returns the blocks that end in a branch, in regions in which another block returns.
 fn branches(m: &Module) -> Vec<Site> {
     graph_blocks(m).into_iter().filter(|&b| successors(m, b).next().is_some()).map(Site::Block).collect()
 }
@@ -51,7 +51,7 @@ fn return_early(m: &mut Module, sites: &[Site]) {
     drop_unreachable(m, &regions);
 }
 
-/// Terminators with several successors, paired with each successor: first all first successors, then all second ones.
+/// Returns the terminators with several successors, paired with each successor: first all first successors, then all second ones.
 fn sides(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for op in graph_blocks(m).into_iter().filter_map(|b| m.last_op(b)) {
@@ -114,7 +114,7 @@ fn erase_terminator(m: &mut Module, op: Op) {
     }
 }
 
-/// Blocks with exactly one predecessor, which has exactly one successor.
+/// Returns the blocks with exactly one predecessor, which has exactly one successor.
 fn mergeable(m: &Module) -> Vec<Site> {
     let ways = only_ways(m);
     graph_blocks(m).into_iter().filter(|&b| only_way(m, b, &ways).is_some()).map(Site::Block).collect()

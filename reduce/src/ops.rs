@@ -16,7 +16,7 @@ pub(crate) const FINE: &[Reduction] = &[
 
 pub(crate) const OPERANDS: &[Reduction] = &[Reduction::new("operands to arguments", operands, to_arguments)];
 
-/// Ops that may be erased, last first.
+/// Returns the ops that may be erased, last first.
 fn droppable(m: &Module) -> Vec<Site> {
     let stays = |op: Op| {
         op == m.root() || m.has_trait(op, Traits::TERMINATOR) || !m.successors(op).is_empty() || is_symbol(m, op)
@@ -47,7 +47,7 @@ fn drop_ops(m: &mut Module, sites: &[Site], prefer: Prefer) {
     substitutes.finish(m);
 }
 
-/// Results in blocks that return, those with the most following ops first; at most 16 per block, evenly spaced.
+/// Returns the op results in blocks that return, those with the most following ops first; at most 16 per block, evenly spaced.
 fn values(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for function in functions(m) {
@@ -63,7 +63,7 @@ fn values(m: &Module) -> Vec<Site> {
     found
 }
 
-/// Functions with a body.
+/// Returns the functions with a body.
 pub(crate) fn functions(m: &Module) -> Vec<Op> {
     let is_function =
         |op: &Op| m.has_trait(*op, Traits::FUNCTION) && m.regions(*op).first().is_some_and(|&r| m.entry(r).is_some());
@@ -97,7 +97,7 @@ fn return_earlier(m: &mut Module, sites: &[Site]) {
     substitutes.finish(m);
 }
 
-/// Operands that are op results.
+/// Returns the operands that are op results.
 fn operands(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()).into_iter().rev() {

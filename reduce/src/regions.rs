@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 pub(crate) const REDUCTIONS: &[Reduction] = &[Reduction::new("run regions once", regions, run_once)];
 
-/// Single-block regions that are not isolated from above.
+/// Returns the single-block regions that are not isolated from above.
 fn regions(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()) {

@@ -55,7 +55,7 @@ fn scalars(m: &Module) -> Vec<Site> {
     found
 }
 
-/// Extents above 3 with replacements 1, 2 and 3.
+/// Returns the extents above 3 with replacements 1, 2 and 3.
 fn extents(m: &Module) -> Vec<Site> {
     let shapes = types(m).into_iter().filter_map(|ty| m.ctx.shape(ty));
     let all: BTreeSet<i64> = shapes.flatten().copied().filter(|&d| d > 1 || d == DYNAMIC).collect();

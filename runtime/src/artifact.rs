@@ -125,7 +125,7 @@ pub fn map(path: &Path) -> io::Result<Bytes> {
 /// Each error with its position.
 pub fn read(ctx: &Arc<Context>, name: &str, bytes: &Bytes) -> Result<Module, Vec<Diagnostic>> {
     let at = |(at, message): (usize, String)| {
-        vec![Diagnostic::error(Loc::UNKNOWN, format!("'{name}' is no compiled program: byte {at}: {message}"))]
+        vec![Diagnostic::error(Loc::UNKNOWN, format!("'{name}' is not a compiled program: byte {at}: {message}"))]
     };
     let sections = sections(bytes).map_err(at)?;
     let text = std::str::from_utf8(&bytes[sections[0].clone()]);
@@ -154,14 +154,14 @@ fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, Str
     let shape = ctx.static_shape(ty).ok_or("a constant of unknown extents")?;
     let shape: Vec<usize> =
         shape.iter().map(|&d| usize::try_from(d)).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
-    let dtype = ctx.dtype(ctx.element_type(ty)).ok_or("a constant of a type that nothing computes with")?;
+    let dtype = ctx.dtype(ctx.element_type(ty)).ok_or("a constant whose element type has no run-time values")?;
     let bits = match dtype {
         DType::Bool => 1,
         _ if dtype.is_narrow() => dtype.bits(),
         _ => 8,
     };
     if bits < 8 && data.iter().any(|&byte| byte >> bits != 0) {
-        return Err(format!("a constant whose elements are no {dtype}"));
+        return Err(format!("a constant whose bytes are not elements of type {dtype}"));
     }
     Tensor::new(dtype, shape, data)
 }
@@ -184,7 +184,7 @@ fn sections(bytes: &[u8]) -> Result<Vec<Range<usize>>, (usize, String)> {
     let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).ok_or(cut(at));
     let long = |at: usize| Ok(u64::from(word(at)?) | u64::from(word(at + 4)?) << 32);
     if bytes.get(..MAGIC.len()) != Some(MAGIC) {
-        return Err((0, "it does not begin as one does".into()));
+        return Err((0, "the file does not start with the magic number".into()));
     }
     if word(8)? != VERSION {
         return Err((8, format!("version {}, but this tool reads version {VERSION}", word(8)?)));
@@ -197,22 +197,22 @@ fn sections(bytes: &[u8]) -> Result<Vec<Range<usize>>, (usize, String)> {
     let behind =
         behind.filter(|_| count > 0).ok_or_else(|| (12, format!("{count} sections do not fit into the file")))?;
     if word(28)? != 0 || crc32fast::hash(&bytes[HEADER..behind]) != word(24)? {
-        return Err((24, "the checksum of the sections' entries is another".into()));
+        return Err((24, "the checksum of the section entries does not match".into()));
     }
     let (mut all, mut end) = (Vec::with_capacity(count), behind);
     for entry in (HEADER..behind).step_by(ENTRY) {
         let (start, len) = (long(entry)?, long(entry + 8)?);
         let range = usize::try_from(start).ok().zip(start.checked_add(len).and_then(|end| usize::try_from(end).ok()));
         let range = range.filter(|&(start, stop)| start == end.next_multiple_of(ALIGNMENT) && stop <= bytes.len());
-        let (start, stop) = range.ok_or_else(|| (entry, "the section is not where it should be".into()))?;
+        let (start, stop) = range.ok_or_else(|| (entry, "the section does not follow the previous one".into()))?;
         if bytes[end..start].iter().any(|&b| b != 0) || word(entry + 20)? != 0 {
-            return Err((end, "there is something between sections".into()));
+            return Err((end, "there are nonzero bytes between sections".into()));
         }
         if crc32fast::hash(&bytes[start..stop]) != word(entry + 16)? {
-            return Err((start, format!("the checksum of the {} bytes from here on is another", stop - start)));
+            return Err((start, format!("the checksum of the {} bytes from here on does not match", stop - start)));
         }
         all.push(start..stop);
         end = stop;
     }
-    if end == bytes.len() { Ok(all) } else { Err((end, "there is something behind the last section".into())) }
+    if end == bytes.len() { Ok(all) } else { Err((end, "there are bytes after the last section".into())) }
 }

@@ -13,16 +13,20 @@ pub(crate) trait Vector: Copy {
     /// Number of registers.
     const REGISTERS: usize;
 
-    /// Broadcasts.
+    /// Broadcasts a scalar to all lanes.
     ///
     /// # Safety
     /// The machine has these vectors, here and for all other functions.
     unsafe fn splat(x: f32) -> Self;
 
+    /// Loads a vector.
+    ///
     /// # Safety
     /// There are `LANES` floats at `from`.
     unsafe fn load(from: *const f32) -> Self;
 
+    /// Stores the vector.
+    ///
     /// # Safety
     /// `LANES` floats can be written at `to`.
     unsafe fn store(self, to: *mut f32);
@@ -45,7 +49,7 @@ pub(crate) trait Vector: Copy {
     /// `LANES` bytes can be written at `to`.
     unsafe fn store_bytes(self, to: *mut u8);
 
-    /// Lanewise `max(self, |x|)`, where NaN counts as largest; `self` is nonnegative.
+    /// Computes `max(self, |x|)` lanewise, where NaN counts as largest; `self` is nonnegative.
     ///
     /// # Safety
     /// The machine has these vectors.
@@ -63,27 +67,31 @@ pub(crate) trait Vector: Copy {
     /// `LANES` integers can be written at `to`.
     unsafe fn store_integers(self, to: *mut i32);
 
-    /// Prefetches; the address need not be valid.
+    /// Prefetches a cache line; the address need not be valid.
     #[inline(always)]
     fn prefetch(from: *const f32) {
         let _ = from;
     }
 
-    /// Fused multiply-add `self * x + y`.
+    /// Computes the fused multiply-add `self * x + y`.
     ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn multiply_add(self, x: Self, y: Self) -> Self;
 
+    /// Adds lanewise.
+    ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn plus(self, x: Self) -> Self;
 
+    /// Subtracts lanewise.
+    ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn minus(self, x: Self) -> Self;
 
-    /// Lanewise maximum; NaN if either is NaN.
+    /// Computes the lanewise maximum; NaN if either is NaN.
     ///
     /// # Safety
     /// The machine has these vectors.

@@ -28,7 +28,7 @@ impl Workers {
         if threads < 2 {
             return Ok(Workers::default());
         }
-        let team = Team::new(threads - 1).map_err(|e| format!("there are no {threads} threads: {e}"))?;
+        let team = Team::new(threads - 1).map_err(|e| format!("cannot create {threads} threads: {e}"))?;
         Ok(Workers { team: Some(team) })
     }
 
@@ -59,7 +59,7 @@ impl Workers {
         });
     }
 
-    /// [Shares](Workers::share) work that may fail.
+    /// Does the same as [`share`](Workers::share), for work that may fail.
     ///
     /// # Errors
     /// One of those of `work`. All items are processed all the same.

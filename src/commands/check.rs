@@ -43,7 +43,7 @@ fn command(tool: &Tool) -> Command {
         .arg(rules_arg(
             "Check the rules of a file, or those of dialects (builtin): build their left sides, apply them, and compare",
         ))
-        .arg(number("instances", format!("Check each rule on so many instances of its left side [default: {}]", RuleOptions::default().instances)))
+        .arg(number("instances", format!("Number of instances of its left side on which each rule is checked [default: {}]", RuleOptions::default().instances)))
         .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
         .args(dim_arg())
         .arg(
@@ -70,10 +70,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let mut others = matches.get_many::<String>("AFTER").into_iter().flatten();
     let after = others.next();
     if others.next().is_some() {
-        return Err(Failure::Usage("check takes one program after".into()));
+        return Err(Failure::Usage("check takes at most one transformed program".into()));
     }
     if after.is_some() != pipeline.is_empty() {
-        let message = "check takes passes (--pipeline, --PASS ... or --target) or a second program, one of both";
+        let message = "check takes either passes (--pipeline, --PASS ... or --target) or a second program";
         return Err(Failure::Usage(message.into()));
     }
     let before = read(&ctx, file, matches, streams)?;

@@ -114,7 +114,7 @@ fn compare(
     Err(Failure::Reported)
 }
 
-/// Generated files whose dialect no longer exists.
+/// Returns the generated files whose dialect no longer exists.
 fn left_over(folder: &str, files: &BTreeMap<String, String>, streams: &mut Streams<'_>) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let unknown = entries.filter(|e| e.file_name().to_str().is_none_or(|name| !files.contains_key(name)));
@@ -169,7 +169,7 @@ fn dialect(d: &Dialect) -> String {
     text
 }
 
-/// `#arith.fastmath<...>` and its words.
+/// Documents an enumeration: `#arith.fastmath<...>` and its words.
 fn enumeration(kind: &AttrKind) -> Option<String> {
     let AttrText::Words { dialect, mnemonic, words, .. } = kind.text else { return None };
     let words: Vec<String> = words.iter().map(|w| format!("`{w}`")).collect();

@@ -111,7 +111,7 @@ fn write_plan(
     Ok(())
 }
 
-/// Peak, lower bound and gap, a line each.
+/// Formats peak, lower bound and gap, a line each.
 fn summary(plan: &Plan) -> String {
     let (peak, bound) = (plan.peak(), plan.lower_bound());
     let gap = (peak - bound) as f64 * 100.0 / bound.max(1) as f64;

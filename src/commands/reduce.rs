@@ -64,7 +64,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
     let test = matches.get_one::<String>("test");
     if test.is_some() != pipeline.is_empty() {
-        let message = "reduce takes a test (--test) or passes (--PASS ..., or --pipeline), one of both";
+        let message = "reduce takes either a test (--test) or passes (--PASS ..., or --pipeline)";
         return Err(Failure::Usage(message.into()));
     }
     let ctx = tool.context();
@@ -134,7 +134,7 @@ impl Job<'_> {
         let run = run_line(tool, self.matches, &pass_flags::given(tool, self.matches));
         let oracle = &mut |all: &[Module]| quietly(|| all.iter().position(|m| shown(m).is_some()));
         let reduced = self.search(m, oracle, streams);
-        let found = shown(&reduced.module).ok_or_else(|| "the difference comes and goes".to_owned())?;
+        let found = shown(&reduced.module).ok_or_else(|| "the difference is not reproducible".to_owned())?;
         self.conclude(m, &reduced, &reproducer(&run, &found, &reduced.module), streams)
     }
 

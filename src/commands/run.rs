@@ -109,7 +109,9 @@ fn find<'a>(outputs: &'a [Datum], known: &[(String, Type)], name: &str) -> Resul
 
 /// Returns the tensor of an output.
 fn as_tensor(output: &Datum) -> Result<&Tensor, Failure> {
-    output.tensor().map_err(|_| Failure::Input(format!("a result is {}, which no file holds", output.kind())))
+    output
+        .tensor()
+        .map_err(|_| Failure::Input(format!("a result of kind {} cannot be written to a file", output.kind())))
 }
 
 #[cfg(feature = "npz")]

@@ -79,7 +79,7 @@ fn update(tool: &Tool, old: &str, force: bool) -> Result<String, String> {
         }
         text = new;
     }
-    Err("what is printed depends on the CHECK lines themselves".into())
+    Err("the output depends on the CHECK lines themselves".into())
 }
 
 /// Adds FileCheck to the RUN line if there is none.
@@ -96,7 +96,7 @@ fn with_file_check(tool: &Tool, text: &str) -> Result<String, String> {
             let end = |i: usize| if Some(i) == last { more } else { "" };
             Ok(text.lines().enumerate().map(|(i, l)| format!("{l}{}\n", end(i))).collect())
         }
-        _ => Err("none of several RUN lines calls FileCheck; say with which prefixes they are to".into()),
+        _ => Err("no RUN line calls FileCheck: add a call with a prefix to each".into()),
     }
 }
 
@@ -122,7 +122,7 @@ fn directive_lines(text: &str, prefixes: &[String]) -> Result<BTreeSet<usize>, S
     let mut found = BTreeSet::new();
     for place in directive_places(&options, Text { name: "", bytes: text.as_bytes() }) {
         if lines[place.line][..place.column].trim() != "//" {
-            return Err(format!("line {}: a directive behind something else is not updated", place.line + 1));
+            return Err(format!("line {}: a directive after other text on its line cannot be updated", place.line + 1));
         }
         found.insert(place.line);
     }

@@ -67,8 +67,8 @@ impl Numbers {
         }
     }
 
-    /// Bound by memory bandwidth if each element is used only a few times. Addresses are looked up for each panel of
-    /// columns.
+    /// Prices a contraction: arithmetic, or memory bandwidth if elements are used few times. Addresses are looked up per
+    /// panel of columns.
     fn contract(&self, c: &Contraction) -> u64 {
         let read = c.rows.saturating_add(c.columns).saturating_mul(c.depth);
         let elements = read.saturating_add(c.rows.saturating_mul(c.columns));

@@ -16,7 +16,7 @@ pub trait Executable {
     /// The op that failed, with the reason.
     fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop>;
 
-    /// Statistics, such as memory or simulated cycles; those that add up are of all calls so far, per call.
+    /// Returns statistics, such as memory or simulated cycles; additive ones are averages over all calls so far.
     fn statistics(&self) -> Vec<Statistic> {
         Vec::new()
     }

@@ -63,7 +63,7 @@ impl Target {
     /// There is no pipeline, or a number of the machine is missing.
     pub fn pipeline(&self, machine: &Machine) -> Result<String, String> {
         match self.pipeline {
-            "" => Err(format!("target '{}' has costs only, and no pipeline and execution yet", self.cost.name)),
+            "" => Err(format!("target '{}' has costs only: no pipeline and no executor", self.cost.name)),
             text => machine.fill(text),
         }
     }

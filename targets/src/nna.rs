@@ -51,7 +51,7 @@ impl Numbers {
         }
     }
 
-    /// One product per cycle on the scalar side is assumed.
+    /// Prices a contraction, with one product per cycle on the scalar processor.
     fn contract(&self, c: &Contraction) -> u64 {
         let rows = c.groups.saturating_mul(c.rows);
         let blocks = c.groups.saturating_mul(c.rows.div_ceil(self.channels));
@@ -75,7 +75,7 @@ impl Numbers {
         }
     }
 
-    /// Cycles of steps with the same weights, whose pixels are written meanwhile.
+    /// Returns the cycles of `steps` steps with the same weights; results are written concurrently.
     fn patch_steps(&self, steps: u64) -> u64 {
         self.weights.max(steps.saturating_mul(self.step.max(self.pixels)))
     }

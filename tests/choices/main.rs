@@ -149,7 +149,7 @@ fn compare_by_classes(programs: &[Program]) -> Totals {
     totals
 }
 
-/// Any integers, or small ones as floats, so that sums of products are exact.
+/// Draws any integers, or small ones as floats, so that sums of products are exact.
 fn draw(ctx: &Context, ty: Type, random: &mut Random) -> Datum {
     let shape: Vec<usize> = ctx.static_shape(ty).expect("extents are known").iter().map(|&d| d as usize).collect();
     let dtype = ctx.dtype(ctx.element_type(ty)).expect("elements have values");

@@ -99,7 +99,7 @@ fn nested(shape: &[i64], one: &mut dyn FnMut() -> &'static str) -> String {
     format!("[{}]", all.join(", "))
 }
 
-/// Each op alone, over a grid of shapes and densities.
+/// Returns a program per op, over a grid of shapes and densities.
 pub fn singles() -> Vec<Program> {
     let (mut all, mut random) = (Vec::new(), Random::of("singles"));
     for shape in [&[16][..], &[4, 8], &[1, 8, 4, 4], &[2, 16, 3, 3], &[1, 64, 8, 8], &[1, 1, 1, 1], &[1, 3, 5]] {

@@ -10,7 +10,7 @@ fn plain(op: &str, value: &str) -> String {
     if nan && op != "arith.bitcast" { "NaN : f32".to_owned() } else { value.to_owned() }
 }
 
-/// Every row of `arith_folds.tsv`, in one function.
+/// Returns the rows of `arith_folds.tsv` as one function.
 fn program(rows: &[Vec<&str>]) -> String {
     let mut text = "func.func @f() {\n".to_owned();
     for (i, row) in rows.iter().enumerate() {

@@ -130,7 +130,7 @@ fn close(have: &Datum, want: &Tensor, rtol: f64, atol: f64) -> Result<(), String
     wrong.map_or(Ok(()), |(a, b)| Err(format!("an element is {a} instead of {b}")))
 }
 
-/// When all inputs are constants, the types of the outputs say their shapes.
+/// Checks that outputs have static shapes when all inputs are constants.
 fn static_types(name: &str) -> Result<(), String> {
     let want: Vec<Vec<usize>> = tensors(name, "output")?.iter().map(|t| t.shape().to_vec()).collect();
     imported(name, inputs(name)?, |m, main| {

@@ -322,7 +322,7 @@ fn count(arity: Arity, free: bool, random: &mut Random) -> u64 {
     }
 }
 
-/// Form 0 is the element type, then vector, tensor and memref.
+/// Returns a type of a form: 0 is the element type, then vector, tensor and memref.
 fn of_form(ctx: &Context, elem: Type, shape: &[i64], form: usize) -> Option<Type> {
     let dims: Vec<i64> = shape.iter().map(|&d| if d < 0 { DYNAMIC } else { d }).collect();
     let is_fixed = !shape.is_empty() && shape.iter().all(|&d| d > 0);

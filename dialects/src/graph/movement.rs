@@ -251,7 +251,7 @@ pub struct SliceOp {
     y: OpResult<TENSOR>,
 }
 
-/// Views a slice without steps if it is contiguous in its operand.
+/// Returns the cost of a slice: a view if it has no steps and is contiguous in its operand, otherwise a copy.
 fn slice_cost(args: &OpArgs<'_>) -> OpCost {
     if args.opt_operand("steps").is_none() { parts_cost(args) } else { OpCost::moved(args) }
 }

@@ -262,7 +262,7 @@ fn verify_in_parallel(m: &Module, op: Op) -> Result<(), String> {
     Err("expected only ParallelCombiningOpInterface ops".into())
 }
 
-/// No values are carried: iterations see the shared tensors, and the terminator updates them.
+/// Returns no edges with values: iterations see the shared tensors, and the terminator updates them.
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     let (at, body) = (Point::Op, Point::Region(0));
     let args = m.entry(ForallOp(op).region(m)).map_or(0, |b| m.block_args(b).len());

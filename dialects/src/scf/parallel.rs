@@ -254,7 +254,7 @@ fn verify_reduce_return(m: &Module, op: Op) -> Result<(), String> {
     Err(format!("must have type '{}' (the type of the reduction inputs)", m.ctx.display_type(ty)))
 }
 
-/// No values are carried: the op creates the induction variables, and the reductions create the results.
+/// Returns no edges with values: the op creates the induction variables, and the reductions create the results.
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     let (at, body) = (Point::Op, Point::Region(0));
     let (operands, args, results) = (m.operands(op).len(), ParallelOp(op).step(m).len(), m.num_results(op));

@@ -89,7 +89,7 @@ pub(crate) fn take(from: &Tensor, shape: &[usize], numbers: impl IntoIterator<It
     Tensor::new(from.dtype(), shape.to_vec(), out.into()).expect("there are as many numbers as elements")
 }
 
-/// Returns `to` with the elements at linear indices replaced by those of `from`, in order.
+/// Returns `to` with the elements at the linear indices `numbers` replaced by the elements of `from`, in order.
 pub(crate) fn put(from: &Tensor, to: &Tensor, numbers: impl IntoIterator<Item = usize>) -> Tensor {
     let size = to.dtype().size();
     let mut out = to.bytes().to_vec();

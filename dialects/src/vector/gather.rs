@@ -29,7 +29,7 @@ use gradus_ir::{Access, Effects, Module, Op, OpArgs, Tensor, Value, op};
     format = "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($indices) `,` type($mask) `,` type($pass_thru) `into` type($result)"
 )]
 pub struct GatherOp {
-    /// Memref or tensor.
+    /// Source memref or tensor.
     base: Operand<TENSOR_OR_MEMREF>,
     /// Indices of the base element.
     offsets: Operands<INDEX>,
@@ -59,7 +59,7 @@ pub struct GatherOp {
     format = "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($indices) `,` type($mask) `,` type($valueToStore) (`->` type($result)^)?"
 )]
 pub struct ScatterOp {
-    /// Memref or tensor.
+    /// Destination memref or tensor.
     base: Operand<TENSOR_OR_MEMREF>,
     /// Indices of the base element.
     offsets: Operands<INDEX>,

@@ -157,7 +157,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Mem
     Ok(Next::Done(yielded.to_vec()))
 }
 
-/// As `control`, without a masked op: the mask selects between yielded and pass-through values.
+/// Executes a `vector.mask` without a masked op: the mask selects between yielded and pass-through values.
 fn choose(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
     let next = control(args, data, event, memory)?;
     let alone = args.op.is_some_and(|op| is_empty(args.module, op));

@@ -84,7 +84,7 @@ fn unit_stride(m: &Module, op: Op, base: Value) -> bool {
     layout.is_some_and(|l| l.strides.last().is_none_or(|&s| s == 1)) && value.is_some_and(|v| rank(v) <= rank(base))
 }
 
-/// Replaces an op without results.
+/// Replaces an op without results by the op that `state` describes.
 fn replace_effect(r: &mut Rewriter<'_>, op: Op, state: OpState) -> bool {
     let made = r.create_before(op, state).is_ok();
     if made {

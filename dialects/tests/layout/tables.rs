@@ -28,7 +28,7 @@ fn longest_run(access: &AccessFunction, reads: &[Vec<Option<i64>>]) -> u64 {
     lengths.into_iter().filter(|&len| fits(len)).max().unwrap()
 }
 
-/// The operations of a table agree with the addresses of all points.
+/// Checks that the methods of a table agree with the addresses of all points.
 fn check_operations(table: &AddressTable<'_>, reads: &[Vec<Option<i64>>], elements: i64) {
     assert_eq!([table.rows(), table.depth()], [reads.len(), reads[0].len()], "{table:?}");
     for (m, row) in reads.iter().enumerate() {

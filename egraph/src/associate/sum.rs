@@ -111,7 +111,7 @@ fn sort(program: &Program<'_>, operands: &mut [Operand]) {
     operands.sort_unstable();
 }
 
-/// Pairs of sums of a kind with a common operand, each once.
+/// Returns the pairs of sums of the same kind with a common operand, each once.
 fn neighbours(sums: &[Sum]) -> Vec<(usize, usize)> {
     let mut with: FxHashMap<(OpName, Type, Operand), Vec<usize>> = FxHashMap::default();
     let mut pairs = Vec::new();

@@ -1,4 +1,4 @@
-//! Chains against dynamic programming, sums in any order, and what is no region.
+//! Chains compared with dynamic programming, sums in any order, and ops that form no region.
 
 use super::{LeftOut, associate};
 use crate::extract::{Extraction, costs, extract};
@@ -8,7 +8,7 @@ use gradus_ir::rules::CostFn;
 use gradus_ir::{Context, Module, Op, ParseOptions, parse_module};
 use std::fmt::Write;
 
-/// Multiplications of matrix products; each other op is one.
+/// Returns the multiplications of a matrix product, or 1 for any other op.
 fn products(m: &Module, op: Op) -> u64 {
     let shapes: Vec<&[i64]> = m.operands(op).iter().filter_map(|&v| m.ctx.static_shape(m.value_type(v))).collect();
     match shapes[..] {

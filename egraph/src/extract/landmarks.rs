@@ -1,4 +1,4 @@
-//! A lower bound from landmarks: sets of nodes of which every choice contains one.
+//! A lower bound from landmarks: sets of nodes that every choice intersects.
 //!
 //! Take any set of classes that contains a root. Some class of the set comes first in a choice, made only from classes
 //! outside the set. So every choice contains a node of a class in the set whose children are all outside: these nodes
@@ -18,7 +18,7 @@ pub const OUT: Cost = Cost::MAX;
 /// Number of nodes above which landmarks are searched only close to the roots.
 const MAX_THOROUGH: usize = 20_000;
 
-/// A set of nodes of which every choice contains one.
+/// A landmark: a set of nodes that every choice intersects.
 pub struct Landmark {
     /// The cost subtracted from all of them.
     pub cost: Cost,

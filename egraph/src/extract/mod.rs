@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `problem.rs` | the optimization problem as numbers |
+//! | `problem.rs` | the optimization problem, with dense indices |
 //! | `reduce.rs` | preprocessing and decomposition |
 //! | `trees.rs`, `dag.rs` | heuristics: cheapest trees, local search |
 //! | `disjoint.rs`, `landmarks.rs` | lower bounds |

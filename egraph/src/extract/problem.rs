@@ -1,4 +1,4 @@
-//! The extraction problem as numbers.
+//! The extraction problem, with nodes and classes as dense indices.
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -138,7 +138,7 @@ impl Lists {
         &self.items[self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize]
     }
 
-    /// For each number below `len`, the lists that contain it.
+    /// Returns the inverse relation: for each number below `len`, the lists that contain it.
     fn inverse(&self, len: usize) -> Lists {
         let mut starts = vec![0; len + 1];
         self.items.iter().for_each(|&item| starts[item as usize + 1] += 1);

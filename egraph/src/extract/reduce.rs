@@ -29,7 +29,7 @@ impl Part {
 pub struct Reduced {
     /// The chosen node of each class that can be made at zero cost; [`NONE`] for others.
     pub free: Vec<u32>,
-    /// The components.
+    /// The independent components, to be solved separately.
     pub parts: Vec<Part>,
 }
 

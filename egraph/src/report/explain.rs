@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Maximum number of steps.
 const MAX_STEPS: usize = 5_000;
 
-/// Pairs of an original node and its chosen replacement: first the operands of ops that stay in place (their number is
+/// Returns the pairs of an original node and its chosen replacement: first the operands of ops that stay in place (their number is
 /// returned), then those of chosen nodes.
 pub fn replaced(program: &Program<'_>, choice: &Choice) -> (Vec<(Id, Id)>, usize) {
     let stays = |met: &Met| match met {

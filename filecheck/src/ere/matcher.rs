@@ -133,7 +133,7 @@ impl Regex {
     }
 }
 
-/// The referenced groups.
+/// Appends the groups to which back-references refer.
 fn referred(node: &Node, found: &mut Vec<u32>) {
     match node {
         Node::Literal(_) | Node::Byte(_) | Node::Assert(_) => {}

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What an expression finds, and its group 1 if it has one.
+/// Returns the text that an expression matches, and its group 1 if there is one.
 fn find(pattern: &str, text: &str) -> String {
     find_with(pattern, text, Flags { newline: true, ignore_case: false })
 }

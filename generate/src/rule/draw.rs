@@ -105,7 +105,7 @@ struct Leaves<'a> {
 }
 
 impl Leaves<'_> {
-    /// For rules that seldom apply, prefers signatures with the types of an instance to which the rule applied.
+    /// Prefers signatures with the types of an instance to which the rule applied, for rules that seldom apply.
     fn types_of_fitting<'s>(
         &mut self,
         all: &'s [Signature],

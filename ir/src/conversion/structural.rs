@@ -38,7 +38,7 @@ fn convert_function(r: &mut ConversionRewriter<'_>, op: Op, _: &Operands) -> Mat
     let m = r.module();
     let ctx = m.ctx.clone();
     let ty = function_type(m, op).ok_or("it has no function type")?;
-    let (inputs, results) = ctx.function_parts(ty).ok_or("its type is no function type")?;
+    let (inputs, results) = ctx.function_parts(ty).ok_or("its type is not a function type")?;
     let signature = types.convert_signature(inputs.iter().copied())?;
     let new_type = ctx.function_type(signature.types(), &types.convert_all(results.iter().copied())?);
     let result_sizes = sizes(types, results)?;

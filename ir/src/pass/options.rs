@@ -161,7 +161,7 @@ impl Options {
         Ok(Options(rows))
     }
 
-    /// The value of a boolean option. Panics if it is not declared as such, which is a bug in the pass.
+    /// Whether a boolean option is set. Panics if it is not declared as such, which is a bug in the pass.
     pub fn bool(&self, name: &str) -> bool {
         match self.setting(name) {
             Setting::Bool(b) => *b,
@@ -254,7 +254,7 @@ fn end_of_value(text: &str, ends: impl Fn(u8) -> bool) -> usize {
     at
 }
 
-/// For each opening brace, the position of its closing brace.
+/// Returns the position of the closing brace for each opening brace.
 fn closing_braces(text: &str) -> Vec<Option<usize>> {
     let (mut closing, mut open) = (vec![None; text.len()], Vec::new());
     for (at, byte) in text.bytes().enumerate() {

@@ -163,7 +163,7 @@ impl Pipeline {
     }
 }
 
-/// A pipeline on any op would also take the ops of the others.
+/// Whether two lists of pipelines can be merged: a pipeline on `any` would also run on the ops of the others.
 fn may_merge(a: &[Pipeline], b: &[Pipeline]) -> bool {
     let any = |list: &[Pipeline]| list.iter().any(|p| p.anchor == ANY);
     any(a) == any(b)

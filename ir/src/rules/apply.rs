@@ -139,7 +139,7 @@ impl MatchGraph for Module {
         Module::props(self, op)
     }
 
-    /// The right side drops unmentioned attributes, which only makes it more defined.
+    /// Whether an op may have attributes that the pattern does not mention: always, since dropping them is a refinement.
     fn allows_unmentioned(&self, _: &OpTerm, _: Attr) -> bool {
         true
     }

@@ -307,7 +307,7 @@ impl CompiledRule {
                 used |= occurrence.var().is_some_and(|var| replaced.contains(&var));
             });
         }
-        if used { Err("what replaces a root must not use it".into()) } else { Ok(()) }
+        if used { Err("a replacement must not use the root that it replaces".into()) } else { Ok(()) }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::diag::hint;
 use crate::lexer::{Lexer, Literal};
 use crate::parametric::Parametric;
 
-/// An element of a format.
+/// An element of the format of a declared type or attribute.
 pub(super) enum ParamElem {
     Literal(String),
     /// An explicit blank (`true`), or no blank (`false`), in place of the default spacing.

@@ -150,7 +150,7 @@ impl Former<'_> {
         self.schedule.drafts.push(Draft::Compute { ops, writes });
     }
 
-    /// Gives a computed value a buffer of its own.
+    /// Assigns a new buffer to a computed value.
     fn written(&mut self, value: Value) -> Written {
         let ty = self.m.value_type(value);
         let layout = StridedLayout::row_major(self.m.ctx.shape(ty).unwrap_or(&[]));

@@ -1,5 +1,4 @@
-//! Choice by cost between the ways to compute a convolution: the layout in which the image is read, padding by addresses
-//! or by a copy, and the algorithm.
+//! Selection of a lowering of convolutions by cost: image layout, padding by addresses or by a copy, and algorithm.
 
 use super::conv::{Conv, ImageAxes, Reading};
 use super::options::{Algorithm, ConvOptions};
@@ -13,20 +12,20 @@ use std::sync::Mutex;
 /// Maximum number of ops followed from an image to its source.
 const MAX_STEPS: usize = 64;
 
-/// A way to compute a convolution.
+/// A candidate lowering of a convolution.
 enum Way {
     Direct(Reading),
     Winograd(Tiles),
 }
 
-/// How convolutions are lowered, and the remarks on what was chosen.
+/// Selects lowerings of convolutions and collects the remarks on the selection.
 pub(super) struct Chooser<'a> {
     pub options: &'a ConvOptions,
     pub remarks: Mutex<Vec<Diagnostic>>,
 }
 
 impl Chooser<'_> {
-    /// Lowers a convolution in the cheapest way; without a target, as the options say.
+    /// Lowers a convolution by the cheapest candidate; without a target, as the options say.
     pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, conv: &Conv) -> Option<Value> {
         let axes = ImageAxes::of_rank(conv.input.len())?;
         let mut ways = self.ways(b.module, conv, axes);
@@ -46,7 +45,7 @@ impl Chooser<'_> {
             .or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, axes, self.options)?, self.options))
     }
 
-    /// Returns the ways that are possible and allowed.
+    /// Returns the candidates that are possible and allowed by the options.
     fn ways(&self, m: &Module, conv: &Conv, axes: &ImageAxes) -> Vec<Way> {
         let ConvOptions { price, layout, algorithm, strip, .. } = self.options;
         let is_float = m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_some();
@@ -73,7 +72,7 @@ impl Chooser<'_> {
         winograd.into_iter().chain(readings.map(Way::Direct)).collect()
     }
 
-    /// Adds a remark with the costs of all ways, the cheapest first.
+    /// Adds a remark with the costs of all candidates, the cheapest first.
     fn remark(&self, m: &Module, op: Op, ways: &[(u64, Way)]) {
         if !self.options.report {
             return;
@@ -84,7 +83,7 @@ impl Chooser<'_> {
     }
 }
 
-/// Returns the sum of the prices.
+/// Returns the total price of the ops.
 fn cost(ops: &[OpCost], price: &Price) -> u64 {
     ops.iter().map(|&op| price.of(op)).fold(0, u64::saturating_add)
 }

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 /// Maximum number of groups, each of which becomes separate ops.
 const MAX_GROUPS: u64 = 1 << 12;
 
-/// How the image of a convolution is read.
+/// The access to the image of a convolution.
 pub(super) struct Reading {
     pub layout: TiledLayout,
     /// Whether the image is copied with its padding; otherwise padding has no address.
@@ -109,13 +109,13 @@ impl Conv {
         Some((self.access(options.order_in(layout), !is_copied), placed(layout, axes.letters, extents)?))
     }
 
-    /// Returns the ways to read an image in a layout.
+    /// Returns the accesses that are possible in a layout: padding by addresses or by a copy.
     pub(super) fn readings(&self, layout: &TiledLayout) -> Vec<Reading> {
         let copied = [false, true].into_iter().take(if self.is_padded() { 2 } else { 1 });
         copied.map(|is_copied| Reading { layout: layout.clone(), is_copied }).collect()
     }
 
-    /// Returns the way to read an image in a layout: padding is copied if runs are short.
+    /// Returns the access in a layout where prices do not choose: padding is copied if runs are short.
     pub(super) fn reading(&self, layout: &TiledLayout, axes: &ImageAxes, options: &ConvOptions) -> Option<Reading> {
         let reading = |is_copied| Reading { layout: layout.clone(), is_copied };
         let (access, image) = self.read(&reading(false), axes, options)?;

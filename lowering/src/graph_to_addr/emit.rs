@@ -39,7 +39,7 @@ pub(super) struct Emitter<'b, 'm> {
 }
 
 impl<'b, 'm> Emitter<'b, 'm> {
-    /// With the location of an op.
+    /// Creates an emitter that gives ops the location of `op`.
     pub(super) fn of(b: &'b mut Builder<'m>, op: Op) -> Self {
         let loc = b.module.loc(op);
         Emitter { b, loc }
@@ -95,7 +95,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         Some(self.m().result(op, 0))
     }
 
-    /// Reshapes.
+    /// Reshapes a tensor.
     pub(super) fn reshape(&mut self, x: Value, extents: &[i64]) -> Option<Value> {
         if self.extents(x)? == extents {
             return Some(x);

@@ -64,7 +64,7 @@ pub(super) enum Algorithm {
     Winograd,
 }
 
-/// How convolutions are lowered.
+/// The options for convolutions.
 pub(super) struct ConvOptions {
     /// The prices of the target, which choose.
     pub price: Option<Price>,
@@ -86,7 +86,7 @@ impl ConvOptions {
     /// Reads the options, except for the target.
     pub(super) fn of(options: &Options) -> Result<ConvOptions, String> {
         let text = options.text("layout");
-        let wrong = |error: LayoutError| format!("for the --layout option: '{text}' is no layout: {error}");
+        let wrong = |error: LayoutError| format!("for the --layout option: '{text}' is not a layout: {error}");
         let layout = if text == "auto" { None } else { Some(text.parse().map_err(wrong)?) };
         let order = match options.text("order") {
             "channels-first" => Some(ReductionOrder::ChannelsFirst),

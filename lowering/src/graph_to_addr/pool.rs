@@ -12,7 +12,7 @@ use gradus_reference_kernels::shape::Window;
 const MAX: i64 = 0;
 const SUM: i64 = 1;
 
-/// The same by tables, if the op, a pool, is one of floats of known extents.
+/// Lowers a pool on floats of static shape to `addr.pool`; `None` for other pools.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
     let m = &*b.module;
     let info = m.info(op)?;

@@ -154,7 +154,7 @@ fn each_or_all(parameter: &Tensor, columns: usize) -> Option<Tensor> {
     }
 }
 
-/// Merges groups until their columns fill a vector; weights between groups are zero.
+/// Merges groups until their columns fill a vector; the weights for other groups are zero points.
 fn merged(b: &mut Builder<'_>, op: Op, conv: Conv, parameters: &Parameters) -> Option<Conv> {
     let (group, filters) = conv.groups();
     let (each, filters) = (filters[0] as u64 / group, filters.to_vec());

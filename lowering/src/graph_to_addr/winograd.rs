@@ -71,8 +71,8 @@ impl Tiles {
         (is_plain && is_f32 && fits && m.constant(conv.w).is_some()).then_some(all)
     }
 
-    /// Returns the cost descriptors of the ops: per strip and transformed element, a sum of places and a product; then
-    /// the sums of products.
+    /// Returns the cost descriptors of the ops: for each strip, an input transform and a product per transformed element,
+    /// and the output transform.
     pub(super) fn ops(&self) -> Vec<OpCost> {
         let [channels, filters, columns] = [self.channels, self.filters, self.tiles[1]].map(i64::cast_unsigned);
         let of_strip = |rows: Range<i64>| {

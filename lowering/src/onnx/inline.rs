@@ -140,7 +140,7 @@ impl<'a> Call<'a> {
         Some(AttributeProto { name: a.name.clone(), ..value.clone() })
     }
 
-    /// Identity nodes for results whose name already stands for an input or another result.
+    /// Returns identity nodes for results whose name already stands for an input or another result.
     fn copies(&self) -> impl Iterator<Item = NodeProto> {
         let pairs = self.function.output.iter().zip(&self.call.output);
         pairs.filter(|(from, to)| !to.is_empty() && self.names.get(from.as_str()) != Some(&to.as_str())).map(

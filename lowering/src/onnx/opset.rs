@@ -256,7 +256,7 @@ impl Rewrite<'_> {
     }
 }
 
-/// Unifies the spellings of a constant.
+/// Replaces the attributes `value_int`, `value_floats` and the like of a constant by `value`.
 fn constant(n: &mut Rewrite<'_>) -> Result<(), String> {
     let Some(a) = n.node.attribute.iter_mut().find(|a| a.name != "value") else { return Ok(()) };
     let (name, ints, floats) = (a.name.clone(), std::mem::take(&mut a.ints), std::mem::take(&mut a.floats));

@@ -179,9 +179,11 @@ fn external(t: &TensorProto, dir: Option<&Path>, want: usize) -> Result<Bytes, S
     let location = value("location").ok_or("external_data: no location")?;
     let (offset, length) = (number("offset")?.unwrap_or(0), number("length")?.unwrap_or(want as u64));
     if length != want as u64 {
-        return Err(format!("external_data: {length} bytes are given where the dimensions ask for {want}"));
+        return Err(format!("external_data: {length} bytes of data, but the dimensions require {want}"));
     }
-    let dir = dir.ok_or_else(|| format!("external_data: '{location}' is out of reach, the model is not a file"))?;
+    let dir = dir.ok_or_else(|| {
+        format!("external_data: '{location}' cannot be found, since the model was not read from a file")
+    })?;
     let path = resolve(dir, location)?;
     read_range(&path, offset, want).map_err(|e| format!("external_data: '{location}': {e}"))
 }

@@ -88,7 +88,7 @@ pub(super) fn convert(
         }
         AttributeType::Tensor => match &a.t {
             Some(t) => dense(ctx, &to_tensor(t, dir).map_err(|e| format!("attribute '{}': {e}", a.name))?),
-            None => return Err(format!("attribute '{}' holds nothing", a.name)),
+            None => return Err(format!("attribute '{}' has no value", a.name)),
         },
         other => return Err(format!("attribute '{}': attributes of kind {other:?} are not supported", a.name)),
     };

@@ -42,7 +42,7 @@ fn of_op(m: &Module, op: Op, yielded: &[Value]) -> Option<Vec<(Kernel, Vec<Value
     }
 }
 
-/// One kernel for a chain of elementwise ops, in which each op reads the result of the one before.
+/// Returns one kernel for a chain of elementwise ops, in which each op reads the result of the one before.
 fn chain(m: &Module, ops: &[Op]) -> Option<(Kernel, Vec<Value>)> {
     let (&last, mut fused) = (ops.last()?, None::<Group>);
     let ty = m.value_type(m.result(last, 0));

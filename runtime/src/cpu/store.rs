@@ -142,7 +142,7 @@ impl Store {
         (place.bytes.end <= all.len()).then(|| all.slice(place.bytes.clone()))
     }
 
-    /// Returns the bytes that are read.
+    /// Returns the bytes at a place; `None` if they are not available.
     fn bytes<'a>(&'a self, place: &Place, others: Others<'a>) -> Option<&'a [u8]> {
         let all = match place.memory {
             Memory::Argument(i) => others.arguments[i].bytes(),
@@ -152,7 +152,7 @@ impl Store {
         all.get(place.bytes.clone())
     }
 
-    /// Copies what is read.
+    /// Copies the elements of a read to contiguous bytes.
     pub(super) fn copy(&self, read: &Read, others: Others<'_>) -> Result<AlignedBytes, Trap> {
         let bytes = self.bytes(&read.place, others).ok_or_else(internal_error)?;
         let Some(gather) = &read.gather else { return Ok(AlignedBytes::of(bytes)) };

@@ -10,5 +10,5 @@ pub(super) fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {
 
 /// Returns the error of an inconsistent schedule, which is a bug.
 pub(super) fn internal_error() -> Trap {
-    Trap::unsupported("a value is not where it was laid out")
+    Trap::unsupported("internal error: the schedule is inconsistent")
 }

@@ -70,6 +70,8 @@ macro_rules! kernels {
     };
 }
 
+/// Computes a [`tile`] with portable code.
+///
 /// # Safety
 /// As for [`tile`].
 unsafe fn portable<const MR: usize, const NV: usize, const LEFT: usize>(t: &Tile<'_>) {
@@ -86,6 +88,8 @@ mod x86 {
     use super::{Kernel, Tile, tile};
     use std::arch::x86_64::{__m256, __m512};
 
+    /// Computes a [`tile`] with AVX-512.
+    ///
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx512f")]
@@ -94,6 +98,8 @@ mod x86 {
         unsafe { tile::<__m512, MR, NV, LEFT>(t) }
     }
 
+    /// Computes a [`tile`] with AVX2.
+    ///
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx2,fma")]
@@ -117,6 +123,8 @@ mod neon {
     use super::{Kernel, Tile, tile};
     use std::arch::aarch64::float32x4_t;
 
+    /// Computes a [`tile`] with NEON.
+    ///
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "neon")]

@@ -141,16 +141,20 @@ impl Product<'_> {
     fn check(&self, elements: usize, ColumnSlice { first, of }: ColumnSlice) -> Result<(), String> {
         let (m, n) = (self.addresses.rows(), self.b.columns());
         if m.checked_mul(of) != Some(elements) || self.add.is_some_and(|add| of != n || add.len() != elements) {
-            return Err(format!("a product of {m} rows and {n} columns of {of} has no {elements} elements"));
+            return Err(format!("a result of {m} rows and {n} of {of} columns does not have {elements} elements"));
         }
         if first.checked_add(n).is_none_or(|end| end > of) {
-            return Err(format!("{n} columns from {first} on are not in {of}"));
+            return Err(format!("{n} columns from column {first} on exceed a row of {of}"));
         }
         if self.addresses.summands() != self.b.summands() {
-            return Err(format!("{} summands are not {}", self.addresses.summands(), self.b.summands()));
+            return Err(format!(
+                "the addresses have {} summands, the right operand has {}",
+                self.addresses.summands(),
+                self.b.summands()
+            ));
         }
         if !self.addresses.are_in(self.a.len()) {
-            return Err(format!("addresses are not in a buffer of {}", self.a.len()));
+            return Err(format!("an address is outside a buffer of {} elements", self.a.len()));
         }
         Ok(())
     }
@@ -238,6 +242,8 @@ impl ScratchTile {
         ScratchTile { c: [0.0; MAX_TILE], add: [0.0; MAX_TILE], here, width, stride }
     }
 
+    /// Loads result and residual of a tile.
+    ///
     /// # Safety
     /// The result and the residual have the tile's columns in each of `rows` rows.
     unsafe fn load(&mut self, rows: usize, c: Option<*mut f32>, add: Option<*const f32>) {
@@ -251,6 +257,8 @@ impl ScratchTile {
         }
     }
 
+    /// Stores the tile to the result.
+    ///
     /// # Safety
     /// The result has the tile's columns in each of `rows` rows, with exclusive access.
     unsafe fn store(&self, rows: usize, c: *mut f32) {

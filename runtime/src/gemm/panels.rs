@@ -59,7 +59,9 @@ impl Panels {
         let [columns, summands] = sizes;
         let size = columns.checked_next_multiple_of(width).and_then(|n| n.checked_mul(summands));
         if size != Some(data.len()) {
-            return Err(format!("these are not {summands} summands of {columns} columns in panels of {width}"));
+            return Err(format!(
+                "the packed operand is not {summands} summands of {columns} columns in panels of {width}"
+            ));
         }
         let row = |k: usize, first: usize, to: &mut [f32]| {
             let mut to = to;
@@ -98,12 +100,12 @@ impl Panels {
     /// Wraps elements in panels of [`PANEL`] columns.
     fn wrapped(isa: Isa, [columns, summands]: [usize; 2], data: Bytes, bias: Option<&[f32]>) -> Result<Panels, String> {
         if !isa.is_supported() {
-            return Err(format!("this machine has no {isa:?}"));
+            return Err(format!("this machine does not support {isa:?}"));
         }
         let padded = columns.div_ceil(PANEL) * PANEL;
         let size = padded.checked_mul(summands).and_then(|n| n.checked_mul(4));
         if size != Some(data.len()) || bias.is_some_and(|bias| bias.len() != columns) {
-            return Err(format!("these are not {summands} summands or biases of {columns} columns"));
+            return Err(format!("operand or bias is not of {summands} summands and {columns} columns"));
         }
         let data = if data.as_ptr().cast::<f32>().is_aligned() { data } else { AlignedBytes::of(&data).into_bytes() };
         let bias = bias.map(|bias| bias.iter().copied().chain(std::iter::repeat(0.0)).take(padded).collect());

@@ -1,4 +1,4 @@
-//! Products against their definition.
+//! Matrix products compared with their definition.
 
 use super::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::aligned_bytes::AlignedBytes;

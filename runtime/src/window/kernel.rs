@@ -228,6 +228,8 @@ unsafe fn three<V: Vector, R: Reduce, const NV: usize, const P: usize, const S: 
     }
 }
 
+/// Loads `NV` vectors of channels.
+///
 /// # Safety
 /// The image has as many elements there, and the machine has the vectors.
 #[inline(always)]
@@ -242,6 +244,8 @@ fn vectors<V: Vector, const NV: usize>(of: impl Fn(usize) -> V) -> [V; NV] {
     std::array::from_fn(of)
 }
 
+/// Accumulates one position in `NV` vectors of channels.
+///
 /// # Safety
 /// The machine has the vectors.
 #[inline(always)]

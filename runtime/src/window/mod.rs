@@ -47,18 +47,21 @@ impl Sizes<'_> {
         let Sizes { places, image, elements, add, weights, parameters } = *self;
         let channels = places.channels();
         if !isa.is_supported() {
-            return Err(format!("this machine has no {isa:?}"));
+            return Err(format!("this machine does not support {isa:?}"));
         }
         if places.rows().checked_mul(channels) != Some(elements) || add.is_some_and(|add| add != elements) {
-            return Err(format!("{} rows of {channels} channels are not {elements} elements", places.rows()));
+            return Err(format!(
+                "a result of {} rows and {channels} channels does not have {elements} elements",
+                places.rows()
+            ));
         }
         let is_each = parameters.into_iter().flatten().all(|parameter| parameter == channels);
         if !is_each || weights.is_some_and(|have| places.positions().checked_mul(channels) != Some(have)) {
-            return Err(format!("weights, biases or scales are not those of {channels} channels"));
+            return Err(format!("weights, bias or scales are not of {channels} channels"));
         }
         match places.are_in(image) {
             true => Ok(()),
-            false => Err(format!("some places are not in a buffer of {image}")),
+            false => Err(format!("an address is outside an image of {image} elements")),
         }
     }
 }
@@ -113,6 +116,8 @@ mod x86 {
     use super::kernel::{Image, Reduce, rows};
     use std::arch::x86_64::{__m256, __m512};
 
+    /// Computes part `i` of `parts` of all windows with AVX-512.
+    ///
     /// # Safety
     /// As for [`rows`].
     #[target_feature(enable = "avx512f")]
@@ -121,6 +126,8 @@ mod x86 {
         unsafe { rows::<__m512, R>(image, part) }
     }
 
+    /// Computes part `i` of `parts` of all windows with AVX2.
+    ///
     /// # Safety
     /// As for [`rows`].
     #[target_feature(enable = "avx2,fma")]
@@ -135,6 +142,8 @@ mod neon {
     use super::kernel::{Image, Reduce, rows};
     use std::arch::aarch64::float32x4_t;
 
+    /// Computes part `i` of `parts` of all windows with NEON.
+    ///
     /// # Safety
     /// As for [`rows`].
     #[target_feature(enable = "neon")]

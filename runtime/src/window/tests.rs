@@ -1,4 +1,4 @@
-//! Windows against their definition.
+//! Pools and depthwise convolutions compared with their definition.
 
 use super::{ByteWindows, Reduction, WindowTable, Windows};
 use crate::gemm::bytes::{IntegerOutput, Scales};
@@ -25,7 +25,7 @@ fn table(bases: &[i32], positions: usize, channels: usize) -> Result<WindowTable
     WindowTable::new(&AddressTable::indirect(bases, [bases.len() / positions, positions], channels)?)
 }
 
-/// One element of the result by definition.
+/// Computes one element of the result by definition.
 fn element(windows: &Windows<'_>, places: &[i32], row: usize, channel: usize) -> f32 {
     let there = places.iter().enumerate().filter(|&(_, &base)| base != -1);
     let values = there.map(|(t, &base)| (t, windows.a[base as usize + channel]));

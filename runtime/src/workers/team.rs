@@ -169,7 +169,7 @@ impl Shared {
     }
 }
 
-/// A wait by looking again and again.
+/// A spin wait that lets other threads run now and then.
 #[derive(Default)]
 struct ActiveWait {
     looks: usize,

@@ -35,7 +35,7 @@ pub(super) fn page(tool: &Tool, target: &Target) -> String {
     text
 }
 
-/// The numbers of a machine as a table.
+/// Writes the numbers of a machine as a table.
 fn numbers(machine: &Machine, text: &mut String) {
     text.push_str(
         "The machine, which `--machine FILE` replaces:\n\n| number | value | unit | source |\n|---|---|---|---|\n",

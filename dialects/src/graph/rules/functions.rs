@@ -178,7 +178,7 @@ fn factors(m: &Module, scale: Arg, variance: Arg, attrs: Arg) -> Option<Vec<f64>
     all.iter().all(|f| f.is_finite()).then_some(all)
 }
 
-/// Arguments: filters, scale, variance, attributes.
+/// Scales filters by a batch normalization. Arguments: filters, scale, variance, attributes.
 fn norm_filters(m: &Module, x: &[Arg]) -> Option<Attr> {
     let (filters, factors) = (tensor(m, x[0])?, factors(m, x[1], x[2], x[3])?);
     let size = filters.len() / factors.len().max(1);
@@ -189,7 +189,7 @@ fn norm_filters(m: &Module, x: &[Arg]) -> Option<Attr> {
     constant(m, &floats_to_tensor(filters.dtype(), filters.shape(), scaled), x[0])
 }
 
-/// Arguments: scale, bias, mean, variance, attributes.
+/// Folds a batch normalization into a bias. Arguments: scale, bias, mean, variance, attributes.
 fn norm_bias(m: &Module, before: Option<Arg>, x: &[Arg]) -> Option<Attr> {
     let factors = factors(m, x[0], x[3], x[4])?;
     let (bias, mean) = (tensor(m, x[1])?, tensor(m, x[2])?.to_f64());

@@ -9,7 +9,7 @@ pub(super) trait Dots: Copy {
     /// Four signed bytes of B per lane.
     type Right: Copy;
 
-    /// Zeroed accumulators.
+    /// Returns zeroed accumulators.
     ///
     /// # Safety
     /// The machine has these vectors, here and for all other functions.
@@ -21,6 +21,8 @@ pub(super) trait Dots: Copy {
     /// The machine has these vectors.
     unsafe fn left<const SIGNED: bool>(four: i32) -> Self::Left;
 
+    /// Loads four bytes of B per lane.
+    ///
     /// # Safety
     /// There are four bytes per lane at `from`.
     unsafe fn right(from: *const i8) -> Self::Right;
@@ -37,10 +39,14 @@ pub(super) trait Dots: Copy {
     /// The machine has these vectors.
     unsafe fn plus(self, x: Self) -> Self;
 
+    /// Loads accumulators.
+    ///
     /// # Safety
     /// There are `LANES` sums at `from`.
     unsafe fn load(from: *const i32) -> Self;
 
+    /// Stores the accumulators.
+    ///
     /// # Safety
     /// `LANES` sums can be written at `to`.
     unsafe fn store(self, to: *mut i32);

@@ -82,7 +82,7 @@ pub(super) fn steps(run: usize) -> usize {
     run.div_ceil(4)
 }
 
-/// First summand of a step. No step reads past the end of the run, which may be the end of the buffer.
+/// Returns the first summand of a step. No step reads past the end of the run, which may be the end of the buffer.
 pub(super) fn first(step: usize, run: usize) -> usize {
     (4 * step).min(run.saturating_sub(4))
 }

@@ -96,6 +96,8 @@ macro_rules! kernels {
     };
 }
 
+/// Computes a [`tile`] with portable code.
+///
 /// # Safety
 /// As for [`tile`].
 unsafe fn portable<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
@@ -112,6 +114,8 @@ mod x86 {
     use super::{Finish, IntegerOutput, Kernel, Tile, finish, tile};
     use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
 
+    /// Computes a [`tile`] with AVX-512 VNNI.
+    ///
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
@@ -120,6 +124,8 @@ mod x86 {
         unsafe { tile::<__m512i, MR, NV, SIGNED>(t) }
     }
 
+    /// Computes a [`tile`] with AVX2.
+    ///
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx2")]

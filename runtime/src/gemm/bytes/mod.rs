@@ -123,10 +123,14 @@ impl ByteProduct<'_> {
             IntegerOutput::Quantized(c, scales) => (c.len(), scales.len()),
         };
         if m.checked_mul(n) != Some(elements) || scales != n || self.add.is_some_and(|add| add.len() != elements) {
-            return Err(format!("a product of {m} rows and {n} columns has no {elements} elements"));
+            return Err(format!("a result of {m} rows and {n} columns does not have {elements} elements"));
         }
         if self.addresses.summands() != self.b.summands() || self.addresses.run() != self.b.run() {
-            return Err(format!("{} summands are not {}", self.addresses.summands(), self.b.summands()));
+            return Err(format!(
+                "the addresses have {} summands, the right operand has {}",
+                self.addresses.summands(),
+                self.b.summands()
+            ));
         }
         if !self.addresses.are_in(self.a.len()) {
             return Err(format!("an address is outside a buffer of {} elements", self.a.len()));

@@ -38,10 +38,12 @@ impl BytePanels {
         bias: Option<&[i32]>,
     ) -> Result<BytePanels, String> {
         if !isa.is_supported() || run == 0 || !summands.is_multiple_of(run) {
-            return Err(format!("this machine has no {isa:?}, or {summands} are no runs of {run}"));
+            return Err(format!(
+                "this machine does not support {isa:?}, or {summands} summands are not a multiple of the run length {run}"
+            ));
         }
         if bias.is_some_and(|bias| bias.len() != columns) {
-            return Err(format!("a bias that does not have {columns} numbers"));
+            return Err(format!("the bias does not have {columns} elements"));
         }
         let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
         let &(width, tile_rows) = isa.panels().iter().min_by_key(waste).expect("there are panels");
@@ -74,7 +76,7 @@ impl BytePanels {
     fn column(&mut self, n: usize, numbers: &[i32]) -> Result<i32, String> {
         let (low, high) = (numbers.iter().min().copied().unwrap_or(0), numbers.iter().max().copied().unwrap_or(0));
         if low < -MAX_SPREAD || high > MAX_SPREAD || high - low > MAX_SPREAD {
-            return Err(format!("numbers from {low} to {high} are no differences of bytes"));
+            return Err(format!("elements from {low} to {high} are not differences of two 8-bit integers"));
         }
         let missing = if low >= -128 && high <= 127 { 0 } else { low + 128 };
         self.totals.push(numbers.iter().fold(0, |sum, &x| sum.wrapping_add(x)));

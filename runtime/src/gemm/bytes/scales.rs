@@ -64,7 +64,7 @@ impl Scales {
         }
     }
 
-    /// Does the same in f64.
+    /// Requantizes in f64.
     #[inline(always)]
     fn write_exactly(&self, first: usize, sums: impl Iterator<Item = i32>, to: &mut [u8]) {
         let [zero, low, high] = [self.zero, self.low, self.high].map(f64::from);

@@ -1,4 +1,4 @@
-//! Products of bytes against the sum that they are.
+//! 8-bit matrix products compared with their definition.
 
 use super::{ByteIsa, BytePanels, ByteProduct, IntegerOutput, Scales};
 use crate::gemm::tests::{Numbers, separable, workers};
@@ -10,7 +10,7 @@ fn isas() -> impl Iterator<Item = ByteIsa> {
     ByteIsa::ALL.into_iter().filter(|isa| isa.is_supported())
 }
 
-/// Bytes, many of which are the least or the greatest that there are, with a sign or without.
+/// Draws bytes, many of which are the least or greatest signed or unsigned value.
 fn bytes(numbers: &mut Numbers, count: usize) -> Vec<u8> {
     (0..count).map(|_| [0, 255, 127, 128, 1][numbers.next(5)] ^ (numbers.next(2) * numbers.next(256)) as u8).collect()
 }
@@ -95,7 +95,7 @@ impl Case {
     }
 }
 
-/// Realistic scales, scales with many products halfway between integers, and extreme scales.
+/// Draws a scale: realistic ones, ones with many products halfway between integers, and extreme scales.
 fn scale(numbers: &mut Numbers) -> f64 {
     let found = f64::from((numbers.next(1000) as f32).powi(3) * 1e-12);
     let halfway = [0.5, -0.5, 0.02, 1.0 / 128.0, 1.5, 1e-3];

@@ -127,7 +127,7 @@ rewrite.rule @too_many {
 
 // -----
 
-// expected-error@+1 {{what replaces a root must not use it}}
+// expected-error@+1 {{a replacement must not use the root that it replaces}}
 rewrite.rule @itself {
   %x = value
   %0 = op "arith.addi"(%x, %x)

@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --affine-loop-tile=cache-size=0
 
-// expected-error@unknown {{for the --cache-size option: no size of a cache}}
+// expected-error@unknown {{for the --cache-size option: the size must be positive}}
 module {
 }

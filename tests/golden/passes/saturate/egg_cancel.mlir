@@ -1,7 +1,7 @@
 // RUN: gradus opt %s --saturate="rules=cancel" --verify-diagnostics
 
 // Values of egg's language are never poison; ours may be. So a - a refines to 0, as canonicalize does, but is not equal to 0.
-// expected-error@+1 {{rule 'cancel' is no equation: it forgets a value, which may be poison}}
+// expected-error@+1 {{rule 'cancel' is not an equation: it drops an operand, which may be poison}}
 module {
   rewrite.rule @cancel {
     %a = value
