@@ -4,7 +4,7 @@ use crate::Failure;
 use clap::{Arg, ArgMatches, value_parser};
 use gradus_interp::Interpreter;
 use gradus_ir::Module;
-use gradus_targets::{Executable, Reference, Target};
+use gradus_targets::{Executable, InterpretedFunction, Target};
 
 /// Returns the arguments that [`prepare`] reads.
 pub fn arguments() -> impl Iterator<Item = Arg> {
@@ -26,7 +26,9 @@ pub fn prepare<'m>(
     let name: &String = matches.get_one("function").expect("has a default");
     let mut interpreter = Interpreter::new(module);
     let function = interpreter.function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
-    let Some(target) = target else { return Ok(Box::new(Reference::new(interpreter.on_op(on_op), function))) };
+    let Some(target) = target else {
+        return Ok(Box::new(InterpretedFunction::new(interpreter.on_op(on_op), function)));
+    };
     let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = matches.try_get_one::<u16>("threads").ok().flatten().map_or_else(all, |&n| n.into());
     Ok(target.load(module, function, &target.cost.machine(&module.ctx)?, threads)?)

@@ -76,21 +76,21 @@ impl Signature {
 }
 
 /// A function evaluated by the reference semantics of its ops.
-pub struct Reference<'m> {
+pub struct InterpretedFunction<'m> {
     interpreter: Interpreter<'m>,
     function: Op,
     signature: Signature,
 }
 
-impl<'m> Reference<'m> {
+impl<'m> InterpretedFunction<'m> {
     /// Prepares a function.
-    pub fn new(interpreter: Interpreter<'m>, function: Op) -> Reference<'m> {
+    pub fn new(interpreter: Interpreter<'m>, function: Op) -> InterpretedFunction<'m> {
         let signature = Signature::of(interpreter.module(), function);
-        Reference { interpreter, function, signature }
+        InterpretedFunction { interpreter, function, signature }
     }
 }
 
-impl Executable for Reference<'_> {
+impl Executable for InterpretedFunction<'_> {
     fn signature(&self) -> &Signature {
         &self.signature
     }

@@ -15,7 +15,7 @@ mod nna;
 #[cfg(feature = "graph")]
 mod npu;
 
-pub use executable::{Executable, OpTimes, Reference, Signature, Statistic, Stop};
+pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop};
 
 use gradus_cost::{CostModel, Machine};
 use gradus_ir::{Dialect, Module, Op, PassInfo};
