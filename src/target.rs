@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches};
 use gradus_cost::{Machine, load_machine, loaded_machine};
 use gradus_ir::declarations::{DeclarationError, Declared};
 use gradus_ir::diag::hint;
-use gradus_ir::pass::{Event, IrPrinting, Pipeline, RunOptions, Watch};
+use gradus_ir::pass::{IrPrinting, PassEvent, Pipeline, RunOptions, Watch};
 use gradus_ir::{Context, Module};
 use gradus_targets::Target;
 use std::sync::Arc;
@@ -104,12 +104,12 @@ pub fn compile(
     let mut pipeline = tool.target_pipeline(target, &m.ctx)?;
     let (mut said, mut unwritten) = (Vec::new(), None);
     let mut watch = Watch::new(|event| match event {
-        Event::Diagnostic(d) => said.push(d),
-        Event::Text(text) => drop(streams.err.write_all(text.as_bytes())),
-        Event::File { path, text } => {
+        PassEvent::Diagnostic(d) => said.push(d),
+        PassEvent::Text(text) => drop(streams.err.write_all(text.as_bytes())),
+        PassEvent::File { path, text } => {
             unwritten = io::write_file(&path, &text, streams).err().or(unwritten.take());
         }
-        Event::Report(_) => {}
+        PassEvent::Report(_) => {}
     });
     // Weights in the form before a pass would stay in the context otherwise.
     watch.after_pass = Some(Box::new(|passed| {

@@ -185,7 +185,7 @@ impl Subject<'_> {
     ) -> Result<(), (Failed, Vec<Diagnostic>)> {
         let mut said = Vec::new();
         let mut watch = Watch::new(|event| {
-            if let gradus_ir::pass::Event::Diagnostic(d) = event {
+            if let gradus_ir::pass::PassEvent::Diagnostic(d) = event {
                 said.push(d);
             }
         });

@@ -1,7 +1,9 @@
 //! Pipelines with passes that fail, panic, emit diagnostics or break the program: the diagnostics and actions observed,
 //! on one thread and on several.
 
-use gradus_ir::pass::{CrashReproducer, Display, Event, Failed, PassContext, Pipeline, Reproducer, RunOptions, Watch};
+use gradus_ir::pass::{
+    CrashReproducer, Display, Failed, PassContext, PassEvent, Pipeline, Reproducer, RunOptions, Watch,
+};
 use gradus_ir::{
     Context, Diagnostic, Dialect, Effects, Module, Op, OpDecl, ParseOptions, Pass, PassInfo, PrintOptions, Traits,
     TypeConstraint, op, parse_module, symbol_name,
@@ -117,14 +119,14 @@ fn run(m: &mut Module, pipeline: &str, how: &RunOptions) -> (Result<(), Failed>,
     let mut heard = String::new();
     let mut pipeline = Pipeline::parse(pipeline, PASSES).unwrap_or_else(|e| panic!("{e}"));
     let mut watch = Watch::new(|event| match event {
-        Event::Diagnostic(d) => {
+        PassEvent::Diagnostic(d) => {
             // The excerpts of the source are as long as the functions.
             let text = d.render(&ctx);
             heard.extend(text.lines().filter(|l| l.starts_with("test:")).map(|l| format!("{l}\n")));
         }
-        Event::Text(text) => heard += &text,
-        Event::File { path, text } => heard += &format!("file {}\n{text}", path.display()),
-        Event::Report(_) => {}
+        PassEvent::Text(text) => heard += &text,
+        PassEvent::File { path, text } => heard += &format!("file {}\n{text}", path.display()),
+        PassEvent::Report(_) => {}
     });
     let result = pipeline.run(m, how, &mut watch);
     drop(watch);

@@ -9,7 +9,7 @@ use crate::saturation::{self, Reports};
 use crate::split;
 use crate::{Failure, Streams, Subcommand, Tool, print_flags, target};
 use clap::{Arg, ArgMatches, Command};
-use gradus_ir::pass::{AfterPass, Event, Pipeline, Reproducer, RunOptions, Timer, Watch};
+use gradus_ir::pass::{AfterPass, PassEvent, Pipeline, Reproducer, RunOptions, Timer, Watch};
 use gradus_ir::verify::{verify, verify_on};
 use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_single_op};
 use std::fmt::Write as _;
@@ -254,10 +254,10 @@ impl Job<'_> {
         let mut watch = Watch::new(|event| {
             log.drain(streams.err);
             match event {
-                Event::Diagnostic(d) => drop(report(&self.ctx, &[d], streams)),
-                Event::Text(text) => drop(streams.err.write_all(text.as_bytes())),
-                Event::Report(report) => self.reports.add(report),
-                Event::File { path, text } => {
+                PassEvent::Diagnostic(d) => drop(report(&self.ctx, &[d], streams)),
+                PassEvent::Text(text) => drop(streams.err.write_all(text.as_bytes())),
+                PassEvent::Report(report) => self.reports.add(report),
+                PassEvent::File { path, text } => {
                     unwritten = io::write_file(&path, &text, streams).err().or(unwritten.take());
                 }
             }

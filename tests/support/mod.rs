@@ -4,7 +4,7 @@
 
 use gradus::Tool;
 use gradus::egraph::report::{GRAPH, REPORT, Report};
-use gradus::ir::pass::{Event, Pipeline, RunOptions, Watch};
+use gradus::ir::pass::{PassEvent, Pipeline, RunOptions, Watch};
 use gradus::ir::{Context, Module, ParseOptions, parse_module};
 pub use gradus_golden::{Output, files};
 use std::path::Path;
@@ -42,8 +42,8 @@ pub fn reports(tool: &Tool, m: &mut Module, options: &str) -> Result<Vec<Report>
     let how = RunOptions { threads: 1, reports: vec![REPORT, GRAPH], ..RunOptions::default() };
     let (mut reports, mut said, ctx) = (Vec::new(), Vec::new(), m.ctx.clone());
     let mut watch = Watch::new(|event| match event {
-        Event::Report(report) => reports.extend(report.downcast::<Report>().ok().map(|report| *report)),
-        Event::Diagnostic(d) => said.push(d.render(&ctx)),
+        PassEvent::Report(report) => reports.extend(report.downcast::<Report>().ok().map(|report| *report)),
+        PassEvent::Diagnostic(d) => said.push(d.render(&ctx)),
         _ => (),
     });
     let result = pipeline.run(m, &how, &mut watch);

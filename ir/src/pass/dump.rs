@@ -1,7 +1,7 @@
 //! IR printing before and after passes, with mlir-opt's banners and file names.
 
 use super::PassInfo;
-use super::event::Event;
+use super::event::PassEvent;
 use crate::module::{Module, Op};
 use crate::symbols::symbol_name;
 use crate::text::PrintOptions;
@@ -78,25 +78,25 @@ impl<'r> Dumps<'r> {
     }
 
     /// Prints before a pass if selected. Also returns the fingerprint to compare with after the pass.
-    pub(super) fn before(&mut self, info: &PassInfo, m: &Module, op: Op) -> (Option<Event>, Option<u64>) {
+    pub(super) fn before(&mut self, info: &PassInfo, m: &Module, op: Op) -> (Option<PassEvent>, Option<u64>) {
         let event = self.how.before.has(info).then(|| self.dump(info, m, op, "Before", ""));
         let compare = self.how.only_after_change && self.how.prints_after(info);
         (event, compare.then(|| fingerprint(m, op)))
     }
 
     /// Prints after a pass if selected; `before` is the fingerprint from before it.
-    pub(super) fn after(&mut self, info: &PassInfo, m: &Module, op: Op, before: Option<u64>) -> Option<Event> {
+    pub(super) fn after(&mut self, info: &PassInfo, m: &Module, op: Op, before: Option<u64>) -> Option<PassEvent> {
         let wanted = self.how.prints_after(info) && !self.how.only_after_failure;
         let changed = || before.is_none_or(|before| before != fingerprint(m, op));
         (wanted && changed()).then(|| self.dump(info, m, op, "After", ""))
     }
 
     /// Prints after a failed pass if selected.
-    pub(super) fn failed(&mut self, info: &PassInfo, m: &Module, op: Op) -> Option<Event> {
+    pub(super) fn failed(&mut self, info: &PassInfo, m: &Module, op: Op) -> Option<PassEvent> {
         self.how.prints_after(info).then(|| self.dump(info, m, op, "After", " Failed"))
     }
 
-    fn dump(&mut self, info: &PassInfo, m: &Module, op: Op, when: &str, failed: &str) -> Event {
+    fn dump(&mut self, info: &PassInfo, m: &Module, op: Op, when: &str, failed: &str) -> PassEvent {
         let mut text = format!("// -----// IR Dump {when} {}{failed} ({})", info.class_name(), info.name);
         if self.how.module_scope {
             text += &format!(" ('{}' operation{})", m.name_text(op), symbol(m, op));
@@ -108,8 +108,8 @@ impl<'r> Dumps<'r> {
         text += &m.op_text(shown, print);
         text += "\n\n";
         match &self.how.tree_dir {
-            None => Event::Text(text),
-            Some(folder) => Event::File { path: folder.join(self.file_name(info, m, op)), text },
+            None => PassEvent::Text(text),
+            Some(folder) => PassEvent::File { path: folder.join(self.file_name(info, m, op)), text },
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// An output of a running pipeline, in order.
 #[derive(Debug)]
-pub enum Event {
+pub enum PassEvent {
     /// A diagnostic.
     Diagnostic(Diagnostic),
     /// Printed text.

@@ -48,7 +48,7 @@ pub use actions::{Action, Actions, ITERATION, Observer, PASS, PATTERN, REWRITE, 
 pub use context::PassContext;
 pub use dump::{IrPrinting, Selection};
 pub use error::{CounterError, PipelineError};
-pub use event::Event;
+pub use event::PassEvent;
 pub use log::{ActionLog, ActionProfile};
 pub use options::{OptionKind, Options, PassOption};
 pub use pipeline::Pipeline;

@@ -2,7 +2,7 @@
 //! depend on the number of threads.
 
 use super::context::PassContext;
-use super::event::Event;
+use super::event::PassEvent;
 use super::pipeline::{Pipeline, Scheduled};
 use super::run::{Failed, Failure, RunOptions, Runner};
 use super::timing::Timer;
@@ -80,7 +80,7 @@ impl Work for Scheduled {
 struct Outcome<W> {
     part: ModulePart,
     work: W,
-    events: Vec<Event>,
+    events: Vec<PassEvent>,
     failures: Vec<Failure>,
     timer: Timer,
     result: Result<(), Failed>,

@@ -4,7 +4,7 @@ use super::PassInfo;
 use super::actions::{Actions, PASS, Unit};
 use super::context::PassContext;
 use super::dump::{Dumps, IrPrinting};
-use super::event::Event;
+use super::event::PassEvent;
 use super::options::Options;
 use super::pipeline::{ANY, Pipeline, Scheduled, Step};
 use super::reproducer::{CrashReproducer, Reproducer, local_pipeline, place};
@@ -80,7 +80,7 @@ pub type AfterPass<'a> = dyn FnMut(&Passed<'_>) -> Result<(), Diagnostic> + 'a;
 
 /// The observers of a run.
 pub struct Watch<'a> {
-    emit: Box<dyn FnMut(Event) + 'a>,
+    emit: Box<dyn FnMut(PassEvent) + 'a>,
     /// Callback after each pass.
     pub after_pass: Option<Box<AfterPass<'a>>>,
     /// Action manager.
@@ -91,7 +91,7 @@ pub struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// Creates observers that pass every event to `emit`.
-    pub fn new(emit: impl FnMut(Event) + 'a) -> Watch<'a> {
+    pub fn new(emit: impl FnMut(PassEvent) + 'a) -> Watch<'a> {
         Watch { emit: Box::new(emit), after_pass: None, actions: None, timer: Timer::default() }
     }
 }
@@ -120,11 +120,11 @@ impl Pipeline {
         let root = m.root();
         if self.anchor != ANY && self.anchor != m.name_text(root) {
             let message = format!("can't run '{}' pass manager on '{}' op", self.anchor, m.name_text(root));
-            (watch.emit)(Event::Diagnostic(Diagnostic::error(m.loc(root), message)));
+            (watch.emit)(PassEvent::Diagnostic(Diagnostic::error(m.loc(root), message)));
             return Err(Failed::Refused);
         }
         if let Err(d) = self.check_requirements(m, how) {
-            (watch.emit)(Event::Diagnostic(d));
+            (watch.emit)(PassEvent::Diagnostic(d));
             return Err(Failed::Refused);
         }
         self.coalesce();
@@ -159,7 +159,7 @@ pub(super) struct Runner<'r> {
     pub(super) how: &'r RunOptions,
     /// Maximum number of threads.
     pub(super) threads: usize,
-    pub(super) emit: &'r mut (dyn FnMut(Event) + 'r),
+    pub(super) emit: &'r mut (dyn FnMut(PassEvent) + 'r),
     actions: Option<&'r mut Actions>,
     after_pass: Option<&'r mut AfterPass<'r>>,
     dumps: Dumps<'r>,
@@ -173,7 +173,7 @@ pub(super) struct Runner<'r> {
 impl<'r> Runner<'r> {
     pub(super) fn new(
         how: &'r RunOptions,
-        emit: &'r mut (dyn FnMut(Event) + 'r),
+        emit: &'r mut (dyn FnMut(PassEvent) + 'r),
         actions: Option<&'r mut Actions>,
         threads: usize,
     ) -> Self {
@@ -320,7 +320,7 @@ impl<'r> Runner<'r> {
         cx.wanted = &self.how.reports;
         let result = catch_unwind(AssertUnwindSafe(|| pass.pass.run(m, op, &mut cx)));
         let (mut said, reports) = (cx.diagnostics, cx.reports);
-        reports.into_iter().for_each(|report| (self.emit)(Event::Report(report)));
+        reports.into_iter().for_each(|report| (self.emit)(PassEvent::Report(report)));
         match result {
             Ok(result) => {
                 said.extend(result.err());
@@ -337,7 +337,7 @@ impl<'r> Runner<'r> {
                     d = d.note(loc, format!("Pipeline failed while executing [{place}]: {advice}"));
                 }
                 said.push(d);
-                said.into_iter().for_each(|d| (self.emit)(Event::Diagnostic(d)));
+                said.into_iter().for_each(|d| (self.emit)(PassEvent::Diagnostic(d)));
                 Err(Failed::Panicked)
             }
         }
@@ -371,8 +371,8 @@ impl<'r> Runner<'r> {
                 first.loc,
                 format!("Pipeline failed while executing {places}: reproducer generated at `{}`", path.display()),
             );
-        (self.emit)(Event::File { path, text });
-        (self.emit)(Event::Diagnostic(d));
+        (self.emit)(PassEvent::File { path, text });
+        (self.emit)(PassEvent::Diagnostic(d));
     }
 
     fn report(&mut self, m: &Module, diagnostics: Vec<Diagnostic>) {
@@ -382,11 +382,11 @@ impl<'r> Runner<'r> {
             }
             // The entity is not valid outside the split module.
             d.op = None;
-            (self.emit)(Event::Diagnostic(d));
+            (self.emit)(PassEvent::Diagnostic(d));
         }
     }
 
-    fn emit(&mut self, event: Option<Event>) {
+    fn emit(&mut self, event: Option<PassEvent>) {
         if let Some(event) = event {
             (self.emit)(event);
         }
