@@ -16,7 +16,7 @@ use gradus_ir::{Module, Op, Traits, Type};
 
 /// An external call.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct ExternalCall {
     /// The function, or the unregistered op with its attributes.
     pub name: String,
     /// The arguments.
@@ -27,7 +27,7 @@ pub struct Event {
 
 /// The external calls of one run.
 pub(crate) struct Events<'m> {
-    pub(crate) list: Vec<Event>,
+    pub(crate) list: Vec<ExternalCall>,
     pub(crate) globals: Globals<'m>,
     /// The seed of results and writes.
     pub(crate) seed: u64,
@@ -56,7 +56,7 @@ impl Events<'_> {
         let (seed, key, number, mut things) = (self.seed, name.clone(), self.list.len(), 0..);
         let mut next = move || Random::of((seed, &key, number, things.next().unwrap_or(0usize)));
         let args = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
-        self.list.push(Event { name, args, globals: self.globals.contents(memory) });
+        self.list.push(ExternalCall { name, args, globals: self.globals.contents(memory) });
         self.globals.overwrite(memory, floats, &mut next())?;
         for (datum, &value) in operands.iter().zip(m.operands(op)) {
             let mut random = next();

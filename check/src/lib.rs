@@ -24,7 +24,7 @@ mod slice;
 mod witness;
 
 pub use compare::{Reference, Verdict};
-pub use event::Event;
+pub use event::ExternalCall;
 pub use floats::widened;
 pub use input::Input;
 pub use inputs::Inputs;

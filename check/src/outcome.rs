@@ -1,6 +1,6 @@
 //! The outcome of a run, and when one outcome refines another.
 
-use crate::event::{Event, Events};
+use crate::event::{Events, ExternalCall};
 use crate::global::Globals;
 use crate::input::Input;
 use crate::options::Options;
@@ -26,12 +26,12 @@ pub enum Outcome {
         /// The contents of public globals, by name.
         globals: Vec<(String, Vec<Datum>)>,
         /// The external calls, in order.
-        events: Vec<Event>,
+        events: Vec<ExternalCall>,
     },
     /// The behavior is undefined: the location and the reason.
     Undefined(Loc, String),
     /// The program aborted, after these external calls: the location and the reason.
-    Aborted(Loc, String, Vec<Event>),
+    Aborted(Loc, String, Vec<ExternalCall>),
     /// A limit on ops or memory was reached.
     Limit,
     /// The interpreter does not support an op: the location and the reason.
@@ -223,8 +223,8 @@ fn same_globals(before: &[(String, Vec<Datum>)], after: &[(String, Vec<Datum>)],
     before.iter().all(same)
 }
 
-fn same_events(before: &[Event], after: &[Event], same: Same) -> bool {
-    let same = |(before, after): (&Event, &Event)| {
+fn same_events(before: &[ExternalCall], after: &[ExternalCall], same: Same) -> bool {
+    let same = |(before, after): (&ExternalCall, &ExternalCall)| {
         before.name == after.name
             && before.args.len() == after.args.len()
             && same_globals(&before.globals, &after.globals, same)

@@ -1,6 +1,6 @@
 //! Inputs and outcomes as text, in MLIR's spelling.
 
-use crate::event::Event;
+use crate::event::ExternalCall;
 use crate::input::Input;
 use crate::outcome::Outcome;
 use crate::seen::Seen;
@@ -60,8 +60,8 @@ pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
     }
 }
 
-fn calls(events: &[Event]) -> String {
-    let one = |event: &Event| {
+fn calls(events: &[ExternalCall]) -> String {
+    let one = |event: &ExternalCall| {
         let args: Vec<String> = event.args.iter().map(untyped).collect();
         let global = |(name, contents): &(String, Vec<Datum>)| format!(" while @{name} holds {}", elements(contents));
         let globals: String = event.globals.iter().map(global).collect();
