@@ -5,7 +5,7 @@ use super::rules::read;
 use crate::io::{self, report};
 use crate::{Failure, Streams, Tool};
 use clap::ArgMatches;
-use gradus_generate::rule::{Report, RuleChecker, RuleOptions, Soundness};
+use gradus_generate::rule::{RuleChecker, RuleOptions, RuleReport, Soundness};
 use gradus_ir::diag::hint;
 use gradus_ir::rules::CompiledRule;
 use gradus_ir::{Context, Diagnostic, Loc, PrintOptions};
@@ -65,8 +65,8 @@ fn chosen(
 }
 
 /// Formats the result for a rule in one line, with remarks on its conditions.
-fn describe(name: &str, found: &Report) -> String {
-    let Report { instances, refused, unmade, open, inputs, .. } = found;
+fn describe(name: &str, found: &RuleReport) -> String {
+    let RuleReport { instances, refused, unmade, open, inputs, .. } = found;
     let verdict = match &found.soundness {
         Soundness::Sound => format!("no difference in {instances} instances on {inputs} inputs"),
         Soundness::Vacuous => "vacuous: it applies to no instance".to_owned(),
@@ -90,7 +90,7 @@ fn describe(name: &str, found: &Report) -> String {
 }
 
 /// Prints the counterexample of a rule.
-fn tell(ctx: &Arc<Context>, loc: Loc, name: &str, found: Report, streams: &mut Streams<'_>) {
+fn tell(ctx: &Arc<Context>, loc: Loc, name: &str, found: RuleReport, streams: &mut Streams<'_>) {
     match found.soundness {
         Soundness::Sound => {}
         Soundness::Vacuous => {

@@ -63,7 +63,7 @@ pub struct Counterexample {
 }
 
 /// The result of checking a rule.
-pub struct Report {
+pub struct RuleReport {
     /// The verdict.
     pub soundness: Soundness,
     /// Number of instances on which the rule was applied and checked.
@@ -105,8 +105,8 @@ impl RuleChecker {
     }
 
     /// Checks a rule; deterministic for a given seed.
-    pub fn check(&mut self, rule: &CompiledRule) -> Report {
-        let mut report = Report::empty();
+    pub fn check(&mut self, rule: &CompiledRule) -> RuleReport {
+        let mut report = RuleReport::empty();
         self.signatures.know(rule.fixed.iter().map(|(_, ty)| *ty));
         let mut conditions = vec![Condition::default(); rule.conditions.len()];
         let mut random = Random::of((self.how.options.seed, self.ctx.text(rule.name)));
@@ -166,7 +166,7 @@ impl RuleChecker {
                 known.needed = true;
                 continue;
             };
-            let mut unused = Report { instances: 1, ..Report::empty() };
+            let mut unused = RuleReport { instances: 1, ..RuleReport::empty() };
             known.needed |= self.compare(rule, instance.module.clone(), after, &mut unused).is_some();
         }
     }
@@ -177,7 +177,7 @@ impl RuleChecker {
         rule: &CompiledRule,
         before: Module,
         after: Module,
-        report: &mut Report,
+        report: &mut RuleReport,
     ) -> Option<Counterexample> {
         let name = self.ctx.text(rule.name);
         if let Err(errors) = verify(&after) {
@@ -213,9 +213,9 @@ impl RuleChecker {
     }
 }
 
-impl Report {
-    fn empty() -> Report {
-        Report {
+impl RuleReport {
+    fn empty() -> RuleReport {
+        RuleReport {
             soundness: Soundness::Vacuous,
             instances: 0,
             refused: 0,
