@@ -30,7 +30,7 @@ impl Subject<'_> {
         &self,
         culprit: &Culprit,
         pipeline: &dyn Fn(&str) -> Option<Pipeline>,
-        options: &gradus_reduce::Options,
+        options: &gradus_reduce::ReduceOptions,
     ) -> Option<Reproduced> {
         pipeline(&culprit.pipeline)?;
         let alone = || pipeline(&culprit.pipeline).expect("it was made before");

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// Limits of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct ReduceOptions {
     /// Maximum number of candidates given to the oracle.
     pub candidates: u64,
     /// Time after which no new candidate is created.
@@ -22,9 +22,9 @@ pub struct Options {
     pub batch: usize,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { candidates: 2000, time: None, batch: 1 }
+impl Default for ReduceOptions {
+    fn default() -> ReduceOptions {
+        ReduceOptions { candidates: 2000, time: None, batch: 1 }
     }
 }
 
@@ -79,18 +79,18 @@ const REDUCTIONS: &[&[Reduction]] = &[
 const DISCARDED: u64 = 20;
 
 /// Shrinks a program while `oracle` finds it interesting. The input must be valid and interesting.
-pub fn reduce(m: &Module, oracle: &mut dyn FnMut(&Module) -> bool, options: &Options) -> Reduced {
+pub fn reduce(m: &Module, oracle: &mut dyn FnMut(&Module) -> bool, options: &ReduceOptions) -> Reduced {
     reduce_watched(m, &mut |candidates| candidates.iter().position(&mut *oracle), options, &mut |_| ())
 }
 
 /// Returns the index of the first interesting candidate of a batch.
 pub type Oracle<'a> = dyn FnMut(&[Module]) -> Option<usize> + 'a;
 
-/// Does the same as [`reduce`] with an oracle for batches of [`Options::batch`] candidates and a progress callback.
+/// Does the same as [`reduce`] with an oracle for batches of [`ReduceOptions::batch`] candidates and a progress callback.
 pub fn reduce_watched(
     m: &Module,
     oracle: &mut Oracle<'_>,
-    options: &Options,
+    options: &ReduceOptions,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Reduced {
     reduce_by(&reductions(), m, oracle, options, watch)
@@ -106,7 +106,7 @@ pub(crate) fn reduce_by(
     reductions: &[&Reduction],
     m: &Module,
     oracle: &mut Oracle<'_>,
-    options: &Options,
+    options: &ReduceOptions,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Reduced {
     let module = copy::compact(m);
@@ -138,7 +138,7 @@ struct Search<'a, 'o> {
     weights: Weights,
     oracle: &'a mut Oracle<'o>,
     watch: &'a mut dyn FnMut(Progress<'_>),
-    options: &'a Options,
+    options: &'a ReduceOptions,
     deadline: Option<Instant>,
     /// Fingerprints of candidates that were not interesting.
     tried: FxHashSet<u64>,

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use gradus_ir::{Context, ParseOptions, parse_module};
-//! use gradus_reduce::{Options, StopReason, reduce};
+//! use gradus_reduce::{ReduceOptions, StopReason, reduce};
 //!
 //! let ctx = Context::new(&[]);
 //! let text = r#"%a = "t.x"() : () -> i32
@@ -19,7 +19,7 @@
 //! let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
 //! let m = parse_module(&ctx, "x.mlir", text.to_owned(), options).unwrap();
 //! let has_x = |m: &gradus_ir::Module| m.ops_under(m.root()).iter().any(|&op| m.name_text(op) == "t.x");
-//! let reduced = reduce(&m, &mut { has_x }, &Options::default());
+//! let reduced = reduce(&m, &mut { has_x }, &ReduceOptions::default());
 //! assert_eq!((reduced.stop_reason, reduced.module.num_ops()), (StopReason::Minimal, 2));
 //! ```
 
@@ -39,5 +39,5 @@ mod tests;
 mod types;
 
 pub use copy::compact;
-pub use engine::{Options, Oracle, Progress, Reduced, StopReason, reduce, reduce_watched};
+pub use engine::{Oracle, Progress, ReduceOptions, Reduced, StopReason, reduce, reduce_watched};
 pub use size::{Size, ops_in_bodies};

@@ -2,7 +2,7 @@
 
 use crate::engine::{reduce_by, reductions};
 use crate::size::{Size, Weights};
-use crate::{Options, StopReason, compact, reduce};
+use crate::{ReduceOptions, StopReason, compact, reduce};
 use gradus_ir::{Def, Module, Op, ParseOptions, PrintOptions, TypeData, Value, parse_module, verify};
 
 /// A reduction, a program, and the property to keep.
@@ -198,10 +198,10 @@ fn each_move_is_needed() {
     for &(name, text, interesting) in CASES {
         let m = parse(text);
         assert!(interesting(&m), "{name}: the program is not interesting");
-        let reduced = reduce(&m, &mut |m| interesting(m), &Options::default());
+        let reduced = reduce(&m, &mut |m| interesting(m), &ReduceOptions::default());
         let others: Vec<_> = reductions().into_iter().filter(|reduction| reduction.name != name).collect();
         let oracle = &mut |all: &[Module]| all.iter().position(interesting);
-        let without = reduce_by(&others, &m, oracle, &Options::default(), &mut |_| ());
+        let without = reduce_by(&others, &m, oracle, &ReduceOptions::default(), &mut |_| ());
         let text = |m: &Module| m.to_text(PrintOptions::default());
         let both = format!("{name}\n{}\n{}", text(&reduced.module), text(&without.module));
         assert!(size(&reduced.module) < size(&without.module), "{both}");
@@ -223,13 +223,13 @@ fn each_move_has_a_case() {
 fn what_is_left_is_minimal_or_the_limit_is_said() {
     let lines: String = (0..200).map(|i| format!("\"t.op{i}\"() : () -> ()\n")).collect();
     let m = parse(&(lines + "\"t.key\"() : () -> ()\n"));
-    let reduced = reduce(&m, &mut has_key, &Options::default());
+    let reduced = reduce(&m, &mut has_key, &ReduceOptions::default());
     assert_eq!((reduced.stop_reason, reduced.module.num_ops()), (StopReason::Minimal, 2));
     assert!(reduced.candidates < 40, "{}", reduced.candidates);
-    let cut = reduce(&m, &mut has_key, &Options { candidates: 3, ..Options::default() });
+    let cut = reduce(&m, &mut has_key, &ReduceOptions { candidates: 3, ..ReduceOptions::default() });
     assert_eq!((cut.stop_reason, cut.candidates), (StopReason::Limit, 3));
     assert!(has_key(&cut.module));
-    let nothing = reduce(&m, &mut |_| false, &Options::default());
+    let nothing = reduce(&m, &mut |_| false, &ReduceOptions::default());
     assert_eq!((nothing.stop_reason, nothing.module.num_ops()), (StopReason::Minimal, m.num_ops()));
 }
 
@@ -238,12 +238,13 @@ fn what_is_left_is_minimal_or_the_limit_is_said() {
 fn batches_give_the_same() {
     let (_, text, interesting) = CASES[2];
     let m = parse(text);
-    let one = reduce(&m, &mut |m| interesting(m), &Options::default());
+    let one = reduce(&m, &mut |m| interesting(m), &ReduceOptions::default());
     let oracle = &mut |all: &[Module]| {
         assert!((1..=4).contains(&all.len()));
         all.iter().position(interesting)
     };
-    let four = reduce_by(&reductions(), &m, oracle, &Options { batch: 4, ..Options::default() }, &mut |_| ());
+    let four =
+        reduce_by(&reductions(), &m, oracle, &ReduceOptions { batch: 4, ..ReduceOptions::default() }, &mut |_| ());
     let text = |m: &Module| m.to_text(PrintOptions::default());
     assert_eq!(text(&one.module), text(&four.module));
 }

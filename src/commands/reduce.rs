@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Culprit, Subject};
 use gradus_ir::pass::RunOptions;
 use gradus_ir::{Context, Module, ParseOptions, PrintOptions, verify};
-use gradus_reduce::{Options, Oracle, Progress, Reduced, StopReason, ops_in_bodies, reduce_watched};
+use gradus_reduce::{Oracle, Progress, ReduceOptions, Reduced, StopReason, ops_in_bodies, reduce_watched};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
@@ -142,7 +142,7 @@ impl Job<'_> {
     fn search(&self, m: &Module, oracle: &mut Oracle<'_>, streams: &mut Streams<'_>) -> Reduced {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let options =
-            Options { candidates: self.number("candidates"), batch: self.number("jobs") as usize, time: None };
+            ReduceOptions { candidates: self.number("candidates"), batch: self.number("jobs") as usize, time: None };
         let reduced = reduce_watched(m, oracle, &options, &mut |step: Progress<'_>| {
             bar.set_message(format!("{} ops, candidate {}: {}", step.best.num_ops(), step.candidates, step.name));
             bar.tick();
@@ -286,7 +286,7 @@ pub(super) fn reproduce(
     path: &str,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let options = Options { time: Some(SOON), ..Options::default() };
+    let options = ReduceOptions { time: Some(SOON), ..ReduceOptions::default() };
     let pipeline = |text: &str| pass_flags::parse_pipeline(tool, text).ok();
     let Some(found) = quietly(|| subject.reproduce(culprit, &pipeline, &options)) else {
         let why = format!("'{}' fails only after the preceding passes", culprit.pass);
