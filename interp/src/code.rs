@@ -40,11 +40,11 @@ pub(super) struct OpCode {
     pub op: Op,
     reads: Range<usize>,
     writes: Range<usize>,
-    pub does: Does,
+    pub does: ExecutionKind,
 }
 
 /// The kind of execution of an op.
-pub(super) enum Does {
+pub(super) enum ExecutionKind {
     /// A constant.
     Constant(Datum),
     /// Scalar computation with at most [`MAX_NUMBERS`] operands.
@@ -285,47 +285,51 @@ impl Maker<'_> {
         OpCode { op, reads, writes, does: self.does(op) }
     }
 
-    fn does(&mut self, op: Op) -> Does {
+    fn does(&mut self, op: Op) -> ExecutionKind {
         let m = self.m;
         let Some(info) = m.info(op) else {
-            return if m.successors(op).is_empty() { Does::Unregistered } else { Does::UnregisteredBranch };
+            return if m.successors(op).is_empty() {
+                ExecutionKind::Unregistered
+            } else {
+                ExecutionKind::UnregisteredBranch
+            };
         };
         if !m.successors(op).is_empty() {
             let carried = carried_ranges(m, op).into_iter().chain(std::iter::repeat(0..0));
             let to = m.successors(op).iter().zip(carried).map(|(&b, range)| (self.numbers[b] as usize, range));
-            return Does::Branch(info, info.jump, to.collect());
+            return ExecutionKind::Branch(info, info.jump, to.collect());
         }
         let leaves = info.traits.has(Traits::TERMINATOR);
         if leaves && !info.runs_regions() && info.eval.is_none() {
-            return Does::Leave;
+            return ExecutionKind::Leave;
         }
         if info.traits.has(Traits::CALL) {
-            return Does::Call(m.inherent_attr(op, "callee").and_then(|a| self.symbols.resolve(m, op, a)));
+            return ExecutionKind::Call(m.inherent_attr(op, "callee").and_then(|a| self.symbols.resolve(m, op, a)));
         }
         if let Some(counted) = info.counted {
-            return Does::Count(info, counted, self.regions(m.regions(op)).first().copied());
+            return ExecutionKind::Count(info, counted, self.regions(m.regions(op)).first().copied());
         }
         if info.runs_regions() {
             let own = m.regions(op);
             let ends = own.last().and_then(|&r| m.terminator(m.entry(r)?)).map_or(&[][..], |t| m.regions(t));
-            return Does::Control(info, self.regions(&[own, ends].concat()), leaves);
+            return ExecutionKind::Control(info, self.regions(&[own, ends].concat()), leaves);
         }
         if info.traits.has(Traits::COMBINING) && !leaves {
             let dest = m.args(op).and_then(|args| args.opt_operand("dest"));
-            return Does::Combine(info, dest.map(|dest| self.place(dest)));
+            return ExecutionKind::Combine(info, dest.map(|dest| self.place(dest)));
         }
-        simple(m, op, info).filter(|_| !leaves).unwrap_or(Does::Declared(info, leaves))
+        simple(m, op, info).filter(|_| !leaves).unwrap_or(ExecutionKind::Declared(info, leaves))
     }
 }
 
 /// Returns the specialized execution of a frequent, cheap op.
-fn simple(m: &Module, op: Op, info: &'static OpInfo) -> Option<Does> {
+fn simple(m: &Module, op: Op, info: &'static OpInfo) -> Option<ExecutionKind> {
     let is_number = |value: Value| {
         let ty = m.value_type(value);
         m.ctx.int_width(ty).is_some() || m.ctx.float_kind(ty).is_some()
     };
     if let Some(access) = info.access {
-        return m.with_args(op, access)?.ok().map(Does::Access);
+        return m.with_args(op, access)?.ok().map(ExecutionKind::Access);
     }
     let numbers =
         m.operands(op).len() <= MAX_NUMBERS && m.operands(op).iter().copied().chain(m.results(op)).all(is_number);
@@ -333,7 +337,7 @@ fn simple(m: &Module, op: Op, info: &'static OpInfo) -> Option<Does> {
         return None;
     }
     if info.traits.has(Traits::CONSTANT_LIKE) && m.operands(op).is_empty() {
-        return m.with_args(op, |args| eval_op(args, &[]))?.ok()?.pop().map(Does::Constant);
+        return m.with_args(op, |args| eval_op(args, &[]))?.ok()?.pop().map(ExecutionKind::Constant);
     }
-    m.with_args(op, info.scalar?)?.ok().map(Does::Scalar)
+    m.with_args(op, info.scalar?)?.ok().map(ExecutionKind::Scalar)
 }

@@ -1,6 +1,6 @@
 //! Execution of the ops of blocks.
 
-use crate::code::{Code, Does, Frame, MAX_NUMBERS, OpCode, Read};
+use crate::code::{Code, ExecutionKind, Frame, MAX_NUMBERS, OpCode, Read};
 use crate::{Interpreter, Stop};
 use gradus_ir::access::ElementAccess;
 use gradus_ir::eval::{Datum, Trap, check_results, eval_op};
@@ -50,26 +50,26 @@ impl Interpreter<'_> {
     #[inline]
     fn step(&mut self, code: &Code, frame: &mut Frame, op: &OpCode, combined: &mut Vec<Datum>) -> Result<After, Stop> {
         let trapped = |trap| Stop { op: op.op, trap };
-        if let Does::Leave = op.does {
+        if let ExecutionKind::Leave = op.does {
             self.read_all(code, frame, op)?;
             return Ok(After::Left);
         }
         self.count(op.op, 1)?;
         match &op.does {
-            Does::Constant(value) => code.define_one(frame, op, value.clone()),
-            Does::Scalar(scalar) => match compute(scalar, code.reads(op), frame).map_err(trapped)? {
+            ExecutionKind::Constant(value) => code.define_one(frame, op, value.clone()),
+            ExecutionKind::Scalar(scalar) => match compute(scalar, code.reads(op), frame).map_err(trapped)? {
                 Some(result) => code.define_one(frame, op, result),
                 None => {
                     let result = self.unusual(code, frame, op)?;
                     code.define_one(frame, op, result);
                 }
             },
-            Does::Access(access) => {
+            ExecutionKind::Access(access) => {
                 if let Some(result) = self.access(code, frame, op, access)? {
                     code.define_one(frame, op, result);
                 }
             }
-            Does::Branch(info, jump, to) => return self.branch(code, frame, op, info, *jump, to),
+            ExecutionKind::Branch(info, jump, to) => return self.branch(code, frame, op, info, *jump, to),
             _ => return self.rarer(code, frame, op, combined),
         }
         Ok(After::Next)
@@ -79,11 +79,11 @@ impl Interpreter<'_> {
         let start = self.read_all(code, frame, op)?;
         let mut leaves = false;
         let mut results = match &op.does {
-            Does::Declared(info, leaving) => {
+            ExecutionKind::Declared(info, leaving) => {
                 leaves = *leaving;
                 self.declared(code, op, info, start)?
             }
-            Does::Combine(info, dest) => {
+            ExecutionKind::Combine(info, dest) => {
                 let results = self.declared(code, op, info, start)?;
                 if let (Some(dest), Some(datum)) = (dest, results.first()) {
                     frame[*dest as usize] = Some(datum.clone());
@@ -91,19 +91,19 @@ impl Interpreter<'_> {
                 combined.extend(results);
                 Vec::new()
             }
-            Does::Control(info, regions, leaving) => {
+            ExecutionKind::Control(info, regions, leaving) => {
                 leaves = *leaving;
                 self.control(code, frame, op, info, regions, start)?
             }
-            Does::Count(info, counted, body) => {
+            ExecutionKind::Count(info, counted, body) => {
                 self.counted(code, frame, op, info, *counted, *body, start)?;
                 return Ok(self.define(code, frame, op, start));
             }
-            Does::Call(callee) => match self.callee(op, *callee, start)? {
+            ExecutionKind::Call(callee) => match self.callee(op, *callee, start)? {
                 Some(results) => results,
                 None => return Ok(self.define(code, frame, op, start)),
             },
-            Does::UnregisteredBranch => {
+            ExecutionKind::UnregisteredBranch => {
                 return Err(Stop { op: op.op, trap: Trap::unsupported("the branch has no semantics") });
             }
             _ => self.outside(op.op, start, "the op is not registered")?,

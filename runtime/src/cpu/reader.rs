@@ -2,7 +2,7 @@
 
 use super::movement::copies;
 use super::region::{self, Ops};
-use super::step::{Does, KernelCall, Step, Target, TargetForm};
+use super::step::{KernelCall, Step, StepKind, Target, TargetForm};
 use super::store::{Memory, Place, Read, Store, StridedCopy};
 use super::{Kernel, aligned, size};
 use crate::gemm::ColumnSlice;
@@ -119,14 +119,14 @@ impl<'m> Reader<'m> {
             self.store.make_result(place.memory);
             let to = Target { place: place.clone(), form: TargetForm::Contiguous };
             let call = KernelCall { kernel: Kernel::copy(), reads: std::iter::once(self.read(buffer)?).collect(), to };
-            self.push(op.0, Does::Kernels(vec![call]));
+            self.push(op.0, StepKind::Kernels(vec![call]));
             place
         };
         self.tensors.insert(tensor, place);
         Some(())
     }
 
-    fn push(&mut self, op: Op, does: Does) {
+    fn push(&mut self, op: Op, does: StepKind) {
         self.steps.push(Step::new(op, does));
     }
 
@@ -170,13 +170,13 @@ impl<'m> Reader<'m> {
             None => None,
         };
         let does = match calls {
-            Some(calls) => Does::Kernels(calls),
+            Some(calls) => StepKind::Kernels(calls),
             None => {
                 let (args, reads, writes) = (m.block_args(body), step.reads(m), step.writes(m));
                 let typed = |(&memref, &arg): (&Value, &Value)| Some((self.read(memref)?, m.value_type(arg)));
                 let reads = reads.iter().zip(args).map(typed).collect::<Option<_>>()?;
                 let writes = writes.iter().map(|&memref| self.target(memref, None)).collect::<Option<_>>()?;
-                Does::Ops { ops: Ops::of(m, body)?, reads, writes }
+                StepKind::Ops { ops: Ops::of(m, body)?, reads, writes }
             }
         };
         self.push(last, does);
@@ -210,7 +210,7 @@ impl<'m> Reader<'m> {
         let kernel = copies(CopyNest::strided(&to.sizes, [&apart, &target], [0, 0]).ok()?, element);
         let reads = std::iter::once(Read { place: part(&source, &from)?, gather: None }).collect();
         let to = Target { place, form: TargetForm::Contiguous };
-        self.push(op, Does::Kernels(vec![KernelCall { kernel, reads, to }]));
+        self.push(op, StepKind::Kernels(vec![KernelCall { kernel, reads, to }]));
         Some(())
     }
 }

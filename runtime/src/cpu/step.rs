@@ -16,13 +16,13 @@ use std::time::Duration;
 pub(super) struct Step {
     /// Its last op, or the copy.
     pub op: Op,
-    does: Does,
+    does: StepKind,
     /// Total time over all runs.
     pub spent: Duration,
 }
 
 /// The implementation of a step.
-pub(super) enum Does {
+pub(super) enum StepKind {
     Kernels(Vec<KernelCall>),
     Ops { ops: Ops, reads: Vec<(Read, Type)>, writes: Vec<Target> },
 }
@@ -56,21 +56,21 @@ pub(super) fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
 }
 
 impl Step {
-    pub(super) fn new(op: Op, does: Does) -> Step {
+    pub(super) fn new(op: Op, does: StepKind) -> Step {
         Step { op, does, spent: Duration::ZERO }
     }
 
     /// Returns the ops without a kernel.
     pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
-        let ops = if let Does::Ops { ops, .. } = &self.does { Some(ops.reference()) } else { None };
+        let ops = if let StepKind::Ops { ops, .. } = &self.does { Some(ops.reference()) } else { None };
         ops.into_iter().flatten()
     }
 
     /// Returns the size in bytes of the scratch memory that it needs.
     pub(super) fn scratch(&self) -> usize {
         let needed = match &self.does {
-            Does::Kernels(calls) => calls.iter().map(|call| call.to.scratch()).max(),
-            Does::Ops { writes, .. } => writes.iter().map(Target::scratch).max(),
+            StepKind::Kernels(calls) => calls.iter().map(|call| call.to.scratch()).max(),
+            StepKind::Ops { writes, .. } => writes.iter().map(Target::scratch).max(),
         };
         needed.unwrap_or(0)
     }
@@ -78,12 +78,12 @@ impl Step {
     /// Runs the step.
     pub(super) fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
-            Does::Kernels(calls) => calls.iter().try_for_each(|KernelCall { kernel, reads, to }| {
+            StepKind::Kernels(calls) => calls.iter().try_for_each(|KernelCall { kernel, reads, to }| {
                 store.write(&to.place, reads, others, |data, bytes, scratch| {
                     to.fill(bytes, scratch, |out| (kernel.run)(workers, data, out))
                 })
             }),
-            Does::Ops { ops, reads, writes } => {
+            StepKind::Ops { ops, reads, writes } => {
                 let read = |(read, ty): &(Read, Type)| {
                     let bytes = store.copy(read, others)?.into_bytes();
                     tensor(m, bytes, *ty).map(Datum::Tensor).ok_or_else(internal_error)
