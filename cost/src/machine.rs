@@ -62,7 +62,7 @@ impl Machine {
         Reader::new(ctx, name, text).machine(Some(self))
     }
 
-    /// Returns all numbers.
+    /// Returns the numbers, in the order of the file.
     pub fn numbers(&self) -> &[Number] {
         &self.numbers
     }

@@ -11,7 +11,7 @@ use gradus_ir::rules::CostFn;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 use std::time::Duration;
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "saturate",
     doc: "Choose the cheapest program among all that the rules make equal (equality saturation)

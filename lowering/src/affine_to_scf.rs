@@ -21,7 +21,7 @@ use gradus_ir::{
     PatternRewriter, Region, Type, Value, ValueList,
 };
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "lower-affine",
     doc: "Lower Affine operations to a combination of Arith and SCF operations

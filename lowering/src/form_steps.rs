@@ -7,7 +7,7 @@ mod in_place;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "form-steps",
     doc: "Lower straight-line code on tensors to steps on buffers

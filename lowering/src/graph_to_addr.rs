@@ -27,7 +27,7 @@ use gradus_ir::{
 use options::{ConvOptions, OPTIONS};
 use std::sync::{Mutex, PoisonError};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "convert-graph-to-addr",
     doc: "Lower convolutions, pools and matrix products to table-driven ops

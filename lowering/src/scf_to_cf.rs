@@ -18,7 +18,7 @@ use gradus_ir::{
     PatternRewriter, Region, Traits, Type, Value, ValueList,
 };
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "convert-scf-to-cf",
     doc: "Convert SCF dialect to ControlFlow dialect, replacing structured control flow with a CFG

@@ -5,7 +5,7 @@ use gradus_dialects::loops::CountedLoop;
 use gradus_ir::pass::{OptionKind, Options, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Traits};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "affine-loop-tile",
     doc: "Tile affine loop nests

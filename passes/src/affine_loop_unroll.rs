@@ -5,7 +5,7 @@ use gradus_dialects::loops::{CountedLoop, Unroller, innermost_loops, loops_post_
 use gradus_ir::pass::{OptionKind, Options, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "affine-loop-unroll",
     doc: "Unroll affine loops

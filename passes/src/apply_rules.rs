@@ -7,7 +7,7 @@ use gradus_ir::rules::{CompiledRule, RuleSet};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 use std::sync::Arc;
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "apply-rules",
     doc: "Apply rewrite rules of files and of the program greedily

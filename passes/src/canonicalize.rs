@@ -4,7 +4,7 @@ use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::pass::{OptionKind, Options, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "canonicalize",
     class: "Canonicalizer",

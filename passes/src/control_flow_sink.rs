@@ -7,7 +7,7 @@ use gradus_ir::verify::verify_op;
 use gradus_ir::{Block, Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Type};
 use rustc_hash::FxHashSet;
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "control-flow-sink",
     class: "ControlFlowSink",

@@ -9,7 +9,7 @@ use gradus_ir::{
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "cse",
     class: "CSE",

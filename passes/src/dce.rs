@@ -4,7 +4,7 @@ use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Value};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "dce",
     class: "DCE",

@@ -6,7 +6,7 @@ use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, SumOp};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "fuse-epilogues",
     doc: "Fuse elementwise ops into the epilogue of table-driven products

@@ -4,7 +4,7 @@ use gradus_ir::control::is_loop;
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Value};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "loop-invariant-code-motion",
     class: "LoopInvariantCodeMotion",

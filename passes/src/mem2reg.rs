@@ -8,7 +8,7 @@ use gradus_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "mem2reg",
     class: "Mem2Reg",

@@ -7,7 +7,7 @@ use gradus_ir::{
     AttrData, Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Type,
 };
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "pack-panels",
     doc: "Pack constant right operands of table-driven products into panels

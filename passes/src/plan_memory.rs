@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::ops::ControlFlow;
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "plan-memory",
     doc: "Place the buffers of schedules in an arena

@@ -3,7 +3,7 @@
 use gradus_ir::conversion::{CAST, reconcile_casts};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "reconcile-unrealized-casts",
     doc: "Remove conversion casts that cancel

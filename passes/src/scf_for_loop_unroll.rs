@@ -5,7 +5,7 @@ use gradus_dialects::scf::ForOp;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "scf-for-loop-unroll",
     doc: "Unroll loops of scf

@@ -10,7 +10,7 @@ use gradus_ir::{
 };
 use rustc_hash::FxHashSet;
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "scf-parallel-loop-tiling",
     class: "SCFParallelLoopTiling",

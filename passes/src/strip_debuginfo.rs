@@ -2,7 +2,7 @@
 
 use gradus_ir::{Diagnostic, Loc, Module, Op, Pass, PassContext, PassInfo};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "strip-debuginfo",
     class: "StripDebugInfo",

@@ -4,7 +4,7 @@ use gradus_ir::entity::SideTable;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private, is_unknown_table};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "symbol-dce",
     class: "SymbolDCE",

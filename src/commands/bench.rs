@@ -13,7 +13,7 @@ use gradus_ir::{Context, DType, Module, Op, Type};
 use gradus_targets::{OpTimes, Signature};
 use std::time::{Duration, Instant};
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {

@@ -17,7 +17,7 @@ use gradus_ir::{Context, Module, ParseOptions};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(tool: &Tool) -> Command {

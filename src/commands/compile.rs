@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Command};
 use gradus_ir::ParseOptions;
 use gradus_runtime::artifact;
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(tool: &Tool) -> Command {

@@ -4,7 +4,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use clap_complete::Shell;
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(_: &Tool) -> Command {

@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_filecheck::{Dump, Filter, Options, Text, Verdict, check};
 use std::ffi::OsString;
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 const NAME: &str = "filecheck";

@@ -9,7 +9,7 @@ use gradus_lowering::onnx_to_graph::check;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(_: &Tool) -> Command {

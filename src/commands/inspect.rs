@@ -13,7 +13,7 @@ use gradus_dialects::addr::{self, StaticAccess};
 use gradus_dialects::layout::{AddressTable, PackOp, TiledLayout};
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(tool: &Tool) -> Command {

@@ -8,7 +8,7 @@ use gradus_ir::rules::Rule;
 use gradus_ir::{AttrKind, AttrText, Dialect, Module, Parametric, PassInfo, PrintOptions};
 use std::fmt::Write;
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(_: &Tool) -> Command {

@@ -15,7 +15,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 /// The exit-status conventions of interestingness tests.

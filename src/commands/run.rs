@@ -16,7 +16,7 @@ use gradus_targets::{Executable, Signature, Statistic};
 use show::{Tolerance, accuracy, summarize};
 use std::path::Path;
 
-/// The declaration.
+/// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 pub(super) fn pairs(name: &'static str, help: &'static str) -> Arg {

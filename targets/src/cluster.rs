@@ -4,7 +4,7 @@ use crate::Target;
 use gradus_cost::{CostModel, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 
-/// The declaration.
+/// The declaration of the target.
 pub const TARGET: Target = Target {
     cost: CostModel {
         name: "cluster",

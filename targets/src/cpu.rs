@@ -8,7 +8,7 @@ use gradus_ir::{Module, Op};
 use gradus_runtime::cpu::Program;
 use gradus_runtime::workers::Workers;
 
-/// The declaration. The pipeline merges no ops (`graph-merge`): products with a common operand read it in place, slices
+/// The declaration of the target. The pipeline merges no ops (`graph-merge`): products with a common operand read it in place, slices
 /// of a merged result would be copied, and an elementwise op after a concatenation is fused into no product.
 pub const TARGET: Target = Target {
     cost: CostModel {

@@ -5,7 +5,7 @@ use gradus_cost::{CostModel, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::nna::{DENSE, DIAGONAL};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 
-/// The declaration.
+/// The declaration of the target.
 pub const TARGET: Target = Target {
     cost: CostModel {
         name: "nna",

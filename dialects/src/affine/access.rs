@@ -40,7 +40,7 @@ const LOCALITY: AttrKind =
     patterns = &[FOLD_CAST, KNOWN, COMPOSE_LOAD]
 )]
 pub struct LoadOp {
-    /// Memref.
+    /// Memref that is loaded from.
     memref: Operand<MEMREF>,
     /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,
@@ -69,7 +69,7 @@ pub struct LoadOp {
 pub struct StoreOp {
     /// Element.
     value: Operand<ANY>,
-    /// Memref.
+    /// Memref that is stored to.
     memref: Operand<MEMREF>,
     /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,
@@ -92,7 +92,7 @@ pub struct StoreOp {
     patterns = &[FOLD_CAST, COMPOSE_LOAD]
 )]
 pub struct VectorLoadOp {
-    /// Memref.
+    /// Memref that is loaded from.
     memref: Operand<MEMREF>,
     /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,
@@ -119,7 +119,7 @@ pub struct VectorLoadOp {
 pub struct VectorStoreOp {
     /// Vector of elements.
     value: Operand<VECTOR>,
-    /// Memref.
+    /// Memref that is stored to.
     memref: Operand<MEMREF>,
     /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,
@@ -142,7 +142,7 @@ pub struct VectorStoreOp {
     patterns = &[FOLD_CAST, COMPOSE_LOAD]
 )]
 pub struct PrefetchOp {
-    /// Memref.
+    /// Memref of the element.
     memref: Operand<MEMREF>,
     /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,

@@ -237,7 +237,7 @@ pub struct EyeLikeOp {
     /// Diagonal of the ones: 0 is the main one, positive ones are above it.
     #[default = "0 : i64"]
     k: OptAttribute<I64>,
-    /// Matrix.
+    /// Matrix with ones on the diagonal.
     y: OpResult<TENSOR>,
 }
 

@@ -190,7 +190,7 @@ pub struct FlattenOp {
     /// First axis of the columns, up to the rank.
     #[default = "1 : i64"]
     axis: OptAttribute<I64>,
-    /// Matrix.
+    /// Flattened matrix.
     y: OpResult<TENSOR>,
 }
 

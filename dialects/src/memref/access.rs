@@ -107,7 +107,7 @@ pub struct CopyOp {
     patterns = &[FOLD_CAST]
 )]
 pub struct PrefetchOp {
-    /// Memref.
+    /// Memref of the element.
     memref: Operand<MEMREF>,
     /// Indices, one per dimension.
     indices: Operands<INDEX>,

@@ -35,7 +35,7 @@ pub struct AllocOp {
     symbol_operands: Operands<INDEX>,
     /// Alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// Memref.
+    /// Allocated memref.
     memref: OpResult<MEMREF>,
 }
 
@@ -65,7 +65,7 @@ pub struct AllocaOp {
     symbol_operands: Operands<INDEX>,
     /// Alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// Memref.
+    /// Allocated memref.
     memref: OpResult<MEMREF>,
 }
 
@@ -107,7 +107,7 @@ pub struct ReallocOp {
     patterns = &[Pattern { name: "fold-cast", run: |r, op| fold_casts(r, op, None) }]
 )]
 pub struct DeallocOp {
-    /// Memref.
+    /// Memref whose allocation is freed.
     memref: Operand<ANY_MEMREF>,
 }
 

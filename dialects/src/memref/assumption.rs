@@ -20,7 +20,7 @@ use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, Traits, Type, op};
     result_names = |_, _| vec![(0, "assume_align".to_owned())]
 )]
 pub struct AssumeAlignmentOp {
-    /// Memref.
+    /// Aligned memref.
     memref: Operand<MEMREF>,
     /// Alignment in bytes, a power of two.
     alignment: Attribute<POSITIVE_I32>,

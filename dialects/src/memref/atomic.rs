@@ -36,7 +36,7 @@ pub struct AtomicRMWOp {
     kind: Attribute<ATOMIC_KIND>,
     /// Value to combine with.
     value: Operand<NUMBER>,
-    /// Memref.
+    /// Memref of the updated element.
     memref: Operand<NUMBERS>,
     /// Indices, one per dimension.
     indices: Operands<INDEX>,
@@ -63,7 +63,7 @@ pub struct AtomicRMWOp {
     control_memory = generic
 )]
 pub struct GenericAtomicRMWOp {
-    /// Memref.
+    /// Memref of the updated element.
     memref: Operand<NUMBERS>,
     /// Indices, one per dimension.
     indices: Operands<INDEX>,

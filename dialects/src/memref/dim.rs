@@ -29,7 +29,7 @@ use gradus_ir::{
     ]
 )]
 pub struct DimOp {
-    /// Memref.
+    /// Queried memref.
     source: Operand<WITH_DIMENSIONS>,
     /// Dimension.
     index: Operand<INDEX>,
@@ -49,7 +49,7 @@ pub struct DimOp {
     eval = |_, data| Ok(vec![Datum::Int(data[0].memref()?.sizes.len() as i64)])
 )]
 pub struct RankOp {
-    /// Memref.
+    /// Queried memref.
     memref: Operand<ANY_MEMREF>,
     /// Rank.
     result: OpResult<INDEX>,

@@ -219,7 +219,7 @@ fn start(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<D
 
 /// Start of a copy.
 pub struct CopyEndpoint<'a> {
-    /// Memref.
+    /// View that the transfer starts in.
     pub view: &'a MemRef,
     /// Address of the first element.
     pub address: i64,

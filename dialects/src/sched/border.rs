@@ -53,7 +53,7 @@ pub struct ToTensorOp {
 pub struct ToBufferOp {
     /// Elements.
     tensor: Operand<TENSOR>,
-    /// Memref.
+    /// Memref with the elements of the tensor.
     buffer: OpResult<MEMREF>,
 }
 

@@ -28,7 +28,7 @@ use gradus_ir::{
     format = "$source attr-dict `:` type($source) `to` type($dest)"
 )]
 pub struct CastOp {
-    /// Tensor.
+    /// Cast tensor.
     source: Operand<TENSOR>,
     /// Cast tensor.
     dest: OpResult<TENSOR>,
@@ -50,7 +50,7 @@ pub struct CastOp {
     format = "$source attr-dict `:` type($source) `to` type($dest)"
 )]
 pub struct BitcastOp {
-    /// Tensor.
+    /// Reinterpreted tensor.
     source: Operand<NUMBER_TENSOR>,
     /// Reinterpreted tensor.
     dest: OpResult<NUMBER_TENSOR>,

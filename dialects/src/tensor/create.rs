@@ -26,7 +26,7 @@ pub struct EmptyOp {
     /// Dynamic extents.
     #[name = "dynamicSizes"]
     dynamic_sizes: Operands<INDEX>,
-    /// Tensor.
+    /// Uninitialized tensor.
     result: OpResult<RANKED_TENSOR>,
 }
 
@@ -57,7 +57,7 @@ pub struct SplatOp {
     /// Dynamic extents.
     #[name = "dynamicSizes"]
     dynamic_sizes: Operands<INDEX>,
-    /// Tensor.
+    /// Tensor of equal elements.
     aggregate: OpResult<RANKED_TENSOR>,
 }
 
@@ -83,7 +83,7 @@ pub struct SplatOp {
 pub struct FromElementsOp {
     /// Elements.
     elements: Operands<ANY>,
-    /// Tensor.
+    /// Tensor of the elements.
     result: OpResult<STATIC_TENSOR>,
 }
 

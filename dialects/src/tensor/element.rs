@@ -31,7 +31,7 @@ use gradus_ir::{
     format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
 )]
 pub struct ExtractOp {
-    /// Tensor.
+    /// Tensor of the extracted element.
     tensor: Operand<RANKED_TENSOR>,
     /// Indices, one per dimension.
     indices: Operands<INDEX>,

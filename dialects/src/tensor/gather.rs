@@ -31,7 +31,7 @@ use gradus_ir::{
               `:` functional-type(operands, results)"
 )]
 pub struct GatherOp {
-    /// Tensor.
+    /// Tensor of the gathered slices.
     source: Operand<RANKED_TENSOR>,
     /// Coordinates.
     indices: Operand<INDEX_TENSOR>,

@@ -38,7 +38,7 @@ pub struct GenerateOp {
     dynamic_extents: Operands<INDEX>,
     /// Computes the element at the given indices.
     body: Region,
-    /// Tensor.
+    /// Tensor of the computed elements.
     result: OpResult<RANKED_TENSOR>,
 }
 

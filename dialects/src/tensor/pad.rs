@@ -42,7 +42,7 @@ use gradus_ir::{
               $region attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct PadOp {
-    /// Tensor.
+    /// Tensor without the padding.
     source: Operand<RANKED_TENSOR>,
     /// Dynamic low padding.
     low: Operands<INDEX>,

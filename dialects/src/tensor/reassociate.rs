@@ -27,7 +27,7 @@ use gradus_ir::{
     format = "$src $reassociation attr-dict `:` type($src) `into` type($result)"
 )]
 pub struct CollapseShapeOp {
-    /// Tensor.
+    /// Tensor before the collapse.
     src: Operand<TENSOR>,
     /// Groups of dimensions to collapse.
     reassociation: Attribute<REASSOCIATION>,
@@ -54,7 +54,7 @@ pub struct CollapseShapeOp {
               attr-dict `:` type($src) `into` type($result)"
 )]
 pub struct ExpandShapeOp {
-    /// Tensor.
+    /// Tensor before the expansion.
     src: Operand<TENSOR>,
     /// Dynamic extents of the result.
     output_shape: Operands<INDEX>,

@@ -25,7 +25,7 @@ use gradus_ir::{
     format = "attr-dict $source `,` $index `:` type($source)"
 )]
 pub struct DimOp {
-    /// Tensor.
+    /// Queried tensor.
     source: Operand<SIZED_TENSOR>,
     /// Dimension.
     index: Operand<INDEX>,
@@ -46,7 +46,7 @@ pub struct DimOp {
     format = "$tensor attr-dict `:` type($tensor)"
 )]
 pub struct RankOp {
-    /// Tensor.
+    /// Queried tensor.
     tensor: Operand<TENSOR>,
     /// Rank.
     result: OpResult<INDEX>,
@@ -68,7 +68,7 @@ pub struct RankOp {
     format = "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
 )]
 pub struct ReshapeOp {
-    /// Tensor.
+    /// Tensor before the reshape.
     source: Operand<TENSOR>,
     /// Target shape.
     shape: Operand<SHAPE_TENSOR>,

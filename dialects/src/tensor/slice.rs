@@ -33,7 +33,7 @@ use gradus_ir::{
               attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct ExtractSliceOp {
-    /// Tensor.
+    /// Sliced tensor.
     source: Operand<RANKED_TENSOR>,
     /// Dynamic offsets.
     offsets: Operands<INDEX>,

@@ -28,7 +28,7 @@ use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Traits, Type, TypeRelation, op};
     format = "$source `` custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict `:` type($result) `from` type($source)"
 )]
 pub struct ExtractOp {
-    /// Vector.
+    /// Vector of the extracted element.
     source: Operand<VECTOR>,
     /// Dynamic positions.
     dynamic_position: Operands<INDEX>,

@@ -30,7 +30,7 @@ use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, op};
 pub struct FromElementsOp {
     /// Elements.
     elements: Operands<ANY>,
-    /// Vector.
+    /// Vector of the elements.
     dest: OpResult<FIXED_VECTOR>,
 }
 
@@ -50,7 +50,7 @@ pub struct FromElementsOp {
     format = "$source attr-dict `:` type($source)"
 )]
 pub struct ToElementsOp {
-    /// Vector.
+    /// Decomposed vector.
     source: Operand<FIXED_VECTOR>,
     /// Elements.
     elements: OpResults<ANY>,

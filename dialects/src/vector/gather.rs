@@ -41,7 +41,7 @@ pub struct GatherOp {
     pass_thru: Operand<RANKED_VECTOR>,
     /// Guaranteed alignment of addresses, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// Vector.
+    /// Gathered elements.
     result: OpResult<RANKED_VECTOR>,
 }
 
@@ -67,7 +67,7 @@ pub struct ScatterOp {
     indices: Operand<INDEX_VECTOR>,
     /// Mask of the elements to store.
     mask: Operand<RANKED_MASK>,
-    /// Vector.
+    /// Stored vector.
     #[name = "valueToStore"]
     value_to_store: Operand<RANKED_VECTOR>,
     /// Guaranteed alignment of addresses, in bytes.

@@ -25,7 +25,7 @@ const WRITES: Effects = Effects::Memory(&[(Access::Write, "base")]);
     format = "$base `[` $indices `]` attr-dict `:` type($base) `,` type($result)"
 )]
 pub struct LoadOp {
-    /// Memref.
+    /// Memref that is loaded from.
     base: Operand<MEMREF>,
     /// Indices of the first element.
     indices: Operands<INDEX>,
@@ -33,7 +33,7 @@ pub struct LoadOp {
     nontemporal: OptAttribute<BOOL>,
     /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// Vector.
+    /// Loaded vector.
     result: OpResult<VECTOR>,
 }
 
@@ -51,10 +51,10 @@ pub struct LoadOp {
     format = "$valueToStore `,` $base `[` $indices `]` attr-dict `:` type($base) `,` type($valueToStore)"
 )]
 pub struct StoreOp {
-    /// Vector.
+    /// Stored vector.
     #[name = "valueToStore"]
     value_to_store: Operand<VECTOR>,
-    /// Memref.
+    /// Memref that is stored to.
     base: Operand<MEMREF>,
     /// Indices of the first element.
     indices: Operands<INDEX>,
@@ -78,7 +78,7 @@ pub struct StoreOp {
     format = "$base `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
 )]
 pub struct MaskedLoadOp {
-    /// Memref.
+    /// Memref that is loaded from.
     base: Operand<MEMREF>,
     /// Indices of the first element.
     indices: Operands<INDEX>,
@@ -88,7 +88,7 @@ pub struct MaskedLoadOp {
     pass_thru: Operand<RANKED_VECTOR>,
     /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// Vector.
+    /// Loaded vector.
     result: OpResult<RANKED_VECTOR>,
 }
 
@@ -106,13 +106,13 @@ pub struct MaskedLoadOp {
     format = "$base `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($mask) `,` type($valueToStore)"
 )]
 pub struct MaskedStoreOp {
-    /// Memref.
+    /// Memref that is stored to.
     base: Operand<MEMREF>,
     /// Indices of the first element.
     indices: Operands<INDEX>,
     /// Mask of the elements to store.
     mask: Operand<RANKED_MASK>,
-    /// Vector.
+    /// Stored vector.
     #[name = "valueToStore"]
     value_to_store: Operand<RANKED_VECTOR>,
     /// Guaranteed alignment of the address, in bytes.
@@ -133,7 +133,7 @@ pub struct MaskedStoreOp {
     format = "$base `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
 )]
 pub struct ExpandLoadOp {
-    /// Memref.
+    /// Memref that is loaded from.
     base: Operand<MEMREF>,
     /// Indices of the first element.
     indices: Operands<INDEX>,
@@ -143,7 +143,7 @@ pub struct ExpandLoadOp {
     pass_thru: Operand<RANKED_VECTOR>,
     /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// Vector.
+    /// Loaded vector.
     result: OpResult<RANKED_VECTOR>,
 }
 
@@ -161,13 +161,13 @@ pub struct ExpandLoadOp {
     format = "$base `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($mask) `,` type($valueToStore)"
 )]
 pub struct CompressStoreOp {
-    /// Memref.
+    /// Memref that is stored to.
     base: Operand<MEMREF>,
     /// Indices of the first element.
     indices: Operands<INDEX>,
     /// Mask of the elements to store.
     mask: Operand<FIXED_MASK>,
-    /// Vector.
+    /// Stored vector.
     #[name = "valueToStore"]
     value_to_store: Operand<RANKED_VECTOR>,
     /// Guaranteed alignment of the address, in bytes.

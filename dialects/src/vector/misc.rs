@@ -28,7 +28,7 @@ pub struct VectorScaleOp {
     format = "$source `[` $pos `]` attr-dict `:` type($res) `from` type($source)"
 )]
 pub struct ScalableExtractOp {
-    /// Vector.
+    /// Vector that is extracted from.
     source: Operand<SCALABLE_1D>,
     /// Position of the sub-vector.
     pos: Attribute<I64>,

@@ -34,7 +34,7 @@ use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRel
 pub struct ReductionOp {
     /// Combining kind.
     kind: Attribute<KIND>,
-    /// Vector.
+    /// Reduced vector.
     vector: Operand<VECTOR>,
     /// Accumulator.
     acc: OptOperand<ANY>,
@@ -63,7 +63,7 @@ pub struct ReductionOp {
 pub struct MultiDimReductionOp {
     /// Combining kind.
     kind: Attribute<KIND>,
-    /// Vector.
+    /// Reduced vector.
     source: Operand<RANKED_VECTOR>,
     /// Accumulator.
     acc: Operand<ANY>,
@@ -93,7 +93,7 @@ pub struct MultiDimReductionOp {
 pub struct ScanOp {
     /// Combining kind.
     kind: Attribute<KIND>,
-    /// Vector.
+    /// Scanned vector.
     source: Operand<RANKED_VECTOR>,
     /// Initial value.
     initial_value: Operand<VECTOR>,

@@ -26,7 +26,7 @@ use gradus_ir::{Context, DType, Module, Op, OpArgs, Tensor, Traits, Type, op};
 pub struct BroadcastOp {
     /// Source.
     source: Operand<ANY>,
-    /// Vector.
+    /// Broadcast vector.
     vector: OpResult<VECTOR>,
 }
 
@@ -44,7 +44,7 @@ pub struct BroadcastOp {
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct ShapeCastOp {
-    /// Vector.
+    /// Vector before the reshape.
     source: Operand<VECTOR>,
     /// Reshaped vector.
     result: OpResult<VECTOR>,
@@ -65,7 +65,7 @@ pub struct ShapeCastOp {
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct BitCastOp {
-    /// Vector.
+    /// Reinterpreted vector.
     source: Operand<VECTOR>,
     /// Reinterpreted vector.
     result: OpResult<VECTOR>,
@@ -85,7 +85,7 @@ pub struct BitCastOp {
     format = "$vector `,` $permutation attr-dict `:` type($vector) `to` type($result)"
 )]
 pub struct TransposeOp {
-    /// Vector.
+    /// Vector before the permutation.
     vector: Operand<VECTOR>,
     /// Permutation: result dimension i is source dimension `permutation[i]`.
     permutation: Attribute<I64_LIST>,

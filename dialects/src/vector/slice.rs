@@ -20,7 +20,7 @@ use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, op};
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct ExtractStridedSliceOp {
-    /// Vector.
+    /// Vector that is extracted from.
     source: Operand<RANKED_VECTOR>,
     /// Offsets.
     offsets: Attribute<INT_ARRAY>,

@@ -43,7 +43,7 @@ pub struct TransferReadOp {
     permutation_map: Attribute<MAP>,
     /// Whether each vector dimension is guaranteed in bounds.
     in_bounds: Attribute<BOOL_ARRAY>,
-    /// Vector.
+    /// Read vector.
     vector: OpResult<VECTOR>,
 }
 
@@ -68,7 +68,7 @@ pub struct TransferReadOp {
     format = "custom<TransferWrite>($valueToStore, $base, $indices, $mask, $permutation_map, $in_bounds, type($result))"
 )]
 pub struct TransferWriteOp {
-    /// Vector.
+    /// Written vector.
     #[name = "valueToStore"]
     value_to_store: Operand<VECTOR>,
     /// Memref or tensor.

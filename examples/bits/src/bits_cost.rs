@@ -3,7 +3,7 @@
 use crate::dialect::{ExtractOp, PopCountOp, RotLOp, RotROp};
 use gradus::prelude::*;
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "bits-cost",
     doc: "Report the number of instructions of `bits` ops.

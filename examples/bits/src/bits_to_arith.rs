@@ -4,7 +4,7 @@ use crate::dialect::ExtractOp;
 use gradus::dialects::{arith, math};
 use gradus::prelude::*;
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "convert-bits-to-arith",
     doc: "Convert the bits dialect to arith and math.

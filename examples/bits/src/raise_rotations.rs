@@ -4,7 +4,7 @@ use crate::dialect::RotLOp;
 use gradus::dialects::arith::{OrIOp, ShLIOp, ShRUIOp};
 use gradus::prelude::*;
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "raise-rotations",
     doc: "Find rotations that are written as two shifts.

@@ -277,7 +277,7 @@ fn constant(n: &mut Rewrite<'_>) -> Result<(), String> {
 /// The largest number of a [`DataType`].
 const MAX_DATA_TYPE: i32 = DataType::Float6e3m2 as i32;
 
-/// Converts a type given by name.
+/// Converts the attribute `to` of `Cast` from the name of a type, as before version 6, to its number.
 fn cast_by_name(n: &mut Rewrite<'_>) -> Result<(), String> {
     let Some(to) = n.take("to", AttributeType::String)? else { return Ok(()) };
     let word = String::from_utf8_lossy(&to.s).to_ascii_uppercase();

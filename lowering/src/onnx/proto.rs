@@ -319,10 +319,10 @@ pub struct TensorProto {
 /// Which part of a tensor that is stored in pieces this is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Message)]
 pub struct Segment {
-    /// First element.
+    /// Index of the first element.
     #[prost(int64, tag = "1")]
     pub begin: i64,
-    /// One past the last element.
+    /// Index after the last element.
     #[prost(int64, tag = "2")]
     pub end: i64,
 }

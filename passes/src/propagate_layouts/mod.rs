@@ -16,7 +16,7 @@ use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, OpState, PassInfo, Pattern, PatternRewriter, Tensor, Type, Value};
 
-/// The declaration.
+/// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "propagate-layouts",
     doc: "Move layout.unpack down through other ops until it meets a layout.pack

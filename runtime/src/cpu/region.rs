@@ -1,4 +1,4 @@
-//! Kernels for the regions of steps.
+//! Selection of kernels for the regions of schedule steps.
 
 use super::call::{by_kernels, run_on};
 use super::map::{self, Source, Stage};

@@ -142,7 +142,7 @@ impl Image for Bytes<'_> {
 }
 
 impl Bytes<'_> {
-    /// Writes `NV` vectors of some rows.
+    /// Writes `count` vectors of channels of `P` rows, with residual and requantization.
     ///
     /// # Safety
     /// As for [`finish`](Image::finish).
