@@ -48,20 +48,20 @@ pub const INFO: PassInfo = PassInfo {
 # Does
 
 Lowers `graph.conv`, `graph.gemm`, `graph.matmul` and pools of static shape, and quantized products and convolutions with constant
-weights, zero points and scales. With padding, each run of summands has an address of its own, and padding runs have none; the input is
-padded explicitly if runs are shorter than `min-run`. Each group is a product of its own; depthwise convolutions are one op. Groups of
-few channels of quantized convolutions are merged, with zero weights between groups.
+weights, zero points and scales. A convolution without padding in a layout in which addresses are separable becomes `addr.gemm`.
+Otherwise it becomes `addr.indirect_gemm`, with one address per run of summands and -1 for padding runs; if runs are shorter than
+`min-run`, the image is copied with its padding instead. Each group is a product of its own; depthwise convolutions are one op. Groups
+of few channels of quantized convolutions are merged, where the weights for other groups are the zero point.
 
-Images are read in `layout`. With `auto` that is channels last. If addresses are not separable in the layout, such as a width in tiles
-under a wider window, each run of summands has an address of its own. Images that the layout does not fit or whose tables would be too
-large are read with channels last, as are images of pools and depthwise convolutions. Filters are put in the order of the summands, and
-results keep their layout.
+Images are read in `layout`; `auto` is channels last. Images without the dimensions of the layout, images whose tables would be too
+large, and images of pools and depthwise convolutions are read with channels last. Filters are permuted to the order of the summands,
+and results keep their layout.
 
-With a `target`, the cheapest way to compute each convolution on floats is chosen: layout (`auto` also tries the given layout of an
-argument), padding by addresses or by a copy, and algorithm. Winograd's applies to f32 with constant 3x3 filters and stride 1: it
+With a `target`, the cheapest lowering of each convolution on floats is selected: layout (`auto` also tries the layout of an argument),
+padding by addresses or by a copy, and algorithm. Winograd convolution applies to f32 with constant 3x3 filters and stride 1: it
 computes 2x2 results at once by F(2x2, 3x3), with 16 instead of 36 multiplications per tile and channel, in strips of the image, with
-16 transformed weights per filter. Results round differently, and an infinity or NaN reaches all results of its tile. The costs are
-those of the ops that a way becomes, in the target's cost model; `report` lists them.
+16 transformed weights per filter. Results round differently, and an infinity or NaN reaches all results of its tile. The cost of a
+candidate is the sum of the prices of its ops in the target's cost model; `report` lists all candidates.
 
 # Refuses
 

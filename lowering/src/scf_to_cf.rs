@@ -35,7 +35,7 @@ scf.if %c {                         // becomes:   cf.cond_br %c, ^bb1, ^bb2
 
 # Does
 
-Replaces all ops of the `scf` dialect. Parallel loops become loops that run in order, and their reductions what each
+Replaces all ops of the `scf` dialect. Parallel loops become sequential loops, with their reductions inlined at the end of each
 iteration does.
 
 # Refuses

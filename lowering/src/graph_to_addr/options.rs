@@ -52,7 +52,7 @@ pub(super) const OPTIONS: &[PassOption] = &[
     },
     PassOption {
         name: "report",
-        doc: "Emit a remark with the costs of the ways to compute each convolution",
+        doc: "Emit a remark with the costs of the candidates for each convolution",
         kind: OptionKind::Bool(false),
     },
 ];
