@@ -36,7 +36,7 @@ scf.if %c {                         // becomes:   cf.cond_br %c, ^bb1, ^bb2
 # Does
 
 Replaces all ops of the `scf` dialect. Parallel loops become sequential loops, with their reductions inlined at the end of each
-iteration does.
+iteration.
 
 # Refuses
 

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 const MAX_STEPS: usize = 64;
 
 /// A candidate lowering of a convolution.
-enum Way {
+enum Candidate {
     Direct(Reading),
     Winograd(Tiles),
 }
@@ -28,28 +28,29 @@ impl Chooser<'_> {
     /// Lowers a convolution by the cheapest candidate; without a target, as the options say.
     pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, conv: &Conv) -> Option<Value> {
         let axes = ImageAxes::of_rank(conv.input.len())?;
-        let mut ways = self.ways(b.module, conv, axes);
-        if let Some(price) = self.options.price.as_ref().filter(|_| ways.len() > 1) {
+        let mut candidates = self.candidates(b.module, conv, axes);
+        if let Some(price) = self.options.price.as_ref().filter(|_| candidates.len() > 1) {
             let is_given = is_given(b.module, conv.x);
-            let cost = |way: &Way| Some(cost(&way.ops(conv, axes, self.options, is_given)?, price));
-            let mut priced: Vec<(u64, Way)> = ways.into_iter().filter_map(|way| Some((cost(&way)?, way))).collect();
-            priced.sort_by_key(|way| way.0);
+            let cost = |candidate: &Candidate| Some(cost(&candidate.ops(conv, axes, self.options, is_given)?, price));
+            let mut priced: Vec<(u64, Candidate)> =
+                candidates.into_iter().filter_map(|candidate| Some((cost(&candidate)?, candidate))).collect();
+            priced.sort_by_key(|candidate| candidate.0);
             self.remark(b.module, op, &priced);
-            ways = priced.into_iter().map(|way| way.1).collect();
+            candidates = priced.into_iter().map(|candidate| candidate.1).collect();
         }
-        let lowered = ways.iter().find_map(|way| match way {
-            Way::Direct(reading) => conv.lower(b, op, axes, reading, self.options),
-            Way::Winograd(tiles) => conv.lower_winograd(b, op, tiles),
+        let lowered = candidates.iter().find_map(|candidate| match candidate {
+            Candidate::Direct(reading) => conv.lower(b, op, axes, reading, self.options),
+            Candidate::Winograd(tiles) => conv.lower_winograd(b, op, tiles),
         });
         lowered
             .or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, axes, self.options)?, self.options))
     }
 
     /// Returns the candidates that are possible and allowed by the options.
-    fn ways(&self, m: &Module, conv: &Conv, axes: &ImageAxes) -> Vec<Way> {
+    fn candidates(&self, m: &Module, conv: &Conv, axes: &ImageAxes) -> Vec<Candidate> {
         let ConvOptions { price, layout, algorithm, strip, .. } = self.options;
         let is_float = m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_some();
-        let tiles = || Tiles::of(m, conv, *strip).map(Way::Winograd);
+        let tiles = || Tiles::of(m, conv, *strip).map(Candidate::Winograd);
         let winograd = match algorithm {
             Some(Algorithm::Winograd) => tiles(),
             None if price.is_some() => tiles(),
@@ -69,15 +70,15 @@ impl Chooser<'_> {
             true => conv.readings(layout),
             false => Vec::from_iter(conv.reading(layout, axes, self.options)),
         });
-        winograd.into_iter().chain(readings.map(Way::Direct)).collect()
+        winograd.into_iter().chain(readings.map(Candidate::Direct)).collect()
     }
 
     /// Adds a remark with the costs of all candidates, the cheapest first.
-    fn remark(&self, m: &Module, op: Op, ways: &[(u64, Way)]) {
+    fn remark(&self, m: &Module, op: Op, candidates: &[(u64, Candidate)]) {
         if !self.options.report {
             return;
         }
-        let costs: Vec<String> = ways.iter().map(|(cost, way)| format!("{way} {cost}")).collect();
+        let costs: Vec<String> = candidates.iter().map(|(cost, candidate)| format!("{candidate} {cost}")).collect();
         let remark = Diagnostic::remark(m.loc(op), format!("costs: {}", costs.join(", ")));
         self.remarks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(remark);
     }
@@ -88,24 +89,24 @@ fn cost(ops: &[OpCost], price: &Price) -> u64 {
     ops.iter().map(|&op| price.of(op)).fold(0, u64::saturating_add)
 }
 
-impl Way {
+impl Candidate {
     /// Returns the cost descriptors of the ops that it becomes. `None` if it is not possible.
     fn ops(&self, conv: &Conv, axes: &ImageAxes, options: &ConvOptions, is_given: bool) -> Option<Vec<OpCost>> {
         // The image of an argument or constant is packed; others are produced with channels last.
         let is_packed = |layout| is_given && layout != &axes.plain;
         let (mut ops, is_packed) = match self {
-            Way::Direct(reading) => (conv.ops(reading, axes, options)?, is_packed(&reading.layout)),
-            Way::Winograd(tiles) => (tiles.ops(), is_packed(&axes.channels_last)),
+            Candidate::Direct(reading) => (conv.ops(reading, axes, options)?, is_packed(&reading.layout)),
+            Candidate::Winograd(tiles) => (tiles.ops(), is_packed(&axes.channels_last)),
         };
         ops.extend(is_packed.then(|| OpCost::Move(conv.elements())));
         Some(ops)
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Way::Direct(reading) => {
+            Candidate::Direct(reading) => {
                 write!(
                     f,
                     "direct in {}{}",
@@ -113,7 +114,7 @@ impl fmt::Display for Way {
                     if reading.is_copied { " with copied padding" } else { "" }
                 )
             }
-            Way::Winograd(_) => f.write_str("winograd"),
+            Candidate::Winograd(_) => f.write_str("winograd"),
         }
     }
 }
