@@ -46,7 +46,7 @@ struct Expected {
     matched: bool,
 }
 
-/// Compares the diagnostics of a file with the expected ones.
+/// The comparison of the diagnostics of a file with the expected ones.
 pub struct Verifier {
     ctx: Arc<Context>,
     name: String,

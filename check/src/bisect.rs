@@ -217,7 +217,7 @@ pub(crate) fn only(count: u64) -> Actions {
     actions
 }
 
-/// Records the description of one rewrite.
+/// An action handler that records the description of one rewrite.
 struct Note {
     number: u64,
     noted: Arc<Mutex<Option<Rewrite>>>,

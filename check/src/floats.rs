@@ -62,7 +62,7 @@ impl<'m> Side<'m> {
     }
 }
 
-/// Decides whether runs of a transformed function refine those of the original.
+/// The decision whether runs of a transformed function refine those of the original, in a float mode.
 pub(crate) struct Judge<'m> {
     before: Side<'m>,
     after: Side<'m>,

@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 /// The cost of an op that the target does not implement, above that of any program that it does.
 pub const NEVER: u64 = 1 << 40;
 
-/// Creates a price function from the numbers of a machine.
+/// A function that creates a price function from the numbers of a machine.
 pub type MakePrice = fn(&Machine) -> Result<Price, String>;
 
 /// How a cost model prices ops; a price is at least 1, so that fewer ops are cheaper.

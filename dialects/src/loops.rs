@@ -82,7 +82,7 @@ pub fn loops_post_order<L: CountedLoop>(m: &Module, root: Op) -> Vec<L> {
     found
 }
 
-/// Unrolls loops up to a limit on the total number of new ops.
+/// A loop unroller with a limit on the total number of new ops.
 #[derive(Debug)]
 pub struct Unroller {
     /// Number of ops that may still be created.

@@ -59,7 +59,7 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
     OpCost::Contract(Contraction { strategy: Some(mapping), ..product(args) })
 }
 
-/// Products of 8-bit integers become integer products, and these the op with either mapping.
+/// Rules that replace products of 8-bit integers by integer products, and these by `nna.matmul` with either mapping.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
     rule("byte-product",      "graph.matmul(a, b): R => graph.cast{to = element(R)}(graph.matmul_integer(a, b)): R"),

@@ -14,7 +14,7 @@ struct Up {
     depth: u32,
 }
 
-/// Explains equalities of nodes.
+/// The forest of joins, for explanations of equalities.
 pub struct Paths<'g> {
     graph: &'g Graph,
     up: Vec<Up>,

@@ -36,7 +36,7 @@ impl GrowingFunction<'_, '_> {
     }
 }
 
-/// Chooses the parts that a rule leaves open.
+/// The choice of the parts that a rule leaves open, in a growing function.
 struct Leaves<'g, 'p, 'a> {
     growing: &'g mut GrowingFunction<'p, 'a>,
     place: InsertionPoint,

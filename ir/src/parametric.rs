@@ -28,7 +28,7 @@ pub struct Parametric {
     pub examples: &'static [&'static str],
 }
 
-/// Verifies the parameters of a declared type or attribute.
+/// A verifier of the parameters of a declared type or attribute.
 pub type VerifyParamsFn = fn(&ParamArgs<'_>) -> Result<(), ParamError>;
 
 impl Parametric {
@@ -147,11 +147,11 @@ pub struct TypeInfo {
     pub constant: Option<ConstantFn>,
 }
 
-/// Returns the type as whose values those of a declared type are computed.
+/// A function that returns the type that represents the values of a declared type at run time.
 pub type ReprFn = fn(&ParamArgs<'_>) -> Type;
 /// Whether a value is one of a declared type.
 pub type ContainsFn = fn(&ParamArgs<'_>, &Datum) -> bool;
-/// Draws a value of a declared type.
+/// A function that draws a random value of a declared type.
 pub type DrawFn = fn(&ParamArgs<'_>, &mut Random) -> Datum;
 /// Returns the attribute of a constant of a declared type.
 pub type ConstantFn = fn(&ParamArgs<'_>, &Datum) -> Option<Attr>;

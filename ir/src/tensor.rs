@@ -108,7 +108,7 @@ macro_rules! elem {
 elem! { i8 => I8, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16, u32 => U32, u64 => U64,
 f16 => F16, bf16 => BF16, f32 => F32, f64 => F64 }
 
-/// Keeps a `Vec` of elements alive behind [`Bytes`], so that a kernel's output becomes a tensor without a copy.
+/// The owner of a `Vec` of elements behind [`Bytes`], so that a kernel's output becomes a tensor without a copy.
 struct Owner<T>(Vec<T>);
 
 impl<T: Pod> AsRef<[u8]> for Owner<T> {

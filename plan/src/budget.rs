@@ -37,7 +37,7 @@ impl Budget {
 /// Steps between two looks at the clock.
 const CLOCK_STEPS: u64 = 1 << 20;
 
-/// Counts steps and says when to stop.
+/// A counter of steps against a budget.
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
     used: u64,

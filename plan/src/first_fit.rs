@@ -12,7 +12,7 @@ struct Placed {
     hi: u32,
 }
 
-/// Places buffers in given orders. The placed buffers are sorted by offset, so that a gap is found in one pass over
+/// First fit of buffers in given orders. The placed buffers are sorted by offset, so that a gap is found in one pass over
 /// those below it.
 #[derive(Debug, Default)]
 pub(crate) struct FirstFit {

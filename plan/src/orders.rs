@@ -51,7 +51,7 @@ fn largest_loads(inst: &Instance) -> Vec<u64> {
     (0..inst.len()).map(most).collect()
 }
 
-/// Improves an order: buffers that end above a target are placed earlier, by a random factor of their rank. After some
+/// Local search over orders: buffers that end above a target are placed earlier, by a random factor of their rank. After some
 /// rounds without a better peak the best order is taken up again. Of many buffers the first are improved alone, which is
 /// quicker, and all are placed when these have a better peak.
 ///

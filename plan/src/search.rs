@@ -15,7 +15,7 @@ use std::ops::Range;
 /// The floor of a section without remaining buffers. As all floors it fits into 31 bits: signed numbers are compared,
 /// for which every machine has vector instructions.
 const WALL: u32 = i32::MAX as u32;
-/// Capacities in units are below this, so that sums of a capacity and a size do not overflow.
+/// Exclusive bound of capacities in units, so that sums of a capacity and a size do not overflow.
 const MAX_UNITS: u64 = 1 << 30;
 /// Number of remembered states.
 const MEMORY: usize = 1 << 18;

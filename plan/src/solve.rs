@@ -6,7 +6,7 @@ use crate::instance::Instance;
 use crate::orders::{Improver, NUM_ORDERS, order};
 use crate::search::{Outcome, Search};
 
-/// Receives offsets in bytes and their peak when they are better than those before, and the steps so far. Returns
+/// A callback that receives offsets in bytes and their peak when they are better than those before, and the steps so far. Returns
 /// whether to go on.
 pub(crate) type OnBetter<'a> = &'a mut dyn FnMut(&[u64], u64, u64) -> bool;
 
@@ -21,10 +21,10 @@ pub(crate) struct Solution {
     pub bound: u64,
 }
 
-/// Instances with more cells, buffers times their sections, are not searched: a node would take too long.
+/// Maximum number of cells (buffers times their sections) of instances that are searched; a node of larger ones takes too long.
 const MAX_CELLS: usize = 4_000_000;
 
-/// Failures after which the first searches give up. Short searches with other preferences find more than a long one.
+/// Number of failures after which the first searches give up. Short searches with other preferences find more than a long one.
 const MIN_FAILURES: u64 = 50;
 
 /// The preferences of the search, by round.

@@ -17,7 +17,7 @@ pub(crate) enum Prefer {
     Number(u8),
 }
 
-/// Finds replacements for one candidate and remembers the values that it created.
+/// The replacements for erased values of one candidate, and the values created for them.
 pub(crate) struct Substitutes {
     prefer: Prefer,
     /// Referenced symbols: the parameters of a called function cannot change.

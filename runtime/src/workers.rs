@@ -62,7 +62,7 @@ impl Workers {
     /// Does the same as [`share`](Workers::share), for work that may fail.
     ///
     /// # Errors
-    /// One of those of `work`. All items are processed all the same.
+    /// One of the errors of `work`. All items are processed in any case.
     pub fn try_share<T: Send, E: Send>(
         &self,
         threads: usize,

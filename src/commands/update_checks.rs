@@ -14,7 +14,7 @@ use std::ops::Range;
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-/// Marks files with generated directives.
+/// The comment that marks files with generated directives.
 const NOTE: &str = "update-checks' writes the directives in this file";
 /// Maximum number of iterations: line numbers in the output depend on the lines that are written.
 const MAX_ROUNDS: usize = 5;

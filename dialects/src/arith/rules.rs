@@ -142,7 +142,7 @@ pub(super) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::attr("unsigned", "the predicate for unsigned operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 6, 7, 8, 9, 6, 7, 8, 9])),
 ];
 
-/// Returns the element type of a type, or of a value or attribute.
+/// Argument kinds of functions that take a type, a value or an attribute.
 const ANY: &[ArgKind] = &[ArgKind::Any];
 const TWO: &[ArgKind] = &[ArgKind::Any, ArgKind::Any];
 const TYPES: &[ArgKind] = &[ArgKind::Type, ArgKind::Type];

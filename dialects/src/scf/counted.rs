@@ -131,7 +131,7 @@ impl CountedLoop for ForOp {
     }
 }
 
-/// Creates arithmetic on the bounds' type.
+/// A builder of arithmetic on the type of the bounds.
 struct Emitter<'b, 'm> {
     b: &'b mut Builder<'m>,
     loc: Loc,

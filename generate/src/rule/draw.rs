@@ -88,7 +88,7 @@ fn blank(m: &mut Module) -> Option<(Op, Block, Op)> {
     Some((function, block, end))
 }
 
-/// Chooses the parts that a rule leaves open.
+/// The choice of the parts that a rule leaves open, in an instance.
 struct Leaves<'a> {
     module: &'a mut Module,
     signatures: &'a mut Signatures,

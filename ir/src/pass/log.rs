@@ -5,7 +5,7 @@ use crate::text::PrintOptions;
 use std::io::Write;
 use std::time::Instant;
 
-/// Writes a line at the begin and end of each action, for `--log-actions-to`.
+/// An action handler that writes a line at the begin and end of each action, for `--log-actions-to`.
 pub struct ActionLog<W>(W);
 
 impl<W: Write + Send> ActionLog<W> {
@@ -28,7 +28,7 @@ impl<W: Write + Send> Observer for ActionLog<W> {
     }
 }
 
-/// Writes Chrome trace events as a JSON array, for `--profile-actions-to`. Times are microseconds since creation.
+/// An action handler that writes Chrome trace events as a JSON array, for `--profile-actions-to`. Times are microseconds since creation.
 pub struct ActionProfile<W: Write + Send> {
     out: W,
     start: Instant,

@@ -119,7 +119,7 @@ fn other(list: &[Var], var: Var) -> Option<Var> {
     Some(list[(at + 1) % list.len()]).filter(|&other| other != var)
 }
 
-/// Applies the mutation with index `skip` in a fixed traversal order.
+/// A traversal that applies the mutation with index `skip`, in a fixed order.
 struct Mutator<'a> {
     ctx: &'a Context,
     known: &'a BoundVars,

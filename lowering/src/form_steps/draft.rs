@@ -115,7 +115,7 @@ fn is_computation(m: &Module, op: Op) -> bool {
     m.regions(op).is_empty() && m.successors(op).is_empty() && m.info(op).is_some_and(evaluates)
 }
 
-/// Forms steps op by op.
+/// The state of forming steps, op by op.
 struct Former<'m> {
     m: &'m Module,
     options: Options,

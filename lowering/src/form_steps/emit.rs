@@ -50,7 +50,7 @@ fn create_root(m: &mut Module, root: Root, op: Op) -> Value {
     m.result(created, 0)
 }
 
-/// Emits steps in order.
+/// The state of emitting steps, in order.
 struct Emitter {
     roots: Vec<Root>,
     /// The memref of each root, created at its first use.

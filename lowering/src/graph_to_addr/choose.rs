@@ -18,7 +18,7 @@ enum Candidate {
     Winograd(Tiles),
 }
 
-/// Selects lowerings of convolutions and collects the remarks on the selection.
+/// The selection of lowerings of convolutions, with the remarks on it.
 pub(super) struct Chooser<'a> {
     pub options: &'a ConvOptions,
     pub remarks: Mutex<Vec<Diagnostic>>,

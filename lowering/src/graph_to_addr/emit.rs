@@ -32,7 +32,7 @@ impl ProductOperands {
     }
 }
 
-/// Makes the ops that an op becomes.
+/// A builder of the ops to which an op is lowered.
 pub(super) struct Emitter<'b, 'm> {
     b: &'b mut Builder<'m>,
     loc: Loc,

@@ -247,10 +247,10 @@ pub struct FunctionProto {
     /// The operator sets that the body is written against.
     #[prost(message, repeated, tag = "9")]
     pub opset_import: Vec<OperatorSetIdProto>,
-    /// The domain the function lives in.
+    /// The domain of the function.
     #[prost(string, tag = "10")]
     pub domain: String,
-    /// Tells functions of the same name apart.
+    /// Distinguishes overloads: functions of the same name.
     #[prost(string, tag = "13")]
     pub overload: String,
     /// Types of values in the body, as far as the producer knew them.

@@ -55,7 +55,7 @@ use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
 use map::Stage;
 
-/// Computes a result from the bytes of operands, on the threads of a pool.
+/// A function that computes a result from the bytes of operands, on the threads of a pool.
 type Run = dyn Fn(&Workers, &[&[u8]], Out<'_>) -> Result<(), Trap> + Send + Sync;
 
 /// A kernel of an op. Operands are row-major and aligned to their elements.

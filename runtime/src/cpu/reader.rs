@@ -21,7 +21,7 @@ pub(super) struct Life {
     pub last: usize,
 }
 
-/// Reads a schedule op by op.
+/// The state of reading a schedule, op by op.
 pub(super) struct Reader<'m> {
     m: &'m Module,
     pub steps: Vec<Step>,

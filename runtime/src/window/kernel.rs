@@ -48,11 +48,11 @@ pub(super) trait Reduce {
     unsafe fn step<V: Vector>(all: V, x: V, weight: V) -> V;
 }
 
-/// Implements [`Reduction::Max`].
+/// The implementation of [`Reduction::Max`].
 pub(super) struct Max;
-/// Implements [`Reduction::Sum`].
+/// The implementation of [`Reduction::Sum`].
 pub(super) struct Sum;
-/// Implements [`Reduction::Weighted`].
+/// The implementation of [`Reduction::Weighted`].
 pub(super) struct Weighted;
 
 impl Reduce for Max {
