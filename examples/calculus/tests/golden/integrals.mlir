@@ -1,6 +1,6 @@
 // RUN: calculus opt %s --saturate="rules=derive,integrate,simplify floats=approx max-iterations=8 max-nodes=5000"
 
-// What egg's tests of integrals ask for, but for that of the logarithm: x/x = 1 forgets a value, which is no equation.
+// The integrals of egg's tests, except that of the logarithm: x/x = 1 drops an operand, so it is not an equation.
 // What is made of constants only costs nothing, so that x is written as the integral of 1 where both are known to be equal.
 
 // The integral of 1 is x.
