@@ -1,6 +1,6 @@
 // RUN: calculus opt %s --saturate="rules=derive,simplify floats=approx"
 
-// What egg's tests of derivatives ask for. Each function has the question and the answer as results: they become one value.
+// The derivatives of egg's tests. Each function returns the derivative and the expected result: they are merged into one value.
 
 // dx/dx = 1
 func.func @same() -> (f64, f64) {

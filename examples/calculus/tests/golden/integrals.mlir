@@ -1,7 +1,7 @@
 // RUN: calculus opt %s --saturate="rules=derive,integrate,simplify floats=approx max-iterations=8 max-nodes=5000"
 
 // The integrals of egg's tests, except that of the logarithm: x/x = 1 drops an operand, so it is not an equation.
-// What is made of constants only costs nothing, so that x is written as the integral of 1 where both are known to be equal.
+// Values computed from constants only cost nothing, so that x is extracted as the integral of 1 where both are in one class.
 
 // The integral of 1 is x.
 func.func @one() -> (f64, f64) {
@@ -11,7 +11,7 @@ func.func @one() -> (f64, f64) {
   return %i, %x : f64, f64
 }
 
-// That of cos x is sin x.
+// The integral of cos x is sin x.
 func.func @cosine() -> (f64, f64) {
   %x = calculus.symbol @x : f64
   %f = math.cos %x : f64
@@ -20,7 +20,7 @@ func.func @cosine() -> (f64, f64) {
   return %i, %a : f64, f64
 }
 
-// That of x^1 is x^2/2.
+// The integral of x^1 is x^2/2.
 func.func @power() -> (f64, f64) {
   %1 = arith.constant 1.0 : f64
   %2 = arith.constant 2.0 : f64
@@ -32,7 +32,7 @@ func.func @power() -> (f64, f64) {
   return %i, %a : f64, f64
 }
 
-// That of x cos x is x sin x + cos x, by parts; that of cos x times x too.
+// The integral of x cos x is x sin x + cos x, by parts; also with the factors swapped.
 func.func @parts() -> (f64, f64, f64) {
   %x = calculus.symbol @x : f64
   %cos = math.cos %x : f64
