@@ -8,7 +8,7 @@ use crate::support::pipeline_of;
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
-use gradus::ir::pass::{Event, Pipeline, RunOptions, Watch};
+use gradus::ir::pass::{PassEvent, Pipeline, RunOptions, Watch};
 use gradus::ir::{Diagnostic, Loc, Module, Op, Tensor, Traits, verify};
 use gradus::runtime::cpu::Program;
 use std::collections::{BTreeMap, HashMap};
@@ -82,7 +82,7 @@ fn compiled(m: &Module) -> Result<Module, Diagnostic> {
     let options = RunOptions { threads: 1, ..RunOptions::default() };
     let mut said = Vec::new();
     let mut watch = Watch::new(|event| {
-        if let Event::Diagnostic(d) = event {
+        if let PassEvent::Diagnostic(d) = event {
             said.push(d.clone());
         }
     });
