@@ -5,7 +5,7 @@ use gradus::Tool;
 use gradus::check::bisect::{Checked, Subject};
 use gradus::ir::pass::{Pipeline, RunOptions};
 use gradus::ir::{ParseOptions, PassInfo, parse_module};
-use gradus::reduce::{Options, StopReason, ops_in_bodies};
+use gradus::reduce::{ReduceOptions, StopReason, ops_in_bodies};
 use gradus::runline::pipelines;
 use gradus_golden::run;
 use std::time::{Duration, Instant};
@@ -49,7 +49,7 @@ fn reproduce(tool: &Tool, name: &'static str, program: &str, pipeline: &str) -> 
     };
     let Checked::Wrong(culprit) = subject.check() else { return Err(format!("{name}: is not found")) };
     let start = Instant::now();
-    let found = subject.reproduce(&culprit, &parse, &Options::default());
+    let found = subject.reproduce(&culprit, &parse, &ReduceOptions::default());
     let found = found.ok_or_else(|| format!("{name}: there is no reproducer"))?;
     let rewrite = |culprit: &gradus::check::bisect::Culprit| culprit.rewrite.as_ref().map(|r| r.what.clone());
     if found.culprit.pass != culprit.pass || rewrite(&found.culprit) != rewrite(&culprit) {
