@@ -339,7 +339,7 @@ mod tests {
         fails(&[("location", "sub/w.bin"), ("offset", "13")], "beyond the end");
         fails(&[("location", "sub/w.bin"), ("offset", "18446744073709551615")], "beyond the end");
         fails(&[("location", "sub/w.bin"), ("offset", "-1")], "is not a number");
-        fails(&[("location", "sub/w.bin"), ("length", "5")], "5 bytes are given");
+        fails(&[("location", "sub/w.bin"), ("length", "5")], "5 bytes of data");
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(root.join("secret"), dir.join("link")).unwrap();
