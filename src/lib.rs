@@ -293,11 +293,18 @@ fn without(feature: &str, path: &str) -> Failure {
     Failure::Input(format!("cannot read '{path}': the tool was built without the feature '{feature}' of gradus"))
 }
 
-impl From<gradus_npy::NpyError> for Failure {
-    fn from(error: gradus_npy::NpyError) -> Failure {
-        Failure::Input(error.to_string())
-    }
+/// Errors whose text is the message for invalid input.
+macro_rules! input_errors {
+    ($($Error:ty),+) => { $(
+        impl From<$Error> for Failure {
+            fn from(error: $Error) -> Failure {
+                Failure::Input(error.to_string())
+            }
+        }
+    )+ };
 }
+
+input_errors!(cost::CostError, ir::TensorError, npy::NpyError, targets::TargetError);
 
 impl From<String> for Failure {
     fn from(message: String) -> Failure {

@@ -162,7 +162,7 @@ pub fn mistakes(tool: &Tool) -> Vec<DeclarationError> {
             Ok(machine) if machine.name != target.cost.name => add(format!("its machine is '{}'", machine.name)),
             Ok(_) => {
                 let pipeline = (!target.pipeline.is_empty()).then(|| tool.target_pipeline(target, &ctx).err());
-                let cost = target.cost.cost_fn(&ctx).err();
+                let cost = target.cost.cost_fn(&ctx).err().map(String::from);
                 cost.into_iter().chain(pipeline.flatten()).for_each(add);
             }
         }

@@ -263,8 +263,52 @@ fn successors_conditionals_and_cases_may_be_many() {
         "func.func @f(%c: index, %x: i32) -> i32 {{\n  %r = scf.index_switch %c -> i32\n{cases}  default {{\n    \
          scf.yield %x : i32\n  }}\n  return %r : i32\n}}\n"
     );
-    let output = Work::new(&switch).opt(&["--sccp"]);
-    assert_eq!((output.code, output.out.matches("case").count()), (0, N), "{}", output.err);
+    for pass in ["--sccp", "--loop-invariant-code-motion", "--control-flow-sink"] {
+        let output = Work::new(&switch).opt(&[pass]);
+        assert_eq!((output.code, output.out.matches("case").count()), (0, N), "{pass}: {}", output.err);
+    }
+}
+
+/// A branch with twenty thousand successors, each with a dead argument.
+#[test]
+fn dead_arguments_may_be_many() {
+    const N: usize = 20_000;
+    let repeat = |item: &dyn Fn(usize) -> String| (0..N).map(item).collect::<String>();
+    let cases = repeat(&|i| format!(",\n    {i}: ^b{i}(%x, %c : i32, i32)"));
+    let blocks =
+        repeat(&|i| format!("^b{i}(%y{i}: i32, %z{i}: i32):\n  call @g{}(%y{i}) : (i32) -> ()\n  return\n", i % 2));
+    let program = format!(
+        "func.func private @g0(i32)\nfunc.func private @g1(i32)\nfunc.func @f(%c: i32, %x: i32) {{\n  cf.switch %c : \
+         i32, [\n    default: ^d{cases}\n  ]\n^d:\n  return\n{blocks}}}\n"
+    );
+    let output = Work::new(&program).opt(&["--canonicalize"]);
+    assert_eq!((output.code, output.out.matches("(%x : i32)").count()), (0, N), "{}", output.err);
+}
+
+/// Fifty thousand nested loops that store to a slot, and a loop with as many back edges.
+#[test]
+fn back_edges_may_be_many() {
+    const N: usize = 50_000;
+    let step = |i: usize| {
+        format!(
+            "  %v{i} = memref.load %m[] : memref<i32>\n  %w{i} = arith.addi %v{i}, %a : i32\n  memref.store %w{i}, \
+             %m[] : memref<i32>\n"
+        )
+    };
+    let heads: String = (0..N).map(|i| format!("^h{i}:\n  cf.br ^h{}\n", i + 1)).collect();
+    let latches: String =
+        (0..N).map(|i| format!("^l{i}:\n{}  cf.cond_br %c, ^h{}, ^l{}\n", step(i), N - 1 - i, i + 1)).collect();
+    let nest = format!("{heads}^h{N}:\n  cf.br ^l0\n{latches}^l{N}:\n");
+    let blocks: String = (0..N).map(|i| format!("^h{i}:\n{}  cf.cond_br %c, ^h0, ^h{}\n", step(i), i + 1)).collect();
+    for (blocks, arguments) in [(nest, N), (format!("{blocks}^h{N}:\n"), 1)] {
+        let program = format!(
+            "func.func @f(%a: i32, %c: i1) -> i32 {{\n  %m = memref.alloca() : memref<i32>\n  memref.store %a, %m[] : \
+             memref<i32>\n  cf.br ^h0\n{blocks}  %r = memref.load %m[] : memref<i32>\n  return %r : i32\n}}\n"
+        );
+        let output = Work::new(&program).opt(&["--mem2reg"]);
+        let counts = [": i32):", "memref"].map(|text| output.out.matches(text).count());
+        assert_eq!((output.code, counts), (0, [arguments, 0]), "{}", output.err);
+    }
 }
 
 /// Returns 50,000 private functions, each of which calls the next.
@@ -280,6 +324,15 @@ fn call_chain() -> String {
 fn calls_may_be_many_and_deep() {
     let output = Work::new(&call_chain()).opt(&["--inline"]);
     assert_eq!((output.code, output.out.matches("func.func").count()), (0, 1), "{}", output.err);
+    // Functions that call each other in a circle are inlined once each.
+    const N: usize = 50_000;
+    let circle: String = (0..N)
+        .map(|i| format!("func.func private @g{i}() {{\n  call @g{}() : () -> ()\n  return\n}}\n", (i + 1) % N))
+        .collect();
+    let program = format!("func.func @f() {{\n  call @g0() : () -> ()\n  return\n}}\n{circle}");
+    let output = Work::new(&program).opt(&["--inline", "--mlir-pass-statistics"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.contains(&format!("{N} num-inlined")), "{}", output.err);
     let calls: String = (0..50_000).map(|i| format!("  %{i} = call @g(%a) : (i32) -> i32\n")).collect();
     let callee = "func.func private @g(%a: i32) -> i32 {\n  %c = arith.constant 7 : i32\n  return %c : i32\n}\n";
     let program = format!("{callee}func.func @f(%a: i32) -> i32 {{\n{calls}  return %49999 : i32\n}}\n");

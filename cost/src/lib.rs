@@ -4,10 +4,12 @@
 //! The models of this crate count; those of machines are declared with their target and registered in a context
 //! ([`register`]), where passes find them by name.
 
+mod error;
 mod given;
 mod machine;
 mod registered;
 
+pub use error::CostError;
 pub use given::{given, keep_named};
 pub use machine::{Machine, Number, Price, price};
 pub use registered::{load_machine, loaded_machine, register};
@@ -21,7 +23,7 @@ use rustc_hash::FxHashSet;
 pub const NEVER: u64 = 1 << 40;
 
 /// A function that creates a price function from the numbers of a machine.
-pub type MakePrice = fn(&Machine) -> Result<Price, String>;
+pub type MakePrice = fn(&Machine) -> Result<Price, CostError>;
 
 /// How a cost model prices ops; a price is at least 1, so that fewer ops are cheaper.
 #[derive(Clone, Copy)]
@@ -80,10 +82,12 @@ impl CostModel {
     ///
     /// # Errors
     /// The embedded description is malformed.
-    pub fn machine(&self, ctx: &Context) -> Result<Machine, String> {
+    pub fn machine(&self, ctx: &Context) -> Result<Machine, CostError> {
         match loaded_machine(ctx).filter(|machine| machine.name == self.name) {
             Some(machine) => Ok(machine.clone()),
-            None => self.embedded(ctx).map_err(|errors| errors.iter().map(|e| e.render(ctx)).collect()),
+            None => self
+                .embedded(ctx)
+                .map_err(|errors| CostError::Malformed(errors.iter().map(|e| e.render(ctx)).collect())),
         }
     }
 
@@ -91,7 +95,7 @@ impl CostModel {
     ///
     /// # Errors
     /// The description lacks a number.
-    pub fn cost_fn(&self, ctx: &Context) -> Result<CostFn, String> {
+    pub fn cost_fn(&self, ctx: &Context) -> Result<CostFn, CostError> {
         let machine = self.machine(ctx)?;
         let cost = match self.cost {
             Pricing::Ops(cost) => CostFn::new(cost),
@@ -106,9 +110,9 @@ impl CostModel {
     ///
     /// # Errors
     /// The description lacks a number, or the model prices ops.
-    pub fn price(&self, ctx: &Context) -> Result<Price, String> {
+    pub fn price(&self, ctx: &Context) -> Result<Price, CostError> {
         match self.cost {
-            Pricing::Ops(_) => Err(format!("the costs of '{}' are not those of a machine", self.name)),
+            Pricing::Ops(_) => Err(CostError::NotOfMachine(self.name)),
             Pricing::Descriptors(make) => make(&self.machine(ctx)?),
         }
     }
@@ -163,12 +167,12 @@ impl CostModel {
 ///
 /// # Errors
 /// The text is not empty, `exact` or `approx`.
-pub fn rounds(floats: &str) -> Result<Option<bool>, String> {
+pub fn rounds(floats: &str) -> Result<Option<bool>, CostError> {
     match floats {
         "" => Ok(None),
         "exact" => Ok(Some(false)),
         "approx" => Ok(Some(true)),
-        other => Err(format!("'floats' is exact or approx, not '{other}'")),
+        other => Err(CostError::Floats(other.to_owned())),
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! The description that a target embeds is the schema of others: a file of the user has the same keys and units.
 
+use crate::CostError;
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::diag::hint;
 use gradus_ir::{Context, Diagnostic, Loc};
@@ -71,8 +72,8 @@ impl Machine {
     ///
     /// # Errors
     /// There is no such number.
-    pub fn value(&self, key: &str) -> Result<u64, String> {
-        let unknown = || format!("the machine '{}' has no number '{key}'", self.name);
+    pub fn value(&self, key: &str) -> Result<u64, CostError> {
+        let unknown = || CostError::UnknownNumber { machine: self.name.clone(), key: key.to_owned() };
         self.find(key).map(|number| number.value).ok_or_else(unknown)
     }
 
@@ -80,7 +81,7 @@ impl Machine {
     ///
     /// # Errors
     /// A key is unknown.
-    pub fn fill(&self, text: &str) -> Result<String, String> {
+    pub fn fill(&self, text: &str) -> Result<String, CostError> {
         let mut parts = text.split('$');
         let mut filled = parts.next().unwrap_or("").to_owned();
         for part in parts {
@@ -118,7 +119,7 @@ macro_rules! machine_numbers {
 
         impl $Name {
             /// Reads the values.
-            fn of(machine: &$crate::Machine) -> Result<$Name, String> {
+            fn of(machine: &$crate::Machine) -> Result<$Name, $crate::CostError> {
                 Ok($Name { $($key: machine.value(stringify!($key))?,)+ })
             }
         }
@@ -146,9 +147,9 @@ impl Price {
 /// # Errors
 /// The numbers could not be read.
 pub fn price<N: Send + Sync + 'static>(
-    numbers: Result<N, String>,
+    numbers: Result<N, CostError>,
     cost: fn(&N, OpCost) -> u64,
-) -> Result<Price, String> {
+) -> Result<Price, CostError> {
     numbers.map(|numbers| Price::new(move |op| cost(&numbers, op)))
 }
 

@@ -1,6 +1,6 @@
 //! The cost models and the machine description that a context knows.
 
-use crate::{COUNTS, CostModel, Machine};
+use crate::{COUNTS, CostError, CostModel, Machine};
 use gradus_ir::Context;
 use gradus_ir::diag::hint;
 
@@ -36,11 +36,14 @@ impl CostModel {
     ///
     /// # Errors
     /// The name is unknown.
-    pub fn named(ctx: &Context, name: &str) -> Result<&'static CostModel, String> {
+    pub fn named(ctx: &Context, name: &str) -> Result<&'static CostModel, CostError> {
         CostModel::all(ctx).find(|model| model.name == name).ok_or_else(|| {
-            let hint = hint(name, CostModel::all(ctx).map(|m| m.name));
-            let all: Vec<String> = CostModel::all(ctx).map(|m| format!("{} ({})", m.name, m.doc)).collect();
-            format!("there is no target '{name}'{hint}; there are {}", all.join(", "))
+            let known = CostModel::all(ctx).map(|m| format!("{} ({})", m.name, m.doc)).collect();
+            CostError::UnknownModel {
+                name: name.to_owned(),
+                hint: hint(name, CostModel::all(ctx).map(|m| m.name)),
+                known,
+            }
         })
     }
 }

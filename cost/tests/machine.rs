@@ -1,6 +1,6 @@
 //! Machine descriptions: what is read, and the diagnostics of damaged files.
 
-use gradus_cost::Machine;
+use gradus_cost::{CostError, Machine};
 use gradus_ir::Context;
 
 const FILE: &str = "# A comment.
@@ -21,7 +21,7 @@ fn numbers_are_found_by_key() {
     let machine = read(FILE).expect("it is valid");
     assert_eq!((machine.value("lanes"), machine.name.as_str()), (Ok(8), "toy"));
     assert_eq!(machine.fill("a{w=$panel,l=$lanes}"), Ok("a{w=16,l=8}".to_owned()));
-    assert_eq!(machine.fill("$lane"), Err("the machine 'toy' has no number 'lane'".to_owned()));
+    assert_eq!(machine.fill("$lane"), Err(CostError::UnknownNumber { machine: "toy".into(), key: "lane".into() }));
     assert_eq!(machine.numbers()[0].source, "cited: its manual");
 }
 

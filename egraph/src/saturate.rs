@@ -5,7 +5,7 @@ use crate::explore::{End, Limits, explore};
 use crate::program::Program;
 use crate::report::{GRAPH, Gather, REPORT};
 use crate::{associate, extract, report, write_back};
-use gradus_cost::{CostModel, rounds};
+use gradus_cost::{CostError, CostModel, rounds};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::CostFn;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
@@ -134,7 +134,7 @@ impl Pass for Saturate {
 impl Saturate {
     /// Returns the cost model, and the equations among the selected rules.
     fn choose(&self, m: &Module, root: Op) -> Result<Chosen, Diagnostic> {
-        let error = |message: String| Diagnostic::error(m.loc(root), message);
+        let error = |error: CostError| Diagnostic::error(m.loc(root), error.to_string());
         let model = CostModel::named(&m.ctx, &self.target).map_err(error)?;
         let (cost_fn, approx) = (model.cost_fn(&m.ctx).map_err(error)?, self.approx.unwrap_or(model.approx));
         let all = model.rules(m, root, &self.names, approx)?;

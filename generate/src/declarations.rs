@@ -1,6 +1,7 @@
 //! Mistakes in declarations that are found by running ops: semantics, inferred types and custom forms.
 
 use crate::declared::Trial;
+use crate::rule::types;
 use gradus_check::{Inputs, refines};
 use gradus_ir::declarations::{DeclarationError, Declared, op_error, param_error};
 use gradus_ir::eval::{Datum, Trap, check_results};
@@ -11,6 +12,7 @@ use gradus_ir::verify::verify_op;
 use gradus_ir::{
     Arity, Attr, Context, Folded, Module, Op, OpInfo, PrintOptions, Traits, TypeInfo, TypeRelation, ValueSpec,
 };
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Attempts to draw an op.
@@ -22,14 +24,15 @@ const RUNS: usize = 3;
 /// Elements of memory that a run may allocate.
 const MEMORY: usize = 1 << 12;
 
-/// Draws each op without regions a few times, runs it and prints it.
+/// Draws each op without regions a few times, runs it and prints it, and looks for types for each rule.
 ///
-/// The mistakes: types that a trait or a relation makes equal though no type satisfies all constraints; `infer`, `fold` or
+/// The mistakes: rules that apply to no types, or whose conditions are false for the only ones; types that a trait or a relation makes equal though no type satisfies all constraints; `infer`, `fold` or
 /// the meaning with another number of values than the op has results; a meaning with values of another type or shape; a
 /// custom form that loses attributes.
 pub fn check(ctx: &Arc<Context>) -> Vec<DeclarationError> {
     let mut trial = Trial::new(ctx);
     let mut errors = Vec::new();
+    let mut dialect_of: FxHashMap<&str, &'static str> = FxHashMap::default();
     for dialect in ctx.dialects() {
         for info in dialect.types {
             let mistake = type_mistake(ctx, info);
@@ -39,7 +42,13 @@ pub fn check(ctx: &Arc<Context>) -> Vec<DeclarationError> {
             let mistake = contradiction(&mut trial, info).or_else(|| drawn_mistake(&mut trial, info));
             errors.extend(mistake.map(|mistake| op_error(dialect.name, info, mistake)));
         }
+        let grouped = dialect.rule_groups.iter().flat_map(|group| group.rules);
+        dialect_of.extend(dialect.rules.iter().chain(grouped).map(|rule| (rule.name, dialect.name)));
     }
+    errors.extend(ctx.all_rules().filter_map(|rule| {
+        let (mistake, name) = (types::contradiction(&mut trial, rule)?, ctx.text(rule.name));
+        Some(DeclarationError::new(Declared::Rule, dialect_of[name], name, mistake))
+    }));
     errors
 }
 

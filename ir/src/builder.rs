@@ -6,7 +6,7 @@ use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Value};
 use crate::op_info::OpArgs;
 use crate::traits::Traits;
-use crate::typing::infer_results;
+use crate::typing::{InferError, infer_results};
 
 /// An insertion point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,8 +85,10 @@ impl<'m> Builder<'m> {
     }
 
     /// Creates and inserts an op. Missing result types are inferred; declared defaults and segment sizes are filled in.
-    /// Errors say why inference failed.
-    pub fn try_create(&mut self, mut state: OpState) -> Result<Op, String> {
+    ///
+    /// # Errors
+    /// The result types cannot be inferred.
+    pub fn try_create(&mut self, mut state: OpState) -> Result<Op, InferError> {
         let ctx = self.module.ctx.clone();
         if let Some(info) = ctx.op_info(state.name) {
             for spec in info.attrs {

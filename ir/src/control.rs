@@ -153,18 +153,40 @@ impl Counted {
 
 /// Whether region `i` of the op is a loop body: the declared edges lead from it back to it.
 pub fn is_loop(m: &Module, op: Op, i: usize) -> bool {
-    let Some(edges) = m.info(op).and_then(|info| info.edges) else { return false };
-    let edges = edges(m, op);
-    let mut seen: SmallVec<[Point; 4]> = SmallVec::new();
-    let mut stack: SmallVec<[Point; 4]> = smallvec::smallvec![Point::Region(i)];
+    loops(m, op).get(i) == Some(&true)
+}
+
+/// Returns for each region of the op whether it is a loop body; see [`is_loop`]. Linear in the number of declared edges,
+/// except that each region of a loop of several regions follows its edges.
+pub fn loops(m: &Module, op: Op) -> SmallVec<[bool; 2]> {
+    let mut found: SmallVec<[bool; 2]> = smallvec::smallvec![false; m.regions(op).len()];
+    let Some(edges) = m.info(op).and_then(|info| info.edges) else { return found };
+    // Most edges enter or leave the op.
+    let inner = |edge: &Edge| match (edge.from, edge.to) {
+        (Point::Region(from), Point::Region(to)) => Some((from, to)),
+        _ => None,
+    };
+    let inner: SmallVec<[(usize, usize); 4]> = edges(m, op).iter().filter_map(inner).collect();
+    for i in inner.iter().map(|edge| edge.0) {
+        if let Some(is_loop) = found.get_mut(i) {
+            *is_loop = is_cyclic(&inner, i);
+        }
+    }
+    found
+}
+
+/// Whether edges lead from a node back to it.
+fn is_cyclic(edges: &[(usize, usize)], node: usize) -> bool {
+    let (mut seen, mut stack): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) =
+        (SmallVec::new(), smallvec::smallvec![node]);
     while let Some(at) = stack.pop() {
-        for edge in edges.iter().filter(|e| e.from == at && e.to != Point::Op) {
-            if edge.to == Point::Region(i) {
+        for &(_, to) in edges.iter().filter(|edge| edge.0 == at) {
+            if to == node {
                 return true;
             }
-            if !seen.contains(&edge.to) {
-                seen.push(edge.to);
-                stack.push(edge.to);
+            if !seen.contains(&to) {
+                seen.push(to);
+                stack.push(to);
             }
         }
     }

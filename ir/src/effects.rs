@@ -1,7 +1,7 @@
 //! Side effects of ops, and the legality of erasing, hoisting and merging that follows.
 
 use crate::attrs::AttrData;
-use crate::control::{Edge, Point, is_loop};
+use crate::control::{Edge, Point, loops};
 use crate::module::{Module, Op, Value};
 use crate::traits::Traits;
 use crate::types::TypeData;
@@ -85,7 +85,7 @@ pub fn is_speculatable(m: &Module, op: Op) -> bool {
     match info.effects {
         Effects::Pure => true,
         // A loop may be infinite.
-        Effects::Recursive if (0..m.regions(op).len()).any(|i| is_loop(m, op, i)) => false,
+        Effects::Recursive if loops(m, op).contains(&true) => false,
         Effects::Recursive => {
             let blocks = m.regions(op).iter().flat_map(|&r| m.region_blocks(r));
             let mut ops = blocks.flat_map(|b| m.block_ops(b));

@@ -51,6 +51,7 @@ mod edit;
 pub mod effects;
 pub mod entity;
 pub mod equal;
+mod error;
 pub mod eval;
 mod extension;
 pub mod float;
@@ -138,11 +139,12 @@ pub use pattern_rewriter::{Change, PatternRewriter};
 pub use rewrite::{Pattern, Rewriter};
 pub use source::SourceFile;
 pub use symbols::symbol_name;
-pub use tensor::{DType, Elem, Tensor};
+pub use tensor::{DType, Elem, Tensor, TensorError};
 pub use text::{
     Directive, OpParser, OpPrinter, Param, ParseError, ParseOptions, ParseResult, PrintOptions, RegionArg, ValueNames,
     ValueRef, Values, first_difference, parse_module, parse_single_op, parse_source, read_again,
 };
 pub use traits::Traits;
 pub use types::{DYNAMIC, Signedness, TypeData};
+pub use typing::InferError;
 pub use verify::verify;

@@ -289,13 +289,14 @@ pub type EdgesFn = fn(&Module, Op) -> SmallVec<[Edge; 4]>;
 /// Returns the range of a branch's operands that are forwarded to successor `i`.
 pub type SuccessorOperandsFn = fn(&Module, Op, usize) -> Range<usize>;
 
-/// Verifies an op.
+/// Verifies an op. The error is a message without the op's name and location, which the verifier adds.
 pub type VerifyFn = fn(&Module, Op) -> Result<(), String>;
 
-/// Verifies an op's symbol references, with symbol tables shared by a verifier run.
+/// Verifies an op's symbol references, with symbol tables shared by a verifier run. Errors are those of [`VerifyFn`].
 pub type VerifySymbolsFn = fn(&Module, Op, &mut SymbolTables) -> Result<(), String>;
 
-/// Infers the result types from operands and attributes. Errors say why it cannot.
+/// Infers the result types from operands and attributes. The error is a message, which parsers give a location and builders
+/// return as an [`InferError`](crate::InferError).
 pub type InferFn = fn(&OpArgs<'_>) -> Result<Vec<Type>, String>;
 
 /// Returns names for printed results: the index of the first result with the name, and the name.

@@ -7,6 +7,7 @@ use crate::edit::OpState;
 use crate::intern::Type;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
+use crate::typing::InferError;
 
 /// A change to the module, with the information to undo it.
 #[derive(Clone, Copy, Debug)]
@@ -85,15 +86,18 @@ pub trait PatternRewriter {
     /// Erases an op with its regions. Its results must be unused.
     fn erase(&mut self, op: Op);
 
-    /// Creates an op. Errors say why its result types cannot be inferred.
-    fn create(&mut self, at: InsertPoint, state: OpState) -> Result<Op, String> {
+    /// Creates an op.
+    ///
+    /// # Errors
+    /// The result types cannot be inferred.
+    fn create(&mut self, at: InsertPoint, state: OpState) -> Result<Op, InferError> {
         let op = Builder::at(self.module_mut_unlogged(), at).try_create(state)?;
         self.note(Change::Created(op));
         Ok(op)
     }
 
     /// Creates an op before `op`.
-    fn create_before(&mut self, op: Op, state: OpState) -> Result<Op, String> {
+    fn create_before(&mut self, op: Op, state: OpState) -> Result<Op, InferError> {
         self.create(InsertPoint::Before(op), state)
     }
 
@@ -119,7 +123,7 @@ pub trait PatternRewriter {
     }
 
     /// Replaces `op` by an op created from `state` with the same number of results.
-    fn replace_with(&mut self, op: Op, state: OpState) -> Result<Op, String> {
+    fn replace_with(&mut self, op: Op, state: OpState) -> Result<Op, InferError> {
         let new = self.create_before(op, state)?;
         let values: ValueList = self.module().results(new).collect();
         self.replace(op, &values);

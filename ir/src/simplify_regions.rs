@@ -5,7 +5,8 @@ use crate::dominance::successors;
 use crate::effects::is_removable;
 use crate::module::{Block, Def, Module, Op, Region, Value};
 use crate::pass::{Actions, Unit};
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -99,18 +100,6 @@ fn predecessors(m: &Module, region: Region) -> Preds {
     preds
 }
 
-/// Returns the operands of a terminator that become arguments of its successor `i`; `None` if undeclared or mismatched.
-fn forwarded(m: &Module, terminator: Op, i: usize) -> Option<Range<usize>> {
-    checked(m, terminator, i, m.info(terminator)?.successor_operands?(m, terminator, i))
-}
-
-/// Returns the operands that successor `i` is declared to receive if they match its arguments.
-fn checked(m: &Module, terminator: Op, i: usize, range: Range<usize>) -> Option<Range<usize>> {
-    carried_group(m, terminator, i)?;
-    let block = *m.successors(terminator).get(i)?;
-    (range.len() == m.block_args(block).len() && range.end <= m.operands(terminator).len()).then_some(range)
-}
-
 /// The successor operands of all branches of a region whose operands do not change meanwhile.
 struct Carried(FxHashMap<Op, SmallVec<[Range<usize>; 2]>>);
 
@@ -120,9 +109,12 @@ impl Carried {
         Carried(branches.map(|op| (op, carried_ranges(m, op))).collect())
     }
 
-    /// [`forwarded`] in constant time: a branch may have many successors.
+    /// Returns the operands of a branch that become arguments of its successor `i`; `None` if undeclared or mismatched. In
+    /// constant time: a branch may have many successors.
     fn forwarded(&self, m: &Module, branch: Op, i: usize) -> Option<Range<usize>> {
-        checked(m, branch, i, self.0.get(&branch)?.get(i)?.clone())
+        carried_group(m, branch, i)?;
+        let (range, block) = (self.0.get(&branch)?.get(i)?.clone(), *m.successors(branch).get(i)?);
+        (range.len() == m.block_args(block).len() && range.end <= m.operands(branch).len()).then_some(range)
     }
 }
 
@@ -131,7 +123,7 @@ struct Needed<'a> {
     m: &'a Module,
     region: Region,
     preds: &'a Preds,
-    carried: Carried,
+    carried: &'a Carried,
     ops: FxHashSet<Op>,
     args: FxHashSet<Value>,
     pending: Vec<Pending>,
@@ -223,59 +215,63 @@ fn erase_unneeded(m: &mut Module, region: Region) -> u64 {
     let preds = predecessors(m, region);
     let (ops, args) = (FxHashSet::default(), FxHashSet::default());
     let carried = Carried::new(m, region);
-    let mut needed = Needed { m, region, preds: &preds, carried, ops, args, pending: Vec::new() };
+    let mut needed = Needed { m, region, preds: &preds, carried: &carried, ops, args, pending: Vec::new() };
     needed.find();
     let (needed_ops, needed_args) = (needed.ops, needed.args);
     let dead: Vec<Op> =
         m.region_blocks(region).flat_map(|b| m.block_ops(b)).filter(|op| !needed_ops.contains(op)).collect();
     let mut changes = dead.len() as u64;
-    for &block in &blocks {
+    let kept = |&block: &Block| {
         let keep: Vec<bool> = m.block_args(block).iter().map(|arg| needed_args.contains(arg)).collect();
-        forward_less(m, &preds, block, &keep);
-    }
+        keep.contains(&false).then_some((block, keep))
+    };
+    let fewer: Vec<(Block, Vec<bool>)> = blocks.iter().filter_map(kept).collect();
+    forward_less(m, &preds, &carried, &fewer);
     dead.iter().for_each(|&op| m.set_operands(op, &[]));
     dead.into_iter().for_each(|op| m.erase_op(op));
-    for block in blocks {
-        let keep: Vec<bool> = m.block_args(block).iter().map(|arg| needed_args.contains(arg)).collect();
+    for (block, keep) in fewer {
         changes += keep.iter().filter(|keep| !**keep).count() as u64;
         m.retain_block_args(block, |i| keep[i]);
     }
     changes
 }
 
-/// Drops the operands that branches to `block` forward to arguments that are not kept.
-fn forward_less(m: &mut Module, preds: &Preds, block: Block, keep: &[bool]) {
-    if keep.iter().all(|keep| *keep) {
-        return;
+/// Drops the operands that branches forward to arguments of blocks that are not kept. Each branch is changed once, since it may
+/// have many of the blocks as successors.
+fn forward_less(m: &mut Module, preds: &Preds, carried: &Carried, fewer: &[(Block, Vec<bool>)]) {
+    let mut dropped: IndexMap<Op, Vec<bool>, FxBuildHasher> = IndexMap::default();
+    for (block, keep) in fewer {
+        for &(branch, i) in preds.get(block).map_or(&[][..], Vec::as_slice) {
+            let Some(range) = carried.forwarded(m, branch, i) else { continue };
+            let drops = dropped.entry(branch).or_insert_with(|| vec![false; m.operands(branch).len()]);
+            drops[range].iter_mut().zip(keep).for_each(|(drop, keep)| *drop = !keep);
+        }
     }
-    let Some(branches) = preds.get(&block) else { return };
-    // A branch with the block as two successors has two ranges; the later one first, so that the earlier stays valid.
-    let mut branches: Vec<(Op, Range<usize>)> =
-        branches.iter().filter_map(|&(op, i)| Some((op, forwarded(m, op, i)?))).collect();
-    branches.sort_by_key(|(_, range)| std::cmp::Reverse(range.start));
-    for (terminator, range) in branches {
-        m.retain_operands(terminator, |i| !range.contains(&i) || keep[i - range.start]);
+    for (branch, drops) in dropped {
+        m.retain_operands(branch, |i| !drops[i]);
     }
 }
 
 /// Replaces each argument for which all branches forward the same value by that value.
 fn replace_constant_args(m: &mut Module, region: Region) -> u64 {
-    let preds = predecessors(m, region);
-    let mut changes = 0;
+    let (preds, carried) = (predecessors(m, region), Carried::new(m, region));
+    let (mut changes, mut fewer) = (0, Vec::new());
     for block in m.region_blocks(region).skip(1).collect::<Vec<_>>() {
         let args = m.block_args(block).to_vec();
-        let values: Vec<Option<Value>> = (0..args.len()).map(|i| only_value(m, &preds, block, i)).collect();
+        let values: Vec<Option<Value>> = (0..args.len()).map(|i| only_value(m, &preds, &carried, block, i)).collect();
         if values.iter().all(Option::is_none) {
             continue;
         }
-        let keep: Vec<bool> = values.iter().map(Option::is_none).collect();
-        forward_less(m, &preds, block, &keep);
         for (&arg, &value) in args.iter().zip(&values) {
             if let Some(value) = value {
                 m.replace_all_uses(arg, value);
                 changes += 1;
             }
         }
+        fewer.push((block, values.iter().map(Option::is_none).collect()));
+    }
+    forward_less(m, &preds, &carried, &fewer);
+    for (block, keep) in fewer {
         m.retain_block_args(block, |i| keep[i]);
     }
     changes
@@ -283,11 +279,11 @@ fn replace_constant_args(m: &mut Module, region: Region) -> u64 {
 
 /// Returns the single value that all branches forward to argument `i`. Arguments of the same block are excluded: they
 /// may be replaced themselves.
-fn only_value(m: &Module, preds: &Preds, block: Block, i: usize) -> Option<Value> {
+fn only_value(m: &Module, preds: &Preds, carried: &Carried, block: Block, i: usize) -> Option<Value> {
     let arg = m.block_args(block)[i];
     let mut only = None;
     for &(terminator, successor) in preds.get(&block)? {
-        let range = forwarded(m, terminator, successor)?;
+        let range = carried.forwarded(m, terminator, successor)?;
         let value = m.operands(terminator)[range.start + i];
         if value != arg && *only.get_or_insert(value) != value {
             return None;

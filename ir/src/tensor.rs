@@ -125,12 +125,34 @@ pub struct Tensor {
     data: Bytes,
 }
 
+/// Bytes that cannot be a tensor: the size of the tensor is another, or overflows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TensorError {
+    /// The element type.
+    pub dtype: DType,
+    /// The extents.
+    pub shape: Vec<usize>,
+    /// Number of bytes.
+    pub bytes: usize,
+}
+
+impl fmt::Display for TensorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes cannot be a {} tensor of shape {:?}", self.bytes, self.dtype, self.shape)
+    }
+}
+
+crate::declared_error!(TensorError);
+
 impl Tensor {
-    /// Creates a tensor over `data`. Errors if the size of `data` does not match `shape`, or overflows.
-    pub fn new(dtype: DType, shape: Vec<usize>, data: Bytes) -> Result<Tensor, String> {
+    /// Creates a tensor over `data`.
+    ///
+    /// # Errors
+    /// The size of `data` does not match `shape`, or overflows.
+    pub fn new(dtype: DType, shape: Vec<usize>, data: Bytes) -> Result<Tensor, TensorError> {
         let bytes = checked_len(&shape).and_then(|n| n.checked_mul(dtype.size()));
         if bytes != Some(data.len()) {
-            return Err(format!("{} bytes cannot be a {dtype} tensor of shape {shape:?}", data.len()));
+            return Err(TensorError { dtype, shape, bytes: data.len() });
         }
         Ok(Tensor { dtype, shape, data })
     }
@@ -202,8 +224,11 @@ impl Tensor {
         }
     }
 
-    /// Returns a view of the elements with another shape. Errors if the number of elements differs.
-    pub fn reshape(&self, shape: Vec<usize>) -> Result<Tensor, String> {
+    /// Returns a view of the elements with another shape.
+    ///
+    /// # Errors
+    /// The number of elements differs.
+    pub fn reshape(&self, shape: Vec<usize>) -> Result<Tensor, TensorError> {
         Tensor::new(self.dtype, shape, self.data.clone())
     }
 

@@ -1,5 +1,7 @@
 //! Traps: abnormal ends of execution.
 
+use crate::tensor::TensorError;
+
 /// The reason for an abnormal end of execution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trap {
@@ -23,6 +25,12 @@ impl Trap {
 impl From<String> for Trap {
     fn from(reason: String) -> Trap {
         Trap::Unsupported(reason)
+    }
+}
+
+impl From<TensorError> for Trap {
+    fn from(error: TensorError) -> Trap {
+        Trap::Unsupported(error.to_string())
     }
 }
 

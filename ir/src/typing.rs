@@ -7,6 +7,24 @@ use crate::module::{Module, Op};
 use crate::op_info::TypeRelation;
 use crate::op_info::{Arity, OpArgs, OpInfo, ValueSpec};
 use crate::traits::Traits;
+use std::fmt;
+
+/// The reason why the result types of a new op cannot be inferred.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InferError {
+    /// The name of the op.
+    pub op: &'static str,
+    /// The message: that of the op's `infer` hook, if it has one.
+    pub message: String,
+}
+
+impl fmt::Display for InferError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+crate::declared_error!(InferError);
 
 /// A declared group: its index, and whether it is an operand group.
 pub(crate) type Group = (usize, bool);
@@ -47,10 +65,11 @@ pub(crate) fn derive(ctx: &Context, info: &OpInfo, mut slot: impl FnMut(Group, O
 }
 
 /// Infers the result types: by the op's `infer` function, or because constraints, traits and relations determine them.
-pub(crate) fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+pub(crate) fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, InferError> {
     let info = args.info;
+    let error = |message: String| InferError { op: info.name, message };
     if let Some(infer) = info.infer {
-        return infer(args);
+        return infer(args).map_err(error);
     }
     if info.traits.has(Traits::SAME_TYPE) && !args.operands.is_empty() {
         return Ok(info.results.iter().map(|_| args.operand_type(0)).collect());
@@ -69,7 +88,8 @@ pub(crate) fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     }
     let one_each = info.results.iter().all(|r| r.arity == Arity::One);
     let types: Option<Vec<Type>> = types.into_iter().collect();
-    types.filter(|_| one_each).ok_or_else(|| format!("the result types of '{}' cannot be inferred", info.name))
+    let types = types.filter(|_| one_each);
+    types.ok_or_else(|| error(format!("the result types of '{}' cannot be inferred", info.name)))
 }
 
 /// Verifies the declared type relations of an op.

@@ -90,7 +90,7 @@ impl Pass for GraphToAddr {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         if !self.target.is_empty() {
             let price = CostModel::named(&m.ctx, &self.target).and_then(|model| model.price(&m.ctx));
-            self.options.price = Some(price.map_err(|message| Diagnostic::error(m.loc(root), message))?);
+            self.options.price = Some(price.map_err(|error| Diagnostic::error(m.loc(root), error.to_string()))?);
         }
         let all = Chooser { options: &self.options, remarks: Mutex::default() };
         let chooser = &all;

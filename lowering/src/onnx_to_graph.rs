@@ -17,7 +17,9 @@ use crate::onnx::proto::{GraphProto, ModelProto, TensorProto, TypeProto, ValueIn
 use crate::onnx::{opset, tensor::to_tensor};
 use bytes::Bytes;
 use gradus_dialects::func::{FuncOp, ReturnOp};
-use gradus_ir::{Attr, AttrData, Block, Builder, Context, Diagnostic, Loc, Module, Tensor, Type, Value, verify};
+use gradus_ir::{
+    Attr, AttrData, Block, Builder, Context, Diagnostic, InferError, Loc, Module, Tensor, Type, Value, verify,
+};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,7 +47,7 @@ pub fn import(
 ) -> Result<Module, Vec<Diagnostic>> {
     let whole = named_loc(ctx, name);
     let fail = |why: String| vec![Diagnostic::error(whole, why)];
-    let mut model = decode_model(bytes).map_err(fail)?;
+    let mut model = decode_model(bytes).map_err(|error| fail(error.to_string()))?;
     let version = version(&model).map_err(fail)?;
     let nodes = std::mem::take(&mut model.graph.get_or_insert_default().node);
     let nodes = inline::inline(nodes, &model.functions, version)
@@ -90,6 +92,12 @@ enum Stop {
     Reported,
     /// The reason.
     Because(String),
+}
+
+impl From<InferError> for Stop {
+    fn from(error: InferError) -> Stop {
+        Stop::Because(error.message)
+    }
 }
 
 impl From<String> for Stop {

@@ -132,7 +132,7 @@ impl Header {
                 _ => to_row_major::<8>(&data, &self.shape),
             };
         }
-        Tensor::new(self.dtype, self.shape, data.into())
+        Ok(Tensor::new(self.dtype, self.shape, data.into())?)
     }
 }
 

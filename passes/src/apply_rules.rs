@@ -1,6 +1,6 @@
 //! `apply-rules`: greedy application of rewrite rules.
 
-use gradus_cost::{CostModel, given, keep_named, rounds};
+use gradus_cost::{CostError, CostModel, given, keep_named, rounds};
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::{CompiledRule, RuleSet};
@@ -76,7 +76,7 @@ impl ApplyRules {
     /// Returns the selected rules, and the cost that they lower.
     fn rules(&self, m: &Module, op: Op) -> Result<RuleSet, Diagnostic> {
         let Some(target) = &self.target else { return Ok(RuleSet::new(self.given_rules(m, op)?)) };
-        let error = |message: String| Diagnostic::error(m.loc(op), message);
+        let error = |error: CostError| Diagnostic::error(m.loc(op), error.to_string());
         let model = CostModel::named(&m.ctx, target).map_err(error)?;
         let approx = self.approx.unwrap_or(model.approx);
         let mut all = model.rules(m, op, &self.names, approx)?;

@@ -1,6 +1,6 @@
 //! `control-flow-sink`: sinking of ops into regions that run conditionally.
 
-use gradus_ir::control::is_loop;
+use gradus_ir::control::loops;
 use gradus_ir::effects::has_map;
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::verify::verify_op;
@@ -43,13 +43,15 @@ struct ControlFlowSink;
 
 impl Pass for ControlFlowSink {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        for op in m.ops_under(op).into_iter().rev() {
+        let ops = m.ops_under(op);
+        let maps = ops.iter().any(|&op| has_map(m, op));
+        for op in ops.into_iter().rev() {
             if m.info(op).is_none_or(|info| info.edges.is_none()) {
                 continue;
             }
-            for i in 0..m.regions(op).len() {
-                if !is_loop(m, op, i) {
-                    sink_into(m, op, m.regions(op)[i], cx);
+            for (i, is_loop) in loops(m, op).into_iter().enumerate() {
+                if !is_loop {
+                    sink_into(m, op, m.regions(op)[i], maps, cx);
                 }
             }
         }
@@ -57,10 +59,9 @@ impl Pass for ControlFlowSink {
     }
 }
 
-fn sink_into(m: &mut Module, around: Op, region: Region, cx: &mut PassContext<'_>) {
+fn sink_into(m: &mut Module, around: Op, region: Region, maps: bool, cx: &mut PassContext<'_>) {
     let mut stack: Vec<Op> = m.region_blocks(region).flat_map(|b| m.block_ops(b)).collect();
     stack.reverse();
-    let maps = m.ops_under(around).into_iter().any(|op| has_map(m, op));
     while let Some(user) = stack.pop() {
         for value in m.operands(user).to_vec() {
             let Some(op) = m.defining_op(value) else { continue };
@@ -74,7 +75,7 @@ fn sink_into(m: &mut Module, around: Op, region: Region, cx: &mut PassContext<'_
 }
 
 /// Moves an op to the start of a block, unless a user requires a value from outside, as affine ops do for symbols; this
-/// is verified if the function contains affine `maps`.
+/// is verified if the program contains affine `maps`.
 fn sink(m: &mut Module, op: Op, entry: Block, maps: bool) -> bool {
     let Some(next) = m.next_op(op) else { return false };
     match m.first_op(entry) {

@@ -77,6 +77,14 @@ impl Pass for Inline {
     }
 }
 
+/// An entry of the worklist of calls in a function.
+enum Visit {
+    /// A call.
+    Call(Op),
+    /// The end of the inlined body of a function.
+    End(Op),
+}
+
 /// The call graph.
 struct CallGraph {
     tables: SymbolTables,
@@ -187,19 +195,28 @@ impl CallGraph {
         if self.is_dead(function) {
             return 0;
         }
-        let calls = calls(m, &m.ops_under(function));
-        let mut work: Vec<(Op, Vec<Op>)> = calls.into_iter().rev().map(|call| (call, Vec::new())).collect();
+        let mut work: Vec<Visit> = calls(m, &m.ops_under(function)).into_iter().rev().map(Visit::Call).collect();
+        // The functions whose inlined bodies contain the next call.
+        let mut around: FxHashSet<Op> = FxHashSet::default();
         let mut inlined = 0;
-        while let Some((call, history)) = work.pop() {
+        while let Some(visit) = work.pop() {
+            let call = match visit {
+                Visit::Call(call) => call,
+                Visit::End(callee) => {
+                    around.remove(&callee);
+                    continue;
+                }
+            };
             let Some(callee) = self.callee(m, call) else { continue };
             let recursive = self.component.get(&callee) == self.component.get(&function);
-            if recursive || history.contains(&callee) || !can_inline(m, call, callee) {
+            if recursive || around.contains(&callee) || !can_inline(m, call, callee) {
                 continue;
             }
             let calls = self.inline_call(m, call, callee);
             inlined += 1;
-            let history: Vec<Op> = history.iter().copied().chain([callee]).collect();
-            work.extend(calls.into_iter().rev().map(|call| (call, history.clone())));
+            around.insert(callee);
+            work.push(Visit::End(callee));
+            work.extend(calls.into_iter().rev().map(Visit::Call));
         }
         inlined
     }
@@ -304,8 +321,7 @@ fn splice(m: &mut Module, call: Op, body: Region) {
     let region = m.parent_region(block).expect("and the block in a region");
     let after = m.create_block();
     let next = std::iter::successors(Some(call), |&op| m.next_op(op)).nth(1);
-    let following = m.region_blocks(region).skip_while(|&b| b != block).nth(1);
-    m.insert_block(region, after, following);
+    m.insert_block(region, after, m.next_block(block));
     if let Some(next) = next {
         m.move_tail(next, after);
     }

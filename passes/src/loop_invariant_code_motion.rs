@@ -1,6 +1,6 @@
 //! `loop-invariant-code-motion`: hoisting of loop-invariant ops.
 
-use gradus_ir::control::is_loop;
+use gradus_ir::control::loops;
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Value};
 
@@ -41,8 +41,8 @@ impl Pass for Licm {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         // Parents precede nested ops, so the reverse order visits inner loops first.
         for op in m.ops_under(op).into_iter().rev() {
-            for i in 0..m.regions(op).len() {
-                if is_loop(m, op, i) {
+            for (i, is_loop) in loops(m, op).into_iter().enumerate() {
+                if is_loop {
                     hoist_from(m, op, m.regions(op)[i], cx);
                 }
             }

@@ -62,7 +62,7 @@ fn split_heads(x: &Tensor, heads: Option<i64>) -> KernelResult {
 /// Converts `[B, H, S, D]` to `[B, S, H * D]`.
 fn join_heads(x: &Tensor) -> KernelResult {
     let &[b, h, s, d] = x.shape() else { return Err(format!("heads of {x:?}")) };
-    transpose(x, &[0, 2, 1, 3])?.reshape(vec![b, s, h.saturating_mul(d)])
+    Ok(transpose(x, &[0, 2, 1, 3])?.reshape(vec![b, s, h.saturating_mul(d)])?)
 }
 
 /// `Attention` (23, 24, 25): `softmax(scale * Q Kᵀ + mask) V`. Returns the output, the keys and values including past
@@ -208,8 +208,9 @@ pub fn rotary_embedding(
     let parts = split(&input, 3, &[dim, d - dim])?;
     let (pairs, axis) = if attrs.interleaved { ([b, h, s, dim / 2, 2], 4) } else { ([b, h, s, 2, dim / 2], 3) };
     let pairs = parts[0].reshape(pairs.to_vec())?;
-    let half = |i: i64| slice(&pairs, &[i], &[i + 1], &[axis], &[])?.reshape(vec![b, h, s, dim / 2]);
-    let (first, second) = (half(0)?, half(1)?);
+    let half = |i: i64| slice(&pairs, &[i], &[i + 1], &[axis], &[]);
+    let [first, second] = [half(0)?, half(1)?].map(|part| part.reshape(vec![b, h, s, dim / 2]));
+    let (first, second) = (first?, second?);
     let real = sub(&mul(&cos, &first)?, &mul(&sin, &second)?)?;
     let imaginary = add(&mul(&sin, &first)?, &mul(&cos, &second)?)?;
     let rotated = concat(&[&unsqueeze(&real, &[axis])?, &unsqueeze(&imaginary, &[axis])?], axis)?;

@@ -249,7 +249,7 @@ pub fn prelu(x: &Tensor, slope: &Tensor) -> KernelResult {
 /// `Clip` (11, 12, 13): clamps elements to `min..=max`; either scalar bound may be absent. If `min > max`, every
 /// element becomes `max`.
 pub fn clip(x: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> KernelResult {
-    let bound = |t: &Tensor| if t.len() == 1 { t.reshape(vec![]) } else { Err("clip bounds should be scalars".into()) };
+    let bound = |t: &Tensor| t.reshape(vec![]).map_err(|_| "clip bounds should be scalars".to_owned());
     // Elements equal to a bound are unchanged, so zeros keep their signs, as in `relu`.
     let lower = min.map_or_else(|| Ok(x.clone()), |m| max2(&bound(m)?, x))?;
     max.map_or_else(|| Ok(lower.clone()), |m| min2(&bound(m)?, &lower))

@@ -129,7 +129,7 @@ impl LabeledTensor {
         let at = |l: &Label| self.labels.iter().position(|k| k == l);
         let perm: Vec<i64> = labels.iter().filter_map(at).map(|i| i as i64).collect();
         let moved = if perm.is_empty() { self.tensor.clone() } else { transpose(&self.tensor, &perm)? };
-        moved.reshape(labels.iter().map(|l| at(l).map_or(1, |i| self.tensor.shape()[i])).collect())
+        Ok(moved.reshape(labels.iter().map(|l| at(l).map_or(1, |i| self.tensor.shape()[i])).collect())?)
     }
 
     /// Returns the extents of labels; 1 for missing ones.

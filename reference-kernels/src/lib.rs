@@ -37,7 +37,8 @@ mod walk;
 
 use gradus_ir::tensor::Tensor;
 
-/// Result of a kernel: a tensor, or a description of the violated rule.
+/// Result of a kernel: a tensor, or a message about the violated rule. Kernels are the bodies of ops' hooks, whose messages get
+/// the op's name and location from the verifier and the interpreter.
 pub type KernelResult = Result<Tensor, String>;
 
 pub use attention::*;

@@ -11,7 +11,7 @@ use gradus_ir::tensor::{DType, Tensor};
 
 /// Creates a tensor of `bytes`.
 pub(super) fn from_bytes(dtype: DType, shape: &[usize], bytes: Vec<u8>) -> KernelResult {
-    Tensor::new(dtype, shape.to_vec(), bytes.into())
+    Ok(Tensor::new(dtype, shape.to_vec(), bytes.into())?)
 }
 
 /// Allocates a buffer for a result of `shape`.
@@ -97,22 +97,22 @@ pub fn transpose(x: &Tensor, perm: &[i64]) -> KernelResult {
 /// `Reshape` (5, 13, 14, 19, 21): the same elements under another shape, which may hold one -1 (inferred) and, unless
 /// `allow_zero`, zeros (copied from `x`).
 pub fn reshape(x: &Tensor, wanted: &[i64], allow_zero: bool) -> KernelResult {
-    x.reshape(reshape_dims(x.shape(), wanted, allow_zero)?)
+    Ok(x.reshape(reshape_dims(x.shape(), wanted, allow_zero)?)?)
 }
 
 /// `Squeeze` (1, 11, 13, 21): removes `axes` of extent 1, or all of them when `None`.
 pub fn squeeze(x: &Tensor, axes: Option<&[i64]>) -> KernelResult {
-    x.reshape(squeeze_dims(x.shape(), axes)?)
+    Ok(x.reshape(squeeze_dims(x.shape(), axes)?)?)
 }
 
 /// `Unsqueeze` (1, 11, 13, 21): inserts axes of extent 1, at `axes` of the result.
 pub fn unsqueeze(x: &Tensor, axes: &[i64]) -> KernelResult {
-    x.reshape(unsqueeze_dims(x.shape(), axes)?)
+    Ok(x.reshape(unsqueeze_dims(x.shape(), axes)?)?)
 }
 
 /// `Flatten` (1, 9, 11, 13, 21): a matrix of the axes before `axis` by the axes from it on.
 pub fn flatten(x: &Tensor, axis: i64) -> KernelResult {
-    x.reshape(flatten_dims(x.shape(), axis)?)
+    Ok(x.reshape(flatten_dims(x.shape(), axis)?)?)
 }
 
 /// `Expand` (8, 13): broadcasts `x` with a shape. Unlike numpy's, extents of 1 in `shape` keep `x`'s.
@@ -137,7 +137,7 @@ pub fn tile(x: &Tensor, repeats: &[i64]) -> KernelResult {
     // Each axis becomes two, of which the outer has stride 0.
     let split: Vec<usize> = counts.iter().zip(x.shape()).flat_map(|(&c, &d)| [c, d]).collect();
     let from: Vec<isize> = signed_strides(x.shape()).into_iter().flat_map(|s| [0, s]).collect();
-    copy_view(x, &split, &from, 0)?.reshape(shape)
+    Ok(copy_view(x, &split, &from, 0)?.reshape(shape)?)
 }
 
 /// `Slice` (1, 10, 11, 13): the elements from `starts` to `ends` (exclusive, clamped; negatives count from the back)
@@ -238,7 +238,7 @@ pub fn split_sizes(n: usize, num_outputs: usize) -> Result<Vec<usize>, String> {
 
 /// Reshapes, transposes and reshapes, as depth and space rearrangements do.
 fn rearrange(x: &Tensor, split: Vec<usize>, perm: &[i64], shape: Vec<usize>) -> KernelResult {
-    transpose(&x.reshape(split)?, perm)?.reshape(shape)
+    Ok(transpose(&x.reshape(split)?, perm)?.reshape(shape)?)
 }
 
 /// Returns the extents `[N, C, H, W]` and the block size.

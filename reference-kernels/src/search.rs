@@ -44,7 +44,7 @@ pub fn top_k(x: &Tensor, k: i64, axis: i64, largest: bool) -> Result<[Tensor; 2]
 pub fn hardmax(x: &Tensor, axis: i64, flatten: bool) -> KernelResult {
     if flatten {
         let matrix = super::movement::flatten(x, normalize_axis(axis, x.rank())? as i64)?;
-        return hardmax(&matrix, 1, false)?.reshape(x.shape().to_vec());
+        return Ok(hardmax(&matrix, 1, false)?.reshape(x.shape().to_vec())?);
     }
     let at = arg_max(x, axis, true, false)?;
     let filled = |shape: &[usize], v: u8| cast(&Tensor::from_bools(shape, vec![v; product(shape)]), x.dtype());

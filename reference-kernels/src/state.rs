@@ -45,7 +45,7 @@ pub fn tensor_scatter(
             out[(o * n + at) * run..][..run].copy_from_slice(&update.bytes()[(o * m + i) * run..][..run]);
         }
     }
-    Tensor::new(cache.dtype(), cache.shape().to_vec(), out.into())
+    Ok(Tensor::new(cache.dtype(), cache.shape().to_vec(), out.into())?)
 }
 
 /// `CausalConvWithState` (27): the causal depthwise convolution of `[N, C, L]` with `[C, 1, K]`; `past` holds the `K -

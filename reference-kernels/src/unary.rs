@@ -155,7 +155,7 @@ pub fn bit_cast(x: &Tensor, to: DType) -> KernelResult {
     if x.dtype().bits() != to.bits() {
         return Err(format!("bit_cast of {} to {to}", x.dtype()));
     }
-    Tensor::new(to, x.shape().to_vec(), x.bytes().clone())
+    Ok(Tensor::new(to, x.shape().to_vec(), x.bytes().clone())?)
 }
 
 /// `Not` (1): logical negation of booleans.

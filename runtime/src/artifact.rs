@@ -163,7 +163,7 @@ fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, Str
     if bits < 8 && data.iter().any(|&byte| byte >> bits != 0) {
         return Err(format!("a constant whose bytes are not elements of type {dtype}"));
     }
-    Tensor::new(dtype, shape, data)
+    Ok(Tensor::new(dtype, shape, data)?)
 }
 
 /// Checks that the addresses of all products and pools are constant and in bounds.

@@ -9,12 +9,14 @@
 mod cluster;
 #[cfg(feature = "cpu")]
 mod cpu;
+mod error;
 mod executable;
 #[cfg(feature = "graph")]
 mod nna;
 #[cfg(feature = "graph")]
 mod npu;
 
+pub use error::TargetError;
 pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop};
 
 use gradus_cost::{CostModel, Machine};
@@ -49,7 +51,7 @@ pub struct Target {
 }
 
 /// Prepares a function of a valid lowered program, which may come from a file and is not trusted, for execution on a
-/// number of threads.
+/// number of threads. The error is a message about the function, which becomes a [`TargetError`].
 pub type Load = for<'m> fn(&'m Module, Op, &Machine, usize) -> Result<Box<dyn Executable + 'm>, String>;
 
 impl Target {
@@ -61,10 +63,10 @@ impl Target {
     ///
     /// # Errors
     /// There is no pipeline, or a number of the machine is missing.
-    pub fn pipeline(&self, machine: &Machine) -> Result<String, String> {
+    pub fn pipeline(&self, machine: &Machine) -> Result<String, TargetError> {
         match self.pipeline {
-            "" => Err(format!("target '{}' has costs only: no pipeline and no executor", self.cost.name)),
-            text => machine.fill(text),
+            "" => Err(TargetError::NoPipeline(self.cost.name)),
+            text => machine.fill(text).map_err(TargetError::Cost),
         }
     }
 
@@ -78,8 +80,8 @@ impl Target {
         function: Op,
         machine: &Machine,
         threads: usize,
-    ) -> Result<Box<dyn Executable + 'm>, String> {
-        let load = self.load.ok_or_else(|| format!("target '{}' has no execution in this tool", self.cost.name))?;
-        load(m, function, machine, threads)
+    ) -> Result<Box<dyn Executable + 'm>, TargetError> {
+        let load = self.load.ok_or(TargetError::NoExecutor(self.cost.name))?;
+        load(m, function, machine, threads).map_err(TargetError::Unsupported)
     }
 }

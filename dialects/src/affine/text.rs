@@ -214,7 +214,7 @@ impl<'a> Names<'a> {
                 return Ok(product);
             };
             let rhs = self.factor(p, depth, NO_RIGHT)?;
-            product = AffineExpr::checked_binary(op, product, rhs).or_else(|message| p.error(at, message))?;
+            product = AffineExpr::checked_binary(op, product, rhs).or_else(|error| p.error(at, error.to_string()))?;
         }
     }
 

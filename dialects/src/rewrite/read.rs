@@ -51,7 +51,7 @@ pub(super) fn compile(m: &Module, rule: Op) -> Result<CompiledRule, String> {
     let computed = right.iter().filter_map(|&op| ComputeOp::cast(m, op)).map(|op| reader.computation(op)).collect();
     let values = m.operands(end).iter().map(|&value| reader.term(value)).collect::<Result<_, _>>()?;
     let benefit = this.benefit(m).and_then(|a| m.ctx.as_int(a)).unwrap_or(1);
-    CompiledRule {
+    let rule = CompiledRule {
         name: symbol_name(m, rule).ok_or("has no name")?,
         benefit: u32::try_from(benefit)
             .map_err(|_| format!("has the benefit {benefit}, which must not be negative"))?,
@@ -62,8 +62,8 @@ pub(super) fn compile(m: &Module, rule: Op) -> Result<CompiledRule, String> {
         right: values,
         fixed: reader.fixed,
         variables: reader.vars.len(),
-    }
-    .finish()
+    };
+    Ok(rule.finish()?)
 }
 
 struct RuleReader<'m> {

@@ -3,6 +3,7 @@
 
 mod draw;
 mod signatures;
+pub(crate) mod types;
 
 use draw::Instance;
 use gradus_check::{Floats, Options, Reference, Verdict};

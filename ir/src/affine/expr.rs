@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -158,26 +159,35 @@ fn known_divisor(op: AffineBinOp, lhs: &AffineExpr, rhs: &AffineExpr) -> i64 {
     }
 }
 
+/// A product, remainder or division of affine expressions that is not affine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NonAffine(pub AffineBinOp);
+
+/// MLIR's message.
+impl fmt::Display for NonAffine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operand = match self.0 {
+            AffineBinOp::Add | AffineBinOp::Mul => "at least one of the multiply operands",
+            AffineBinOp::Mod => "right operand of mod",
+            AffineBinOp::FloorDiv => "right operand of floordiv",
+            AffineBinOp::CeilDiv => "right operand of ceildiv",
+        };
+        write!(f, "non-affine expression: {operand} has to be either a constant or symbolic")
+    }
+}
+
+crate::declared_error!(NonAffine);
+
 impl AffineExpr {
     /// Applies `op`, with the checks and messages of MLIR's parser: a product needs a symbolic operand, a division a
     /// symbolic divisor.
-    pub fn checked_binary(op: AffineBinOp, lhs: AffineExpr, rhs: AffineExpr) -> Result<AffineExpr, &'static str> {
-        let right_symbolic = rhs.is_symbolic_or_constant();
-        match op {
-            AffineBinOp::Mul if !right_symbolic && !lhs.is_symbolic_or_constant() => Err(
-                "non-affine expression: at least one of the multiply operands has to be either a constant or symbolic",
-            ),
-            AffineBinOp::Mod if !right_symbolic => {
-                Err("non-affine expression: right operand of mod has to be either a constant or symbolic")
-            }
-            AffineBinOp::FloorDiv if !right_symbolic => {
-                Err("non-affine expression: right operand of floordiv has to be either a constant or symbolic")
-            }
-            AffineBinOp::CeilDiv if !right_symbolic => {
-                Err("non-affine expression: right operand of ceildiv has to be either a constant or symbolic")
-            }
-            _ => Ok(AffineExpr::binary(op, lhs, rhs)),
-        }
+    pub fn checked_binary(op: AffineBinOp, lhs: AffineExpr, rhs: AffineExpr) -> Result<AffineExpr, NonAffine> {
+        let is_affine = match op {
+            AffineBinOp::Add => true,
+            AffineBinOp::Mul => lhs.is_symbolic_or_constant() || rhs.is_symbolic_or_constant(),
+            AffineBinOp::Mod | AffineBinOp::FloorDiv | AffineBinOp::CeilDiv => rhs.is_symbolic_or_constant(),
+        };
+        if is_affine { Ok(AffineExpr::binary(op, lhs, rhs)) } else { Err(NonAffine(op)) }
     }
 
     /// Whether the expression has no dimensions.

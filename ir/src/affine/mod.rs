@@ -19,7 +19,7 @@ mod simplify;
 #[cfg(test)]
 mod tests;
 
-pub use expr::{AffineBinOp, AffineBinary, AffineExpr, NoValue};
+pub use expr::{AffineBinOp, AffineBinary, AffineExpr, NoValue, NonAffine};
 pub use flat::{Linear, MAX_SIZE, Range};
 pub use map::AffineMap;
 pub use set::IntegerSet;

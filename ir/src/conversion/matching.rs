@@ -2,6 +2,7 @@
 
 use crate::module::{Module, Op, Value, ValueList};
 use crate::op_info::segment;
+use crate::typing::InferError;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -18,6 +19,12 @@ impl From<&'static str> for MatchFailure {
 impl From<String> for MatchFailure {
     fn from(why: String) -> Self {
         MatchFailure(Cow::Owned(why))
+    }
+}
+
+impl From<InferError> for MatchFailure {
+    fn from(error: InferError) -> Self {
+        error.message.into()
     }
 }
 

@@ -81,9 +81,12 @@ pub struct PassInfo {
     pub establishes: &'static [&'static Property],
     /// Whether results may differ by rounding because sums are reordered; checks use an exact float mode then.
     pub rounds: bool,
-    /// Constructs the pass. Fails on an invalid option value.
-    pub make: fn(&Options) -> Result<Box<dyn Pass>, String>,
+    /// Constructs the pass.
+    pub make: MakePassFn,
 }
+
+/// Constructs a pass from its options. The error is a message about an invalid value, which becomes a [`PipelineError`].
+pub type MakePassFn = fn(&Options) -> Result<Box<dyn Pass>, String>;
 
 impl PassInfo {
     /// Default values, for `..` in declarations.

@@ -33,6 +33,7 @@
 mod apply;
 mod bindings;
 mod builder;
+mod error;
 mod instance;
 mod matcher;
 mod mutate;
@@ -44,6 +45,7 @@ pub(crate) use apply::apply;
 pub use apply::{apply_at, matches_at};
 pub use bindings::Bindings;
 pub use builder::{RightSideBuilder, build_right_side};
+pub use error::RuleError;
 pub use instance::{Chooser, Signature, build_left_side};
 pub use matcher::{Anchor, Match, MatchGraph, MatchIn, Matcher, Premises};
 pub use mutate::{Mistake, Mutant};

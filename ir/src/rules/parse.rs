@@ -41,7 +41,7 @@ pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Co
     if !parser.lexer.at_end() {
         return Err(parser.lexer.error("expected the end"));
     }
-    CompiledRule {
+    let rule = CompiledRule {
         name: ctx.str(rule.name),
         benefit: 1,
         approx: rule.approx,
@@ -51,8 +51,8 @@ pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Co
         right,
         fixed: parser.fixed,
         variables: parser.names.len(),
-    }
-    .finish()
+    };
+    Ok(rule.finish()?)
 }
 
 struct RuleParser<'a> {
@@ -165,7 +165,11 @@ impl RuleParser<'_> {
         let mut attrs = Vec::new();
         if self.lexer.eat("{") {
             while !self.lexer.eat("}") {
-                attrs.push(self.attr(info)?);
+                let (key, attr) = self.attr(info)?;
+                if attrs.iter().any(|(known, _)| *known == key) {
+                    return Err(format!("'{full}' has two attributes '{}'", self.ctx.text(key)));
+                }
+                attrs.push((key, attr));
                 self.lexer.eat(",");
             }
         }
@@ -211,6 +215,14 @@ impl RuleParser<'_> {
 
     /// Parses an attribute as the custom form spells it.
     fn spelled(&self, spec: &AttrSpec, word: &str) -> Result<Attr, String> {
+        let attr = self.attr_of(spec, word)?;
+        if !(spec.kind.check)(self.ctx, attr) {
+            return Err(format!("'{word}' is not a value of '{}': {}", spec.name, spec.kind.summary));
+        }
+        Ok(attr)
+    }
+
+    fn attr_of(&self, spec: &AttrSpec, word: &str) -> Result<Attr, String> {
         match spec.kind.text {
             AttrText::Cases(ty, cases) => {
                 let case = cases.iter().find(|c| c.0 == word);

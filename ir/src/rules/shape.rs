@@ -1,6 +1,6 @@
 //! The structure of a rule: its variables, its normal form, and the checks that make it applicable.
 
-use super::{ArgKind, AttrTerm, Call, CompiledRule, OpTerm, SEGMENT_SIZES, Term, Var};
+use super::{ArgKind, AttrTerm, Call, CompiledRule, OpTerm, RuleError, SEGMENT_SIZES, Term, Var};
 use crate::context::Context;
 use crate::intern::{Attr, OpName, Str};
 use crate::op_info::{Arity, OpInfo, ValueSpec};
@@ -8,7 +8,7 @@ use crate::traits::Traits;
 
 /// Maximum number of ops and values in a rule, which bounds the recursion of matching and building. Larger rules are
 /// rejected.
-const MAX_TERMS: usize = 100;
+pub(super) const MAX_TERMS: usize = 100;
 
 /// An occurrence of a variable.
 enum Occurrence<'a> {
@@ -60,6 +60,18 @@ impl OpTerm {
     /// Returns the variable for the attributes that the term does not mention.
     pub fn others(&self) -> Option<Var> {
         self.attrs.iter().find_map(|(_, attr)| if let AttrTerm::Others(var) = attr { Some(*var) } else { None })
+    }
+
+    /// Returns the declared group of each operand; `None` if a variable stands for the sizes of the groups.
+    pub fn operand_specs(&self, ctx: &Context) -> Option<Vec<&'static ValueSpec>> {
+        let info = ctx.op_info(self.name)?;
+        let is_open =
+            |(key, attr): &(Str, AttrTerm)| ctx.text(*key) == SEGMENT_SIZES && !matches!(attr, AttrTerm::Is(_));
+        if self.attrs.iter().any(is_open) {
+            return None;
+        }
+        let sizes = default_segment_sizes(info, self.operands.len());
+        Some(info.operands.iter().zip(sizes).flat_map(|(spec, size)| vec![spec; size.max(0) as usize]).collect())
     }
 
     /// Returns the attributes of a dictionary that the term does not mention.
@@ -150,12 +162,15 @@ impl OpTerm {
 
 impl CompiledRule {
     /// Brings the rule into normal form, in which equal rules are identical: variables are numbered in order of
-    /// appearance, and redundant ones dropped. The error says why the rule cannot be applied.
-    pub fn finish(mut self) -> Result<CompiledRule, String> {
+    /// appearance, and redundant ones dropped.
+    ///
+    /// # Errors
+    /// The rule cannot be applied to any program.
+    pub fn finish(mut self) -> Result<CompiledRule, RuleError> {
         let terms =
             self.roots.iter().map(OpTerm::count).sum::<usize>() + self.right.iter().map(Term::count).sum::<usize>();
         if terms > MAX_TERMS {
-            return Err(format!("has {terms} ops and values, of which a rule has at most {MAX_TERMS}"));
+            return Err(RuleError::TooLarge(terms));
         }
         self.keep_first_types();
         self.drop_unused();
@@ -260,10 +275,10 @@ impl CompiledRule {
         self.fixed.sort_unstable_by_key(|(var, _)| *var);
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RuleError> {
         let (roots, results) = (self.roots.len(), self.num_results());
         if roots == 0 || results != self.right.len() {
-            return Err(format!("{} values replace the {results} results of {roots} ops", self.right.len()));
+            return Err(RuleError::Replacements { values: self.right.len(), results, roots });
         }
         let (kinds, mut bound) = (self.kinds(), vec![false; self.variables]);
         let mut unbound = false;
@@ -274,7 +289,7 @@ impl CompiledRule {
             }
         });
         if unbound {
-            return Err("the right side uses something that is not on the left side".into());
+            return Err(RuleError::Unbound);
         }
         let calls = self.conditions.iter().map(|call| (call, true));
         for (call, is_test) in calls.chain(self.computed.iter().map(|(_, call)| (call, false))) {
@@ -284,13 +299,11 @@ impl CompiledRule {
     }
 
     /// Checks that roots are connected, and that their replacements do not use them.
-    fn check_roots(&self) -> Result<(), String> {
+    fn check_roots(&self) -> Result<(), RuleError> {
         let mut known = vec![false; self.variables];
         for (i, root) in self.roots.iter().enumerate() {
             if i > 0 && !root.shares(&known) {
-                return Err(
-                    "the roots have nothing in common: each must use or define a value of those before it".into()
-                );
+                return Err(RuleError::Disconnected);
             }
             let mut note = root.clone();
             note.visit(true, &mut |occurrence, kind, _| {
@@ -307,7 +320,7 @@ impl CompiledRule {
                 used |= occurrence.var().is_some_and(|var| replaced.contains(&var));
             });
         }
-        if used { Err("a replacement must not use the root that it replaces".into()) } else { Ok(()) }
+        if used { Err(RuleError::UsesReplaced) } else { Ok(()) }
     }
 }
 
@@ -321,18 +334,16 @@ impl Occurrence<'_> {
 }
 
 /// Checks the signature of a call to a condition or computation.
-fn check_call(call: &Call, is_test: bool, kinds: &[Option<ArgKind>]) -> Result<(), String> {
+fn check_call(call: &Call, is_test: bool, kinds: &[Option<ArgKind>]) -> Result<(), RuleError> {
     let function = call.function;
     if function.is_test() != is_test {
-        let (is, wanted) = if is_test { ("a computation", "a condition") } else { ("a condition", "a computation") };
-        return Err(format!("'{}' is {is}, not {wanted}", function.name));
+        return Err(RuleError::Role { function: function.name, is_test: function.is_test() });
     }
     let fits = |(&var, want): (&Var, &ArgKind)| kinds[var].is_some_and(|kind| want.takes(kind));
     let right = call.args.len() == function.args.len() && call.args.iter().zip(function.args).all(fits);
     if !right || call.params.len() != function.params.len() {
-        let wanted: Vec<&str> =
-            function.args.iter().map(|kind| kind.word()).chain(function.params.iter().copied()).collect();
-        return Err(format!("'{}' takes ({})", function.name, wanted.join("; ")));
+        let wanted = function.args.iter().map(|kind| kind.word()).chain(function.params.iter().copied()).collect();
+        return Err(RuleError::Arguments { function: function.name, wanted });
     }
     Ok(())
 }

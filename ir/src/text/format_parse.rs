@@ -367,7 +367,7 @@ fn result_types_of<'a>(
     let args = OpArgs { module: &p.m, info, op: None, operands: &op.operands, props: op.props, result_types: &[] };
     match typing::infer_results(&args) {
         Ok(types) => Ok(types.into()),
-        Err(message) => Err(p.error(op.offset, format!("'{}' op {message}", info.name))),
+        Err(error) => Err(p.error(op.offset, format!("'{}' op {error}", info.name))),
     }
 }
 

@@ -11,27 +11,50 @@
 
 use bytes::{Buf, Bytes};
 use prost::{Enumeration, Message, Oneof};
+use std::fmt;
+
+/// Bytes that are not an ONNX message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DecodeError {
+    /// The message that was read: `model` or `tensor`.
+    pub message: &'static str,
+    /// Roughly the byte at which decoding stopped.
+    pub offset: usize,
+    /// Number of bytes.
+    pub total: usize,
+    /// The reason, with the path of the field.
+    pub reason: prost::DecodeError,
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DecodeError { message, offset, total, reason } = self;
+        write!(f, "invalid ONNX {message} near byte {offset} of {total}: {reason}")
+    }
+}
+
+gradus_ir::declared_error!(DecodeError);
 
 /// Decodes a model. The payloads of its tensors share `bytes`.
 ///
 /// # Errors
-/// Names the field path and roughly the byte at which decoding stopped. Only the encoding is checked, not whether the
-/// model makes sense: no bytes at all are a model without a graph.
-pub fn decode_model(bytes: Bytes) -> Result<ModelProto, String> {
-    decode(bytes, "ONNX model")
+/// The bytes are no model. Only the encoding is checked, not whether the model makes sense: no bytes at all are a model
+/// without a graph.
+pub fn decode_model(bytes: Bytes) -> Result<ModelProto, DecodeError> {
+    decode(bytes, "model")
 }
 
 /// Decodes a lone tensor, as ONNX's test data stores one per `.pb` file. Errors as [`decode_model`] does.
-pub fn decode_tensor(bytes: Bytes) -> Result<TensorProto, String> {
-    decode(bytes, "ONNX tensor")
+pub fn decode_tensor(bytes: Bytes) -> Result<TensorProto, DecodeError> {
+    decode(bytes, "tensor")
 }
 
-fn decode<M: Message + Default>(mut bytes: Bytes, what: &str) -> Result<M, String> {
+fn decode<M: Message + Default>(mut bytes: Bytes, message: &'static str) -> Result<M, DecodeError> {
     let total = bytes.len();
-    let mut message = M::default();
-    match message.merge(&mut bytes) {
-        Ok(()) => Ok(message),
-        Err(e) => Err(format!("invalid {what} near byte {} of {total}: {e}", total - bytes.remaining())),
+    let mut decoded = M::default();
+    match decoded.merge(&mut bytes) {
+        Ok(()) => Ok(decoded),
+        Err(reason) => Err(DecodeError { message, offset: total - bytes.remaining(), total, reason }),
     }
 }
 

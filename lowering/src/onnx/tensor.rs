@@ -8,19 +8,37 @@ use super::proto::{DataLocation, DataType, TensorProto};
 use bytes::Bytes;
 use gradus_dialects::graph::onnx_dtype;
 use gradus_ir::tensor::{DType, Elem, Tensor};
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
+
+/// A tensor that cannot be converted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OnnxTensorError {
+    /// The name of the tensor.
+    pub tensor: String,
+    /// The reason, with the field.
+    pub reason: String,
+}
+
+impl fmt::Display for OnnxTensorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tensor '{}': {}", self.tensor, self.reason)
+    }
+}
+
+gradus_ir::declared_error!(OnnxTensorError);
 
 /// Converts a tensor. External data is read from `dir`, the folder of the model; without it, tensors with external data
 /// are rejected.
 ///
 /// # Errors
-/// Names the tensor and the reason: an unsupported element type (strings, complex numbers), bad dimensions, a payload
+/// An unsupported element type (strings, complex numbers), bad dimensions, a payload
 /// of another size than the dimensions require, an element outside the range of its type, or inaccessible external
 /// data.
-pub fn to_tensor(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
-    convert(t, dir).map_err(|e| format!("tensor '{}': {e}", t.name))
+pub fn to_tensor(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, OnnxTensorError> {
+    convert(t, dir).map_err(|reason| OnnxTensorError { tensor: t.name.clone(), reason })
 }
 
 /// Returns the element type for ONNX's `data_type`. Fails with the name of an unsupported type.
@@ -99,7 +117,7 @@ fn aligned(tensor: Tensor) -> Result<Tensor, String> {
         4 => flat(data.as_chunks().0.iter().map(|&c| u32::from_ne_bytes(c)).collect()),
         _ => flat(data.as_chunks().0.iter().map(|&c| u64::from_ne_bytes(c)).collect()),
     };
-    Tensor::new(tensor.dtype(), tensor.shape().to_vec(), copy)
+    Ok(Tensor::new(tensor.dtype(), tensor.shape().to_vec(), copy)?)
 }
 
 /// Returns the bytes of `elements`, without a copy.
@@ -122,7 +140,7 @@ fn from_fields(t: &TensorProto, dtype: DType, shape: &[usize], len: usize) -> Re
     if found != len {
         return Err(format!("{field}: {found} elements cannot be a {dtype} tensor of shape {shape:?}"));
     }
-    let bad = |i: usize, v: &dyn std::fmt::Display| format!("{field}[{i}]: {v} is not a value of type {dtype}");
+    let bad = |i: usize, v: &dyn fmt::Display| format!("{field}[{i}]: {v} is not a value of type {dtype}");
     /// Narrows each element, or reports the first that does not fit.
     macro_rules! narrow {
         ($from:expr => $to:ty) => {
@@ -149,7 +167,7 @@ fn from_fields(t: &TensorProto, dtype: DType, shape: &[usize], len: usize) -> Re
         },
         other => return Err(format!("{field}: elements of type {other} have no field")),
     };
-    Tensor::new(dtype, shape.to_vec(), data)
+    Ok(Tensor::new(dtype, shape.to_vec(), data)?)
 }
 
 /// Converts elements of at most 8 bits: each entry of the field has 8 or 6 bits, or is a byte of packed smaller ones.
@@ -239,7 +257,7 @@ mod tests {
     }
 
     fn error(t: &TensorProto) -> String {
-        to_tensor(t, None).unwrap_err()
+        to_tensor(t, None).unwrap_err().to_string()
     }
 
     #[test]
@@ -322,12 +340,12 @@ mod tests {
         };
         let fails = |entries: &[(&str, &str)], why: &str| {
             let e = read(entries, Some(&dir)).unwrap_err();
-            assert!(e.contains(why), "{e}");
+            assert!(e.reason.contains(why), "{e}");
         };
         let good = [("location", "sub/w.bin"), ("offset", "12"), ("length", "4")];
         assert_eq!(read(&good, Some(&dir)).unwrap().to_i64().unwrap(), [0x0d0c, 0x0f0e]);
         assert_eq!(read(&good[..1], Some(&dir)).unwrap().to_i64().unwrap(), [0x0100, 0x0302]);
-        assert!(read(&good, None).unwrap_err().contains("cannot be found"));
+        assert!(read(&good, None).unwrap_err().reason.contains("cannot be found"));
         fails(&[("location", "../secret")], "is not a path inside");
         fails(&[("location", root.join("secret").to_str().unwrap())], "is not a path inside");
         fails(&[("location", "sub/../sub/w.bin")], "is not a path inside");

@@ -34,7 +34,7 @@ pub struct Unsupported {
 /// The file is not a model, or its functions cannot be inlined.
 pub fn check(ctx: &Arc<Context>, bytes: Bytes, name: &str) -> Result<Coverage, Vec<Diagnostic>> {
     let fail = |place: &str, why: String| vec![Diagnostic::error(named_loc(ctx, place), why)];
-    let mut model = decode_model(bytes).map_err(|why| fail(name, why))?;
+    let mut model = decode_model(bytes).map_err(|error| fail(name, error.to_string()))?;
     let version = version(&model).map_err(|why| fail(name, why))?;
     let nodes = model.graph.take().unwrap_or_default().node;
     let nodes = inline::inline(nodes, &model.functions, version).map_err(|(place, why)| fail(&place, why))?;

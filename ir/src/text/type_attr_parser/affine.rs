@@ -83,7 +83,7 @@ fn term(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<Aff
                 product = Some(match product {
                     None => factor,
                     Some(lhs) => AffineExpr::checked_binary(op, lhs, factor)
-                        .map_err(|message| ParseError::new(op_at, message))?,
+                        .map_err(|error| ParseError::new(op_at, error.to_string()))?,
                 });
             }
         }

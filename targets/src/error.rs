@@ -1,0 +1,32 @@
+//! The errors of targets.
+
+use gradus_cost::CostError;
+use std::fmt;
+
+/// The reason why a target cannot compile or execute a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TargetError {
+    /// The target of this name has costs only.
+    NoPipeline(&'static str),
+    /// The target of this name has no executor in this tool.
+    NoExecutor(&'static str),
+    /// The pipeline names a number that the machine lacks.
+    Cost(CostError),
+    /// The executor does not support the function, for this reason.
+    Unsupported(String),
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TargetError::NoPipeline(target) => {
+                write!(f, "target '{target}' has costs only: no pipeline and no executor")
+            }
+            TargetError::NoExecutor(target) => write!(f, "target '{target}' has no execution in this tool"),
+            TargetError::Cost(error) => error.fmt(f),
+            TargetError::Unsupported(reason) => f.write_str(reason),
+        }
+    }
+}
+
+gradus_ir::declared_error!(TargetError);
