@@ -57,7 +57,7 @@ fn bytes(name: &str, file: &str) -> Option<Bytes> {
 /// Returns the tensors `input_0.pb`, `input_1.pb`, ...
 fn tensors(name: &str, kind: &str) -> Result<Vec<Tensor>, String> {
     let files = (0..).map_while(|i| bytes(name, &format!("test_data_set_0/{kind}_{i}.pb")));
-    files.map(|b| to_tensor(&decode_tensor(b)?, None)).collect()
+    files.map(|b| Ok(to_tensor(&decode_tensor(b)?, None)?)).collect()
 }
 
 /// Returns the inputs by name.

@@ -8,7 +8,7 @@ pub use branch::{AssertOp, BranchOp};
 pub use cond::CondBranchOp;
 pub use switch::SwitchOp;
 
-use gradus_ir::{Block, Dialect, InsertPoint, Module, Op, OpDecl, PatternRewriter, Rewriter, Value, ValueList};
+use gradus_ir::{Block, Def, Dialect, InsertPoint, Module, Op, OpDecl, PatternRewriter, Rewriter, Value, ValueList};
 
 /// A successor with its block arguments.
 type Target = (Block, ValueList);
@@ -48,7 +48,10 @@ fn pass_through(m: &Module, (block, values): &Target) -> Option<Target> {
         return None;
     }
     let operands = branch.dest_operands(m);
-    let carried = operands.iter().map(|v| args.iter().position(|arg| arg == v).map_or(*v, |i| values[i]));
+    let carried = operands.iter().map(|&v| match m.def(v) {
+        Def::Arg(of, i) if of == *block => values[i as usize],
+        _ => v,
+    });
     Some((dest, carried.collect()))
 }
 
