@@ -233,17 +233,29 @@ dialects! {
         "rule 'r' of dialect 'toy': 'y' is not on the left side";
     a_misspelt_attribute_in_a_rule { rules: &[rule("r", "arith.cmpi{predicat = eq}(x, x) => x")] } =>
         "rule 'r' of dialect 'toy': 'arith.cmpi' has no attribute 'predicat'; did you mean 'predicate'?";
+    a_rule_with_one_attribute_twice { rules: &[rule("r", "arith.cmpi{predicate = eq, predicate = ne}(x, x) => x")] } =>
+        "rule 'r' of dialect 'toy': 'arith.cmpi' has two attributes 'predicate'";
+    a_rule_with_an_attribute_of_another_kind { rules: &[rule("r", "graph.concat{axis = true}(x, y) => x")] } =>
+        "rule 'r' of dialect 'toy': 'true' is not a value of 'axis': 64-bit signless integer attribute";
     a_rule_of_contradictory_types { rules: &[rule("r", "arith.addi(arith.addf(x, y), y) => x")] } =>
-        "";
-    a_rule_of_a_wrong_fixed_type { rules: &[rule("r", "arith.addi(x: f32, y) => y")] } => "";
-    a_rule_with_two_fixed_types { rules: &[rule("r", "arith.addi(x: i32, y: i64) => x")] } => "";
-    a_rule_whose_right_side_has_another_type { rules: &[rule("r", "arith.cmpf{predicate = oeq}(x, x) => x")] } => "";
-    a_rule_whose_right_side_is_invalid { rules: &[rule("r", "arith.addi(x, 0) => arith.addf(x, x)")] } => "";
-    a_rule_with_a_fraction_among_integers { rules: &[rule("r", "arith.addi(x, 0.5) => x")] } => "";
-    a_rule_with_a_number_that_is_too_large { rules: &[rule("r", "arith.addi(x: i8, 300) => x")] } => "";
-    a_rule_with_a_false_condition { rules: &[rule("r", "arith.addi(x: i1, 0) => x if not_i1(i1)")] } => "";
-    a_rule_with_one_attribute_twice { rules: &[rule("r", "arith.cmpi{predicate = eq, predicate = ne}(x, x) => x")] } => "";
-    a_rule_with_an_attribute_of_another_kind { rules: &[rule("r", "vector.extract{}(x) => x")] } => "";
+        never("no type fits operand 'lhs' of 'arith.addf' (floating-point-like) and operand 'lhs' of 'arith.addi' \
+               (signless-integer-like or index-like)");
+    a_rule_of_a_wrong_fixed_type { rules: &[rule("r", "arith.addi(x: f32, y) => y")] } =>
+        never("'f32' is no type of operand 'lhs' of 'arith.addi' (signless-integer-like or index-like)");
+    a_rule_with_two_fixed_types { rules: &[rule("r", "arith.addi(x: i32, y: i64) => x")] } =>
+        never("the types 'i32' and 'i64' differ");
+    a_rule_whose_right_side_has_another_type { rules: &[rule("r", "arith.cmpf{predicate = oeq}(x, x) => x")] } =>
+        never("no type fits operand 'lhs' of 'arith.cmpf' (floating-point-like) and result 'result' of 'arith.cmpf' \
+               (bool-like)");
+    a_rule_whose_right_side_is_invalid { rules: &[rule("r", "arith.addi(x, 0) => arith.addf(x, x)")] } =>
+        never("no type fits operand 'lhs' of 'arith.addi' (signless-integer-like or index-like) and operand 'lhs' of \
+               'arith.addf' (floating-point-like)");
+    a_rule_with_a_fraction_among_integers { rules: &[rule("r", "arith.addi(x, 0.5) => x")] } =>
+        never("0.5 is no value of operand 'lhs' of 'arith.addi' (signless-integer-like or index-like)");
+    a_rule_with_a_number_that_is_too_large { rules: &[rule("r", "arith.addi(x: i8, 300) => x")] } =>
+        never("300 is no value of type 'i8'");
+    a_rule_with_a_false_condition { rules: &[rule("r", "arith.addi(x: i1, 0) => x if not_i1(i1)")] } =>
+        never("its condition 'not_i1' is false for 'i1'");
     two_rules_of_one_name { rules: &[RULE, RULE] } => "rule 'toy-rule' of dialect 'toy': is declared twice";
     a_rule_group_without_documentation { rule_groups: &[RuleGroup { name: "g", doc: "", rules: &[RULE] }] } =>
         "rule group 'g' of dialect 'toy': it has no documentation";
@@ -255,6 +267,11 @@ dialects! {
     a_dialect_without_documentation { doc: "" } => "dialect 'toy': it has no documentation";
     a_misspelt_constant { ops: &[&OP], constant: Some("toy.pp") } =>
         "dialect 'toy': its constant 'toy.pp' is not a registered op; did you mean 'toy.op'?";
+}
+
+/// The error of the rule `r`, which no program matches.
+fn never(why: &str) -> String {
+    format!("rule 'r' of dialect 'toy': it never applies: {why}")
 }
 
 const RULE: gradus::ir::rules::Rule = rule("toy-rule", "arith.addi(x, arith.subi(y, x)) => y");

@@ -127,7 +127,7 @@ impl Classes<'_> {
         let mut groups: Vec<(&str, usize)> = Vec::new();
         let specs = term.operand_specs(self.ctx).unwrap_or_default();
         // Either operand of a commutative op may come first.
-        let is_plain = !term.commutative || specs.iter().all(|spec| std::ptr::eq(spec.ty, specs[0].ty));
+        let is_plain = !term.commutative || specs.iter().all(|spec| spec.ty.summary == specs[0].ty.summary);
         let result_specs = if info.results.len() == results.len() { info.results } else { &[] };
         let mut need = |node: usize, spec: &'static ValueSpec, is_result: bool| {
             self.needs.push((node, Need { op: info, spec, is_result }));
@@ -184,7 +184,7 @@ impl Classes<'_> {
 
     /// Two constraints of a class that no type satisfies.
     fn of_pair(&self, trial: &mut Trial, a: Need, b: Need) -> Option<String> {
-        if std::ptr::eq(a.spec.ty, b.spec.ty) {
+        if a.spec.ty.summary == b.spec.ty.summary {
             return None;
         }
         let (of_a, of_b) = (trial.choices(a.spec.ty), trial.choices(b.spec.ty));
