@@ -135,7 +135,8 @@ fn hostile_inputs_end_in_output_or_an_error_with_a_place() {
     let mut cases: Vec<(&str, &str, Vec<u8>)> =
         text.chain(bytes()).map(|(name, input)| ("fast", name, input)).collect();
     let small = cases.iter().filter(|case| case.2.len() <= SMALL);
-    cases.extend(small.map(|(_, name, input)| ("grammar", *name, input.clone())).collect::<Vec<_>>());
+    let small: Vec<_> = small.map(|(_, name, input)| ("grammar", *name, input.clone())).collect();
+    cases.extend(small);
     let mut count = 0;
     for (reader, name, input) in cases {
         let path = folder.path().join(format!("{name}.mlir")).display().to_string();
