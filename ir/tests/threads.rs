@@ -28,7 +28,7 @@ fn functions(first: impl Fn(usize) -> String) -> String {
 /// Parses a text with `threads` threads; the error is the rendered diagnostics.
 fn read(text: &str, threads: usize) -> Result<Module, String> {
     let ctx = Context::new(&[&T]);
-    let options = ParseOptions { allow_unregistered: true, threads };
+    let options = ParseOptions { allow_unregistered: true, threads, ..ParseOptions::default() };
     parse_module(&ctx, "t", text.to_owned(), options)
         .map_err(|errors| errors.iter().map(|d| d.render(&ctx)).collect::<String>())
 }

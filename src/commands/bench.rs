@@ -1,6 +1,6 @@
 //! `gradus bench`: times a program.
 
-use super::model::{dim_arg, open};
+use super::model::{load_args, open};
 use super::ready;
 use super::run::{cut, pairs, read_inputs, statistics};
 use crate::io::{report, write};
@@ -41,7 +41,7 @@ fn command(tool: &Tool) -> Command {
                 .help("Print how long each op takes; ops that are one kernel are listed as the last of them"),
         )
         .args(target_args(tool))
-        .args(dim_arg())
+        .args(load_args())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use super::check_rules;
 use super::comparison::{number, option_args, options};
-use super::model::{dim_arg, load};
+use super::model::{load, load_args};
 use super::rules::rules_arg;
 use crate::io::report;
 use crate::pass_flags::{self, flag};
@@ -45,7 +45,7 @@ fn command(tool: &Tool) -> Command {
         ))
         .arg(number("instances", format!("Number of instances of its left side on which each rule is checked [default: {}]", RuleOptions::default().instances)))
         .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
-        .args(dim_arg())
+        .args(load_args())
         .arg(
             Arg::new("reproducer")
                 .long("reproducer")

@@ -1,6 +1,6 @@
 //! `gradus compile`: compiles a program for a target into one file.
 
-use super::model::{dim_arg, load};
+use super::model::{load, load_args};
 use crate::io::write;
 use crate::target::{compile, context, target_args};
 use crate::{Failure, Streams, Subcommand, Tool, pass_flags, print_flags};
@@ -23,7 +23,7 @@ fn command(tool: &Tool) -> Command {
         .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
         .arg(Arg::new("output").short('o').value_name("FILE").required(true).help("The compiled program"))
         .args(target_args(tool).map(with_default))
-        .args(dim_arg())
+        .args(load_args())
         .args(pass_flags::dump_arguments(tool))
         .args(print_flags::arguments())
 }

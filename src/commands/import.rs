@@ -1,6 +1,6 @@
 //! `gradus import`: prints an ONNX model as IR.
 
-use super::model::{dim_arg, load};
+use super::model::{load, load_args};
 use crate::io::{self, report, write};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -21,7 +21,7 @@ fn command(_: &Tool) -> Command {
         )
         .arg(Arg::new("FILE").required(true).help("The model"))
         .arg(Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"))
-        .args(dim_arg())
+        .args(load_args())
         .arg(
             Arg::new("check")
                 .long("check")

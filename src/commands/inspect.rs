@@ -4,7 +4,7 @@ mod cells;
 mod picture;
 mod summary;
 
-use super::model::{dim_arg, open};
+use super::model::{load_args, open};
 use crate::io::write;
 use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
@@ -32,7 +32,7 @@ fn command(tool: &Tool) -> Command {
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
         .arg(option("svg", "FILE", "Draw the buffer of that op, and what a row reads in it"))
         .args(target_args(tool))
-        .args(dim_arg())
+        .args(load_args())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {

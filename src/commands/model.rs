@@ -6,7 +6,7 @@ use crate::io::{parse, report, text};
 use crate::{Failure, Streams, Tool, target};
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_ir::pass::IrPrinting;
-use gradus_ir::{Context, Module, ParseOptions, verify};
+use gradus_ir::{Context, Module, ParseOptions, Reader, verify};
 #[cfg(feature = "onnx")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, import};
 #[cfg(feature = "cpu")]
@@ -15,11 +15,26 @@ use gradus_targets::Target;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns the argument `--dim batch=4`, where ONNX models are read.
-pub fn dim_arg() -> Option<Arg> {
+/// Returns the arguments of reading programs: `--reader`, and `--dim batch=4` where ONNX models are read.
+pub fn load_args() -> impl Iterator<Item = Arg> {
+    let reader = Arg::new("reader")
+        .long("reader")
+        .value_name("NAME")
+        .value_parser(["fast", "grammar"])
+        .default_value("fast")
+        .hide_default_value(true)
+        .help("How text is read: fast, or by the rules of the grammar alone, which is slow and gives the same result");
     let help = "Set a dimension parameter of an ONNX model, such as batch=1; others stay dynamic";
     let dim = || Arg::new("dim").long("dim").value_name("NAME=N").action(ArgAction::Append).help(help);
-    cfg!(feature = "onnx").then(dim)
+    [reader].into_iter().chain(cfg!(feature = "onnx").then(dim))
+}
+
+/// Returns the reader that `--reader` names.
+pub fn reader(matches: &ArgMatches) -> Reader {
+    match matches.get_one::<String>("reader").is_some_and(|name| name == "grammar") {
+        true => Reader::Grammar,
+        false => Reader::Fast,
+    }
 }
 
 /// Format of an input file.
@@ -78,7 +93,10 @@ pub fn load(
     streams: &mut Streams<'_>,
 ) -> Result<Module, Failure> {
     let m = match Format::of(path) {
-        Format::Text => parse(ctx, &text(path, streams)?, parse_options, streams)?,
+        Format::Text => {
+            let options = ParseOptions { reader: reader(matches), ..parse_options };
+            parse(ctx, &text(path, streams)?, options, streams)?
+        }
         #[cfg(feature = "cpu")]
         Format::Compiled => read_compiled(ctx, path, streams)?,
         #[cfg(feature = "onnx")]

@@ -1,6 +1,6 @@
 //! `gradus opt`: parse, verify, run passes, print.
 
-use super::model::{dim_arg, is_model, load};
+use super::model::{is_model, load, load_args, reader};
 use super::rules::{self, rules_arg};
 use crate::io::Chunk;
 use crate::io::{self, Shared, report, write};
@@ -44,7 +44,7 @@ fn command(tool: &Tool) -> Command {
              mlir-opt --mlir-print-op-generic a.mlir | gradus opt - --allow-unregistered-dialect",
         )
         .args(general)
-        .args(dim_arg())
+        .args(load_args())
         .args(check_arg())
         .args(split::args())
         .args(pass_flags::pass_arguments(tool))
@@ -152,7 +152,8 @@ impl Job<'_> {
     /// Parses and verifies the input.
     fn read(&self, streams: &mut Streams<'_>) -> Result<Module, Failure> {
         let threads = self.threads();
-        let options = ParseOptions { allow_unregistered: self.flag("allow-unregistered-dialect"), threads };
+        let allow_unregistered = self.flag("allow-unregistered-dialect");
+        let options = ParseOptions { allow_unregistered, threads, reader: reader(self.matches) };
         let m = match self.flag("no-implicit-module") {
             _ if is_model(&self.program.name) => {
                 return load(&self.ctx, &self.program.name, self.matches, options, streams);

@@ -2,7 +2,7 @@
 
 mod show;
 
-use super::model::{dim_arg, open};
+use super::model::{load_args, open};
 use super::ready;
 use crate::io::report;
 use crate::progress;
@@ -46,7 +46,7 @@ fn command(tool: &Tool) -> Command {
         .arg(Arg::new("stats").long("stats").action(ArgAction::SetTrue).help("Print statistics of the run, such as memory or simulated cycles"))
         .args(ready::arguments())
         .args(target_args(tool))
-        .args(dim_arg())
+        .args(load_args())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {

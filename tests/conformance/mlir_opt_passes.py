@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """How many ops a pass leaves, ours beside mlir-opt's, over the valid programs of the MLIR corpus.
 
-    mlir_opt_passes.py GRADUS MLIR_OPT CORPUS [--pass NAME]... [--dialects A,B,...] [-v]
+    mlir_opt_passes.py GRADUS MLIR_OPT CORPUS [--pass NAME]... [--dialects A,B,...] [-v] [--check]
 
 GRADUS and MLIR_OPT are the two commands, CORPUS is the unpacked `mlir-dev.tar.gz`. Without --pass: all passes that both
 have. A program counts when all its dialects are in the list. -v names the programs with more ops than mlir-opt leaves, and
-those that fail here and not there, with what is more and what is less. Exits with 1 when there are any."""
+those that fail here and not there, with what is more and what is less. Exits with 1 when there are any.
+
+--check runs the passes in mlir-opt only, pipelines such as 'func.func(affine-loop-unroll)' too, and compares each program
+with mlir-opt's output by `gradus check`; it names the programs whose meaning differs."""
 import argparse
 import collections
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 DIALECTS = "affine,arith,builtin,cf,func,graph,math,memref,scf,tensor,ub"
@@ -30,18 +34,20 @@ def main():
     parser.add_argument("--pass", dest="passes", action="append")
     parser.add_argument("--dialects", default=DIALECTS)
     parser.add_argument("-v", dest="verbose", action="store_true")
+    parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     cases = programs(args.corpus, set(args.dialects.split(",")))
     print(f"{len(cases)} programs")
     worse = 0
+    how = check if args.check else compare
     for name in args.passes or PASSES:
         with ThreadPoolExecutor() as pool:
-            results = list(pool.map(lambda case: compare(args, name, case), cases))
+            results = list(pool.map(lambda case: how(args, name, case), cases))
         counts = collections.Counter(kind for kind, _ in results)
         print(f"{name}:", ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items())), flush=True)
-        bad = [(case.stem, text) for case, (kind, text) in zip(cases, results) if kind in ("more ops", "fails here")]
+        bad = [(case.stem, text) for case, (kind, text) in zip(cases, results) if kind in ("more ops", "fails here", "wrong")]
         worse += len(bad)
-        for case, text in bad if args.verbose else []:
+        for case, text in bad if args.verbose or args.check else []:
             print(f"  {case}: {text}")
     sys.exit(1 if worse else 0)
 
@@ -69,6 +75,21 @@ def compare(args, name, case):
     kind = "more ops" if more > less else "fewer ops" if more < less else "same number of ops"
     names = lambda counter: {op.decode(): n for op, n in counter.items()}
     return kind, f"{more} instead of {less}: more {names(have - want)}, less {names(want - have)}"
+
+
+def check(args, name, case):
+    """Whether mlir-opt's output has the meaning of the program, and the function whose meaning differs."""
+    flags = ["--allow-unregistered-dialect", "--mlir-print-op-generic", f"--pass-pipeline=builtin.module({name})"]
+    output, _ = run([args.mlir_opt, *flags, str(case)])
+    if output is None:
+        return "fails in mlir-opt", ""
+    with tempfile.NamedTemporaryFile(suffix=".mlir") as after:
+        after.write(output)
+        after.flush()
+        told, error = run([args.gradus, "check", "--allow-unregistered-dialect", str(case), after.name])
+    if told is not None:
+        return "not different", ""
+    return ("wrong", error) if "different meaning" in error else ("not checked", error)
 
 
 def run(command):

@@ -1,11 +1,16 @@
 //! A text cursor for the lexical level: blanks, comments, words and balanced brackets.
 
+use super::options::Reader;
+use super::type_attr_parser::{Rule, bracketed_len, token_len};
+
 /// A cursor that moves over a text from left to right. Positions are byte offsets.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     /// Offset of the next byte.
     pub(crate) pos: usize,
+    /// Whether tokens are found by the rules of the grammar, not by hand.
+    by_grammar: bool,
 }
 
 /// The byte classes of bracket matching.
@@ -44,7 +49,12 @@ const fn is_word_byte(b: u8) -> bool {
 impl<'a> Cursor<'a> {
     /// Creates a cursor at the start of `text`.
     pub(crate) fn new(text: &'a str) -> Self {
-        Cursor { text, pos: 0 }
+        Cursor { text, pos: 0, by_grammar: false }
+    }
+
+    /// Creates a cursor at the start of `text` for a reader.
+    pub(crate) fn of_reader(text: &'a str, reader: Reader) -> Self {
+        Cursor { text, pos: 0, by_grammar: reader == Reader::Grammar }
     }
 
     /// Returns the whole text.
@@ -54,7 +64,7 @@ impl<'a> Cursor<'a> {
 
     /// Returns a cursor at the same offset of `text`, a longer or shorter prefix of the same file.
     pub(crate) fn within(&self, text: &'a str) -> Self {
-        Cursor { text, pos: self.pos }
+        Cursor { text, ..*self }
     }
 
     /// Returns the text from `start` to the current position.
@@ -97,6 +107,10 @@ impl<'a> Cursor<'a> {
 
     #[inline(never)]
     fn skip_blanks(&mut self) {
+        if self.by_grammar {
+            self.token(Rule::space_token);
+            return;
+        }
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.pos) {
@@ -114,6 +128,23 @@ impl<'a> Cursor<'a> {
         self.peek()
     }
 
+    /// Moves to the end of the line, or to the end of the last region that opens on it.
+    pub(crate) fn skip_line_and_regions(&mut self) {
+        while !self.at_end() && self.peek() != b'\n' {
+            let skipped = match self.peek() {
+                b'"' => self.skip_string(),
+                b'{' => self.skip_balanced(),
+                _ => false,
+            };
+            if self.rest().starts_with("//") {
+                return self.skip_line();
+            }
+            if !skipped {
+                self.pos += self.rest().chars().next().map_or(0, char::len_utf8);
+            }
+        }
+    }
+
     /// Moves to the end of the line.
     pub(crate) fn skip_line(&mut self) {
         self.pos = memchr::memchr(b'\n', &self.text.as_bytes()[self.pos..]).map_or(self.text.len(), |i| self.pos + i);
@@ -124,15 +155,31 @@ impl<'a> Cursor<'a> {
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         self.skip_space();
         let found = self.text.as_bytes().get(self.pos..).is_some_and(|rest| rest.starts_with(token.as_bytes()));
+        if found && self.by_grammar && self.clone().token(Rule::punctuation).len() > token.len() {
+            return false;
+        }
         if found {
             self.pos += token.len();
         }
         found
     }
 
+    /// Consumes the token that a rule of the grammar finds here; empty if there is none.
+    #[cold]
+    fn token(&mut self, rule: Rule) -> &'a str {
+        let start = self.pos;
+        self.pos += token_len(rule, self.rest());
+        self.since(start)
+    }
+
     /// Consumes `word` if it is next, after blanks, and not the prefix of a longer word.
     pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         self.skip_space();
+        if self.by_grammar {
+            let found = self.clone().token(Rule::ident) == word;
+            self.pos += if found { word.len() } else { 0 };
+            return found;
+        }
         let found = self.rest().starts_with(word)
             && !self.text.as_bytes().get(self.pos + word.len()).is_some_and(|&b| is_word_byte(b));
         if found {
@@ -161,6 +208,9 @@ impl<'a> Cursor<'a> {
     /// Consumes a bare identifier (`[A-Za-z_][A-Za-z0-9_$.]*`); empty if there is none. Blanks are not skipped.
     #[inline]
     pub(crate) fn word(&mut self) -> &'a str {
+        if self.by_grammar {
+            return self.token(Rule::ident);
+        }
         let start = self.pos;
         if self.peek().is_ascii_alphabetic() || self.peek() == b'_' {
             self.skip_word_bytes();
@@ -172,6 +222,9 @@ impl<'a> Cursor<'a> {
     /// there is none.
     #[inline]
     pub(crate) fn suffix_id(&mut self) -> &'a str {
+        if self.by_grammar {
+            return self.token(Rule::suffix_token);
+        }
         let (bytes, start) = (self.text.as_bytes(), self.pos);
         let mut at = start;
         if bytes.get(at).is_some_and(u8::is_ascii_digit) {
@@ -189,6 +242,9 @@ impl<'a> Cursor<'a> {
 
     /// Consumes decimal digits; empty if there are none.
     pub(crate) fn digits(&mut self) -> &'a str {
+        if self.by_grammar {
+            return self.token(Rule::digits);
+        }
         let start = self.pos;
         while self.peek().is_ascii_digit() {
             self.pos += 1;
@@ -198,6 +254,9 @@ impl<'a> Cursor<'a> {
 
     /// Consumes an unsigned number, decimal or hexadecimal; empty if there is none.
     pub(crate) fn number(&mut self) -> &'a str {
+        if self.by_grammar {
+            return self.token(Rule::number);
+        }
         let start = self.pos;
         if !self.peek().is_ascii_digit() {
             return "";
@@ -221,6 +280,9 @@ impl<'a> Cursor<'a> {
 
     /// Skips the string literal that starts here. Returns `false`, without moving, if it is not closed on its line.
     pub(crate) fn skip_string(&mut self) -> bool {
+        if self.by_grammar {
+            return !self.token(Rule::string).is_empty();
+        }
         let bytes = self.text.as_bytes();
         let mut at = self.pos + 1;
         while let Some(i) = memchr::memchr3(b'"', b'\\', b'\n', &bytes[at.min(bytes.len())..]) {
@@ -230,18 +292,24 @@ impl<'a> Cursor<'a> {
                     self.pos = at + 1;
                     return true;
                 }
-                b'\\' => at += 2,
+                // A backslash does not continue a string on the next line.
+                b'\\' if bytes.get(at + 1) != Some(&b'\n') => at += 2,
                 _ => return false,
             }
         }
         false
     }
 
-    /// Skips the bracketed text that starts here, honoring strings and comments. `Err` is the offset of a bracket
-    /// without a partner.
+    /// Skips the bracketed text that starts here, honoring strings and comments. Returns `false`, without moving, if
+    /// brackets do not match.
     ///
     /// `>` only closes a `<`, so that comparisons may stand in parentheses; `->` is no bracket.
-    pub(crate) fn skip_balanced(&mut self) -> Result<(), usize> {
+    pub(crate) fn skip_balanced(&mut self) -> bool {
+        if self.by_grammar {
+            let len = bracketed_len(self.rest());
+            self.pos += len;
+            return len > 0;
+        }
         let bytes = self.text.as_bytes();
         let start = self.pos;
         let mut stack: smallvec::SmallVec<[u8; 32]> = smallvec::SmallVec::new();
@@ -252,19 +320,18 @@ impl<'a> Cursor<'a> {
                 Class::Open => stack.push(b),
                 Class::Close => {
                     if !close(&mut stack, b) {
-                        self.pos = start;
-                        return Err(at);
+                        break;
                     }
                     if stack.is_empty() {
                         self.pos = at + 1;
-                        return Ok(());
+                        return true;
                     }
                 }
                 Class::Dash => at += usize::from(bytes.get(at + 1) == Some(&b'>')),
                 Class::Quote => {
                     self.pos = at;
                     if !self.skip_string() {
-                        return Err(at);
+                        break;
                     }
                     at = self.pos - 1;
                 }
@@ -279,31 +346,30 @@ impl<'a> Cursor<'a> {
             at += 1;
         }
         self.pos = start;
-        Err(start)
+        false
     }
 
-    /// Skips a type: `!dialect.type<...>`, `(types) -> types`, `name<...>`. `Err` is the offset of the error.
-    pub(crate) fn skip_type(&mut self) -> Result<(), usize> {
+    /// Skips a type: `!dialect.type<...>`, `(types) -> types`, `name<...>`. Returns whether there is one.
+    pub(crate) fn skip_type(&mut self) -> bool {
         self.skip_space();
         match self.peek() {
             b'!' => {
                 self.pos += 1;
                 self.suffix_id();
-                if self.peek() == b'<' { self.skip_balanced() } else { Ok(()) }
+                self.peek() != b'<' || self.skip_balanced()
             }
             b'(' => {
-                self.skip_balanced()?;
-                if !self.eat("->") {
-                    return Err(self.pos);
+                if !self.skip_balanced() || !self.eat("->") {
+                    return false;
                 }
-                self.skip_space();
-                if self.peek() == b'(' && !self.is_function_type() { self.skip_balanced() } else { self.skip_type() }
+                // A function type that is a result is in parentheses.
+                if self.next_byte() == b'(' { self.skip_balanced() } else { self.skip_type() }
             }
             b if b.is_ascii_alphabetic() => {
                 self.word();
-                if self.peek() == b'<' { self.skip_balanced() } else { Ok(()) }
+                self.peek() != b'<' || self.skip_balanced()
             }
-            _ => Err(self.pos),
+            _ => false,
         }
     }
 
@@ -314,13 +380,6 @@ impl<'a> Cursor<'a> {
         let goes_on = is_word_byte(next) || matches!(next, b'-' | b'<');
         self.skip_space();
         !goes_on && self.peek() != b'-'
-    }
-
-    /// Whether the parenthesis here opens a function type that is itself a result: `->` is right-associative in `() ->
-    /// () -> ()`.
-    fn is_function_type(&self) -> bool {
-        let mut ahead = self.clone();
-        ahead.skip_balanced().is_ok() && ahead.eat("->")
     }
 }
 

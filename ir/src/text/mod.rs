@@ -3,6 +3,10 @@
 //! The skeleton of ops (names, operands, brackets), which is most of real IR, is parsed by a [cursor](cursor) without a
 //! grammar. Each distinct type, attribute, signature and location is parsed once by the pest rules ([`type_attr_parser`]) and
 //! memoized by its text.
+//!
+//! [`Reader::Grammar`] is a second reader: its cursor finds tokens by the rules of the grammar, types and attributes are
+//! parsed where they stand, by rules that also say where they end, and top-level ops in generic form are checked by the
+//! rules for ops. It shares the format engine and the making of ops with the fast reader, but no table of recent texts.
 
 mod attr_dict;
 mod cursor;
@@ -30,6 +34,7 @@ mod print_declared;
 mod print_threads;
 mod print_users;
 mod printer;
+mod readers;
 mod roundtrip;
 mod show_op;
 mod spacing;
@@ -38,10 +43,11 @@ mod visit_aliases;
 
 pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg, Values};
 pub(crate) use format_check::mistakes as format_mistakes;
-pub use options::{ParseOptions, PrintOptions};
+pub use options::{ParseOptions, PrintOptions, Reader};
 pub(crate) use param_format::mistake as params_format_mistake;
 pub use parse::{parse_module, parse_single_op, parse_source};
 pub use parser::ValueRef;
+pub use readers::disagreement;
 pub use roundtrip::{first_difference, read_again};
 pub use type_attr_parser::ParseError;
 

@@ -185,8 +185,10 @@ impl<'a> OpParser<'_, 'a> {
     /// Skips the bracketed text that comes next. Returns its byte offset and the text, brackets included.
     pub fn balanced(&mut self) -> ParseResult<(usize, &'a str)> {
         let at = self.offset();
-        self.p.cur.skip_balanced().map_err(|at| self.p.error(at, "this bracket is never closed"))?;
-        Ok((at, self.p.cur.since(at)))
+        match self.p.cur.skip_balanced() {
+            true => Ok((at, self.p.cur.since(at))),
+            false => self.error(at, "this bracket is never closed"),
+        }
     }
 
     /// Parses an attribute from a text of its own; errors are reported at `offset`.

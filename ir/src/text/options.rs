@@ -7,6 +7,19 @@ pub struct ParseOptions {
     pub allow_unregistered: bool,
     /// Number of threads for large files; 0 means one.
     pub threads: usize,
+    /// The reader.
+    pub reader: Reader,
+}
+
+/// A way of reading text. All readers accept the same texts and build the same IR.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Reader {
+    /// Tokens are found by hand, and texts that repeat are parsed once.
+    #[default]
+    Fast,
+    /// Tokens, types, attributes, locations and resources come from the rules of `grammar.pest` alone, without caches
+    /// and on one thread. Slow; the fast reader is tested against it.
+    Grammar,
 }
 
 /// Options of the printer, as mlir-opt's `--mlir-print-*`.

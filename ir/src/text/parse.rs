@@ -1,7 +1,7 @@
 //! Parsing of files, blocks and regions. Custom forms are in `format`; types and attributes in `type_attr_parser`.
 
 use super::cursor::Cursor;
-use super::options::ParseOptions;
+use super::options::{ParseOptions, Reader};
 use super::parser::{Division, Label, PResult, Parser, ValueRef};
 use super::type_attr_parser::{AliasTable, OF_ALIAS};
 use crate::attrs::AttrData;
@@ -42,7 +42,7 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
     if text.len() >= u32::MAX as usize {
         return Err(vec![Diagnostic::error(Loc::source(source, 0), "files are limited to 4 GiB")]);
     }
-    let aliases = match find_aliases(&text) {
+    let aliases = match find_aliases(&text, options.reader) {
         Ok(aliases) => aliases,
         Err((at, message, first)) => {
             let d = Diagnostic::error(Loc::source(source, at), message);
@@ -78,14 +78,14 @@ fn in_order(mut diags: Vec<Diagnostic>) -> Vec<Diagnostic> {
 
 /// Collects all definitions `#name = ...` and `!name = ...` that start a line, so that uses may precede them. An error
 /// is an offset, a message, and the offset of an earlier definition.
-fn find_aliases(text: &str) -> Result<AliasTable<'_>, (usize, String, Option<usize>)> {
+fn find_aliases(text: &str, reader: Reader) -> Result<AliasTable<'_>, (usize, String, Option<usize>)> {
     let mut table = AliasTable::default();
     for sigil in memchr::memchr2_iter(b'#', b'!', text.as_bytes()) {
         let line = text[..sigil].trim_end_matches([' ', '\t']);
         if !line.is_empty() && !line.ends_with('\n') {
             continue;
         }
-        let mut cur = Cursor::new(text);
+        let mut cur = Cursor::of_reader(text, reader);
         cur.pos = sigil;
         if let Some(name) = alias_head(&mut cur) {
             let at = cur.pos;
@@ -160,14 +160,11 @@ impl<'a> Parser<'a> {
                 Ok(true)
             }
             b'{' if self.cur.rest().starts_with("{-#") => {
-                let start = self.cur.pos;
-                let Some(len) = self.cur.rest().find("#-}") else {
-                    return Err(self.error(start, "the resource section is not closed"));
-                };
-                self.cur.pos += len + 3;
-                let resources =
-                    self.type_attrs.resources(self.cur.since(start)).map_err(|e| self.type_attr_error(start, e))?;
-                self.m.resources = resources;
+                let by_grammar = self.by_grammar();
+                self.m.resources = self.prefix(|p, text| match by_grammar {
+                    true => p.resources_by_grammar(text),
+                    false => p.resources(text),
+                })?;
                 Ok(true)
             }
             _ => Ok(false),
@@ -187,6 +184,7 @@ impl<'a> Parser<'a> {
         let labels = std::mem::take(&mut self.labels);
         let outer = self.names.push(isolated);
         self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
         let result = stacker::maybe_grow(128 << 10, 2 << 20, || self.region_body(region, open, args));
         self.depth -= 1;
         if isolated {
@@ -368,31 +366,17 @@ impl<'a> Parser<'a> {
     }
 
     fn skip_to_op(&mut self) {
+        // What follows an error is not the grammar's affair.
+        let mut cur = Cursor::new(self.cur.text());
+        cur.pos = self.cur.pos;
         loop {
-            self.skip_line_and_regions();
-            self.cur.skip_space();
-            let next = self.cur.peek();
-            if self.cur.at_end() || matches!(next, b'%' | b'"' | b'^' | b'}') || next.is_ascii_alphabetic() {
-                return;
+            cur.skip_line_and_regions();
+            let next = cur.next_byte();
+            if cur.at_end() || matches!(next, b'%' | b'"' | b'^' | b'}') || next.is_ascii_alphabetic() {
+                break;
             }
         }
-    }
-
-    /// Moves to the end of the line, or to the end of the last region that opens on it.
-    fn skip_line_and_regions(&mut self) {
-        while !self.cur.at_end() && self.cur.peek() != b'\n' {
-            let skipped = match self.cur.peek() {
-                b'"' => self.cur.skip_string(),
-                b'{' => self.cur.skip_balanced().is_ok(),
-                _ => false,
-            };
-            if self.cur.rest().starts_with("//") {
-                return self.cur.skip_line();
-            }
-            if !skipped {
-                self.cur.pos += self.cur.rest().chars().next().map_or(0, char::len_utf8);
-            }
-        }
+        self.cur.pos = cur.pos;
     }
 
     // ---- types and attributes
@@ -414,9 +398,15 @@ impl<'a> Parser<'a> {
         if self.cur.peek() != b'{' {
             return Err(self.error(at, "expected '{'"));
         }
-        self.cur.skip_balanced().map_err(|at| self.error(at, "this bracket or string is never closed"))?;
-        let text = self.cur.since(at);
-        self.type_attrs.dict(text).map_err(|e| self.type_attr_error(at, e))
+        if !self.by_grammar()
+            && self.cur.skip_balanced()
+            && let Ok(dict) = self.type_attrs.dict(self.cur.since(at))
+        {
+            return Ok(dict);
+        }
+        // The grammar determines where the dictionary ends, the error message and its offset.
+        self.cur.pos = at;
+        self.prefix(|p, text| p.dict_prefix(text))
     }
 
     /// Parses `loc(...)`, if it is next.
@@ -425,14 +415,19 @@ impl<'a> Parser<'a> {
         if self.cur.peek() != b'l' || !self.cur.eat_word("loc") {
             return Ok(None);
         }
+        let start = self.cur.pos - "loc".len();
         self.cur.skip_space();
         let at = self.cur.pos;
         if self.cur.peek() != b'(' {
             return Err(self.error(at, "expected '(' after loc"));
         }
-        self.cur.skip_balanced().map_err(|at| self.error(at, "expected ')' in location"))?;
-        let text = &self.cur.text()[at + 1..self.cur.pos - 1];
-        let attr = self.type_attrs.loc(text).map_err(|e| self.type_attr_error(at + 1, e))?;
-        Ok(Some(Loc::attr(attr)))
+        if !self.by_grammar()
+            && self.cur.skip_balanced()
+            && let Ok(attr) = self.type_attrs.loc(&self.cur.text()[at + 1..self.cur.pos - 1])
+        {
+            return Ok(Some(Loc::attr(attr)));
+        }
+        self.cur.pos = start;
+        self.prefix(|p, text| p.loc_prefix(text)).map(|attr| Some(Loc::attr(attr)))
     }
 }

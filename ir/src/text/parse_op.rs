@@ -2,7 +2,7 @@
 
 use super::parse::MAX_ERRORS;
 use super::parser::{ATTRS, Error, PROPS, PResult, ParsedOp, Parser, RECENT, ValueRef};
-use super::type_attr_parser::ParseError;
+use super::type_attr_parser::{MAX_DEPTH, ParseError, check_op};
 use crate::context::Context;
 use crate::diag::{Diagnostic, suggest};
 use crate::entity::Entity;
@@ -30,7 +30,18 @@ impl<'a> Parser<'a> {
         };
         let op = self.finish_op(parsed)?;
         self.m.append_op(block, op);
-        self.name_results(op, start, &results)
+        self.name_results(op, start, &results)?;
+        if self.by_grammar() && self.depth == 0 && self.diags.is_empty() { self.check_op(start) } else { Ok(()) }
+    }
+
+    /// Checks the top-level op that begins at `start` and ends here against the rules of the grammar for ops, which
+    /// describe the generic form.
+    fn check_op(&mut self, start: usize) -> PResult<()> {
+        let levels = 2 * std::mem::take(&mut self.deepest) as usize + MAX_DEPTH;
+        if std::mem::take(&mut self.custom_forms) > 0 {
+            return Ok(());
+        }
+        check_op(self.cur.since(start), levels).map_err(|e| self.type_attr_error(start, e))
     }
 
     /// Parses `%a, %b:2 =`.
@@ -110,8 +121,8 @@ impl<'a> Parser<'a> {
             }
             self.expect("]")?;
         }
-        if self.cur.next_byte() == b'<' && self.cur.peek_at(1) == b'{' {
-            self.cur.pos += 1;
+        if self.cur.eat("<") {
+            self.cur.skip_space();
             parsed.props = self.op_dict(name, PROPS)?;
             self.expect(">")?;
         }
@@ -140,6 +151,9 @@ impl<'a> Parser<'a> {
     fn op_dict(&mut self, name: OpName, which: usize) -> PResult<Attr> {
         let (at, slot) = (self.cur.pos, name.index() % RECENT);
         let rest = &self.cur.text().as_bytes()[at..];
+        if self.by_grammar() {
+            return self.dict();
+        }
         if let Some((text, dict)) = self.recent[slot].dict(which, rest) {
             self.cur.pos += text.len();
             return Ok(dict);
@@ -213,6 +227,9 @@ impl<'a> Parser<'a> {
 
     /// Parses the signature at `at`, the next token, of an op. Returns its index among the parsed ones.
     fn signature_index(&mut self, name: OpName, at: usize) -> PResult<usize> {
+        if self.by_grammar() {
+            return self.signature_prefix();
+        }
         let slot = name.index() % RECENT;
         let (recent, index) = self.recent[slot].signature;
         if !recent.is_empty() && self.cur.text().as_bytes()[at..].starts_with(recent.as_bytes()) {
@@ -222,11 +239,15 @@ impl<'a> Parser<'a> {
             }
             self.cur.pos = at;
         }
-        self.cur.skip_type().map_err(|at| self.error(at, "malformed function type"))?;
-        let text = self.cur.since(at);
-        let index = self.signature_of(text).map_err(|e| self.type_attr_error(at, e))?;
-        self.recent[slot].signature = (text, index);
-        Ok(index)
+        if self.cur.skip_type()
+            && let text = self.cur.since(at)
+            && let Ok(index) = self.signature_of(text)
+        {
+            self.recent[slot].signature = (text, index);
+            return Ok(index);
+        }
+        self.cur.pos = at;
+        self.signature_prefix()
     }
 
     /// Returns the index of a signature among the parsed ones. Each distinct text is parsed once.
@@ -234,10 +255,22 @@ impl<'a> Parser<'a> {
         if let Some(&known) = self.signature_index.get(text) {
             return Ok(known);
         }
-        let (inputs, results) = self.type_attrs.signature(text)?;
+        let ty = self.type_attrs.signature(text)?;
+        let index = self.add_signature(ty);
+        self.signature_index.insert(text, index);
+        Ok(index)
+    }
+
+    /// Parses the signature that comes next by the grammar, which also says where it ends. Returns its index.
+    fn signature_prefix(&mut self) -> PResult<usize> {
+        let ty = self.prefix(|p, text| p.signature_prefix(text))?;
+        Ok(self.add_signature(ty))
+    }
+
+    fn add_signature(&mut self, ty: Type) -> usize {
+        let (inputs, results) = self.ctx.function_parts(ty).unwrap_or_default();
         self.signatures.push((inputs.into(), results.into()));
-        self.signature_index.insert(text, self.signatures.len() - 1);
-        Ok(self.signatures.len() - 1)
+        self.signatures.len() - 1
     }
 
     /// Returns the key of an op name, which is checked once per spelling.
@@ -282,6 +315,7 @@ impl<'a> Parser<'a> {
         };
         let info = self.ctx.op_info(name).expect("only registered ops have custom forms");
         let mut parsed = ParsedOp::new(name, start);
+        self.custom_forms += 1;
         let deeper = !info.default_dialect.is_empty();
         if deeper {
             self.default_dialects.push(info.default_dialect);

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::names::Names;
-use super::options::ParseOptions;
+use super::options::{ParseOptions, Reader};
 use super::type_attr_parser::{AliasTable, ParseError, TypeAttrParser};
 use crate::context::Context;
 use crate::diag::Diagnostic;
@@ -72,6 +72,9 @@ pub(crate) struct Parser<'a> {
     /// Labels of the region being parsed.
     pub(super) labels: FxHashMap<&'a str, Label>,
     pub(super) depth: u32,
+    /// Maximum nesting depth of regions, and number of custom forms, so far.
+    pub(super) deepest: u32,
+    pub(super) custom_forms: usize,
     pub(super) division: Division,
     pub(super) op_names: FxHashMap<&'a str, OpName>,
     /// The signatures that were read, and their places by text.
@@ -163,8 +166,8 @@ impl<'a> Parser<'a> {
         Parser {
             ctx,
             m: Module::new(ctx.clone()),
-            cur: Cursor::new(text),
-            type_attrs: TypeAttrParser::new(ctx, aliases),
+            cur: Cursor::of_reader(text, options.reader),
+            type_attrs: TypeAttrParser::of_reader(ctx, aliases, options.reader),
             names: Names::new(text.len()),
             aliases,
             source,
@@ -172,7 +175,13 @@ impl<'a> Parser<'a> {
             diags: Vec::new(),
             labels: FxHashMap::default(),
             depth: 0,
-            division: if options.threads > 1 { Division::Open } else { Division::Never },
+            deepest: 0,
+            custom_forms: 0,
+            division: if options.threads > 1 && options.reader == Reader::Fast {
+                Division::Open
+            } else {
+                Division::Never
+            },
             op_names: FxHashMap::default(),
             signatures: Vec::new(),
             signature_index: FxHashMap::default(),
@@ -205,6 +214,23 @@ impl<'a> Parser<'a> {
     pub(crate) fn missing_word(&mut self, word: &str) -> Error {
         self.cur.skip_space();
         Box::new(Diagnostic::error(self.place(self.cur.pos), format!("expected '{word}'")))
+    }
+
+    /// Whether everything is read by the rules of the grammar.
+    pub(super) fn by_grammar(&self) -> bool {
+        self.options.reader == Reader::Grammar
+    }
+
+    /// Parses what begins at the next token by a rule of the grammar, which says where it ends.
+    pub(super) fn prefix<T>(
+        &mut self,
+        parse: impl FnOnce(&mut TypeAttrParser<'a>, &'a str) -> Result<(T, usize), ParseError>,
+    ) -> PResult<T> {
+        self.cur.skip_space();
+        let at = self.cur.pos;
+        let (value, len) = parse(&mut self.type_attrs, self.cur.rest()).map_err(|e| self.type_attr_error(at, e))?;
+        self.cur.pos += len;
+        Ok(value)
     }
 
     pub(crate) fn place(&self, offset: usize) -> Loc {

@@ -28,17 +28,19 @@ mod types;
 pub(crate) use super::print_attr::symbol_name;
 pub(crate) use aliases::{AliasTable, OF_ALIAS};
 pub(crate) use declared::{begins, eat};
+pub(crate) use grammar::{Rule, bracketed_len, check_op, token_len};
 pub(crate) use hex::push_hex;
 pub(crate) use int::{int_from_bytes, push_i64, push_int};
 pub(crate) use resources::print_resources;
 pub(crate) use strings::unescape_lenient as unescape;
 
+use super::options::Reader;
 use crate::attrs::AttrData;
 use crate::context::Context;
 use crate::entity::Entity;
 use crate::intern::{Attr, Type};
 use crate::module::Resources;
-use grammar::{Grammar, Rule};
+use grammar::Grammar;
 use pest::Parser;
 use pest::iterators::Pair;
 use rustc_hash::FxHashMap;
@@ -60,6 +62,11 @@ const STACK: usize = 32 << 20;
 /// Maximum stack in bytes that pest and the conversion use per bracket level, and without any.
 const STACK_PER_LEVEL: usize = 48 << 10;
 const STACK_BASE: usize = 160 << 10;
+
+/// Returns the maximum stack in bytes for a text with brackets nested `depth` deep.
+fn stack_of(depth: usize) -> usize {
+    STACK_BASE + depth * STACK_PER_LEVEL
+}
 
 /// An error in the text of a type or attribute.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -129,12 +136,19 @@ pub(crate) struct TypeAttrParser<'a> {
     fused_parts: u64,
     /// Indices of the aliases whose definitions are being parsed.
     resolving: Vec<usize>,
+    reader: Reader,
 }
 
 impl<'a> TypeAttrParser<'a> {
     /// Creates a parser of texts that may use `aliases`.
     pub(crate) fn new(ctx: &'a Context, aliases: &'a AliasTable<'a>) -> TypeAttrParser<'a> {
+        TypeAttrParser::of_reader(ctx, aliases, Reader::Fast)
+    }
+
+    /// Creates the parser of a reader.
+    pub(crate) fn of_reader(ctx: &'a Context, aliases: &'a AliasTable<'a>, reader: Reader) -> TypeAttrParser<'a> {
         TypeAttrParser {
+            reader,
             ctx,
             aliases,
             memo: Default::default(),
@@ -171,15 +185,8 @@ impl<'a> TypeAttrParser<'a> {
     }
 
     /// Parses a function type, `(i32, f32) -> i1`.
-    pub(crate) fn signature_type(&mut self, text: &str) -> Result<Type> {
+    pub(crate) fn signature(&mut self, text: &str) -> Result<Type> {
         self.remember(Kind::Signature, text, |p| p.whole(Rule::whole_signature, text, Self::type_pair))
-    }
-
-    /// Parses a function type and returns its inputs and results.
-    pub(crate) fn signature(&mut self, text: &str) -> Result<(Vec<Type>, Vec<Type>)> {
-        let ty = self.signature_type(text)?;
-        let (inputs, results) = self.ctx.function_parts(ty).unwrap_or_default();
-        Ok((inputs.to_vec(), results.to_vec()))
     }
 
     /// Parses the location inside `loc(...)`.
@@ -187,10 +194,16 @@ impl<'a> TypeAttrParser<'a> {
         self.remember(Kind::Loc, text, |p| p.whole(Rule::whole_loc, text, Self::loc_pair))
     }
 
-    /// Parses the resource section `{-# ... #-}`.
-    pub(crate) fn resources(&mut self, text: &str) -> Result<Resources> {
+    /// Parses the resource section `{-# ... #-}` at the start of a text. Returns it and its length in bytes.
+    pub(crate) fn resources(&mut self, text: &str) -> Result<(Resources, usize)> {
         // Parsed by hand: a blob is one token of many megabytes, which pest would copy and scan several times.
         resources::parse(text)
+    }
+
+    /// Does the same by the rules of the grammar.
+    pub(crate) fn resources_by_grammar(&mut self, text: &str) -> Result<(Resources, usize)> {
+        // Of what the grammar rejects, the parser by hand says what is wrong.
+        resources::parse_by_grammar(text).map_err(|error| resources::parse(text).err().unwrap_or(error))
     }
 
     /// Parses the type at the start of a text. Returns it and its length in bytes.
@@ -201,6 +214,21 @@ impl<'a> TypeAttrParser<'a> {
     /// Parses the attribute at the start of a text. Returns it and its length in bytes.
     pub(crate) fn attr_prefix(&mut self, text: &str) -> Result<(Attr, usize)> {
         self.prefix(Kind::Attr, Rule::attr_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
+    }
+
+    /// Parses the dictionary at the start of a text. Returns it and its length in bytes.
+    pub(crate) fn dict_prefix(&mut self, text: &str) -> Result<(Attr, usize)> {
+        self.prefix(Kind::Attr, Rule::dict_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
+    }
+
+    /// Parses the function type at the start of a text. Returns it and its length in bytes.
+    pub(crate) fn signature_prefix(&mut self, text: &str) -> Result<(Type, usize)> {
+        self.prefix(Kind::Signature, Rule::signature_prefix, text, Self::type_pair)
+    }
+
+    /// Parses `loc(...)` at the start of a text. Returns the location and the length of its text in bytes.
+    pub(crate) fn loc_prefix(&mut self, text: &str) -> Result<(Attr, usize)> {
+        self.prefix(Kind::Loc, Rule::loc_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
     }
 
     /// Parses the value at the start of a text, from windows of doubling length: the cost is linear in the length of
@@ -255,7 +283,7 @@ impl<'a> TypeAttrParser<'a> {
     }
 
     fn recall<K: Entity>(&mut self, kind: Kind, text: &str) -> Option<K> {
-        if text.len() > MAX_MEMO_LEN {
+        if text.len() > MAX_MEMO_LEN || self.reader == Reader::Grammar {
             return None;
         }
         let memo = self.memo[kind as usize].get(text)?;
@@ -304,7 +332,7 @@ impl<'a> TypeAttrParser<'a> {
     ) -> Result<T> {
         let src = Source::new(text)?;
         let depth = src.depth;
-        let result = stacker::maybe_grow(STACK_BASE + depth * STACK_PER_LEVEL, STACK, || {
+        let result = src.with_stack(|| {
             let pairs = Grammar::parse(rule, &src.text).map_err(|error| grammar::explain(&src, &error))?;
             convert(self, &src, pairs)
         });

@@ -6,6 +6,7 @@ use crate::diag::hint;
 use crate::intern::{Attr, Type};
 use crate::parametric::{AttrInfo, ParamError, Parametric, TypeInfo};
 use crate::text::cursor::Cursor;
+use crate::text::options::Reader;
 use crate::text::param_format::ParamElem;
 
 /// Beginnings of messages that do not name the parameter.
@@ -154,14 +155,17 @@ impl TypeAttrParser<'_> {
         cur.skip_space();
         let at = cur.pos;
         let from = |e: ParseError| ParseError { offset: at + e.offset, ..e };
-        if cur.skip_type().is_err() {
-            // The grammar determines the error message and its offset.
-            cur.pos = at;
-            let (ty, used) = self.ty_prefix(cur.rest()).map_err(from)?;
-            cur.pos += used;
+        if self.reader == Reader::Fast
+            && cur.skip_type()
+            && let Ok(ty) = self.ty(cur.since(at))
+        {
             return Ok(ty);
         }
-        self.ty(cur.since(at)).map_err(from)
+        // The grammar determines where the type ends, the error message and its offset.
+        cur.pos = at;
+        let (ty, used) = self.ty_prefix(cur.rest()).map_err(from)?;
+        cur.pos += used;
+        Ok(ty)
     }
 
     /// Parses an attribute at the cursor, with its type if it has one.
@@ -282,6 +286,8 @@ fn bracketed<'a>(cur: &mut Cursor<'a>, open: u8) -> Result<&'a str> {
     if cur.peek() != open {
         return Err(ParseError::new(at, format!("expected '{}'", open as char)));
     }
-    cur.skip_balanced().map_err(|at| ParseError::new(at, "this bracket is never closed"))?;
-    Ok(cur.since(at))
+    match cur.skip_balanced() {
+        true => Ok(cur.since(at)),
+        false => Err(ParseError::new(at, "this bracket is never closed")),
+    }
 }

@@ -9,6 +9,7 @@ use crate::diag::hint;
 use crate::entity::Entity;
 use crate::intern::{Attr, Type};
 use crate::text::cursor::Cursor;
+use crate::text::options::Reader;
 use crate::types::TypeData;
 
 /// The parts of a dialect type or attribute after its sigil.
@@ -47,8 +48,8 @@ impl<'s> Name<'s> {
     }
 
     /// Returns a cursor after the mnemonic, in the whole text without the bracket of `#dialect<rest>`.
-    fn params<'n>(&self, name: &'n str) -> Cursor<'n> {
-        let mut cur = Cursor::new(&name[..self.at + self.body.len()]);
+    fn params<'n>(&self, name: &'n str, reader: Reader) -> Cursor<'n> {
+        let mut cur = Cursor::of_reader(&name[..self.at + self.body.len()], reader);
         cur.pos = self.at + self.mnemonic().len();
         cur
     }
@@ -91,7 +92,7 @@ impl TypeAttrParser<'_> {
         check_namespace(&parts, offset)?;
         let types = self.ctx.dialect(parts.dialect).map_or(&[][..], |dialect| dialect.types);
         if let Some(info) = types.iter().find(|info| info.decl.mnemonic() == parts.mnemonic()) {
-            return whole(&mut parts.params(name), offset, |cur| self.declared_type(cur, info));
+            return whole(&mut parts.params(name, self.reader), offset, |cur| self.declared_type(cur, info));
         }
         parts.unknown("type", offset, &types.iter().map(|info| info.decl.mnemonic()).collect::<Vec<_>>())?;
         let body = self.pieces(parts.body, offset + parts.at)?;
@@ -107,7 +108,7 @@ impl TypeAttrParser<'_> {
         let dialect = self.ctx.dialect(parts.dialect);
         let attrs = dialect.map_or(&[][..], |dialect| dialect.attrs);
         if let Some(info) = attrs.iter().find(|info| info.decl.mnemonic() == parts.mnemonic()) {
-            return whole(&mut parts.params(name), offset, |cur| self.declared_attr(cur, info, ty));
+            return whole(&mut parts.params(name, self.reader), offset, |cur| self.declared_attr(cur, info, ty));
         }
         let enums = dialect.map_or(&[][..], |dialect| dialect.enums).iter().filter_map(|kind| kind.mnemonic());
         let known: Vec<&str> = enums.collect();

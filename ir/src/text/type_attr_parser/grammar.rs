@@ -1,8 +1,9 @@
 //! The parser that pest generates from `grammar.pest`, and its error messages.
 #![allow(unreachable_pub, missing_docs, reason = "the generated code is what it is")]
 
-use super::ParseError;
-use super::source::{Source, string_end};
+use super::source::{Source, string_end, window};
+use super::{ParseError, stack_of};
+use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
 #[derive(pest_derive::Parser)]
@@ -86,9 +87,40 @@ fn describe(rule: Rule) -> &'static str {
     }
 }
 
-/// Checks a whole file against the grammar's rules for files, which the parser itself does not use.
+/// Returns the length in bytes of the token that a rule without recursion finds at the start of a text; 0 if there is
+/// none.
+pub(crate) fn token_len(rule: Rule, text: &str) -> usize {
+    let pair = Grammar::parse(rule, text).ok().and_then(|mut pairs| pairs.next());
+    pair.map_or(0, |pair| pair.as_span().end())
+}
+
+/// Returns the length in bytes of the bracketed text at the start of a text; 0 if there is none, or if it is nested too
+/// deep.
+pub(crate) fn bracketed_len(text: &str) -> usize {
+    let mut at_least = 64;
+    loop {
+        let (window, is_all) = window(text, at_least);
+        let src = Source::new(&text[..window]);
+        match src.map_or(0, |src| src.with_stack(|| token_len(Rule::bracketed, &text[..window]))) {
+            0 if !is_all => at_least = window * 2,
+            len => return len,
+        }
+    }
+}
+
+/// Checks an op in generic form, with its regions, against the rules for ops. `depth` is the nesting depth of brackets.
+/// The error is at a byte offset.
+pub(crate) fn check_op(text: &str, depth: usize) -> Result<(), ParseError> {
+    let run = || Grammar::parse(Rule::whole_op, text).map(drop);
+    let result = stacker::maybe_grow(stack_of(depth), stack_of(depth), run);
+    result.map_err(|error| {
+        let (InputLocation::Pos(at) | InputLocation::Span((at, _))) = error.location;
+        ParseError::new(at, "the grammar has no such op here")
+    })
+}
+
+/// Checks a whole file in generic form against the rules for files.
 #[cfg(test)]
 pub(crate) fn check_file(text: &str) -> Result<(), String> {
-    use pest::Parser;
-    stacker::grow(super::STACK, || Grammar::parse(Rule::file, text).map(|_| ()).map_err(|error| error.to_string()))
+    stacker::grow(super::STACK, || Grammar::parse(Rule::file, text).map(drop).map_err(|error| error.to_string()))
 }

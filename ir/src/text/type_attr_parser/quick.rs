@@ -113,16 +113,22 @@ impl TypeAttrParser<'_> {
         let ty = if cur.eat(":") {
             cur.skip_space();
             let at = cur.pos;
-            cur.skip_type().ok()?;
+            if !cur.skip_type() {
+                return None;
+            }
             Some(self.ty(cur.since(at)).ok()?)
         } else {
             None
         };
         self.count();
         if digits.bytes().all(|b| b.is_ascii_digit()) {
-            self.quick_int(text.parse().ok()?, ty.unwrap_or(Type::I64))
-        } else {
+            // There is no -0; the grammar reports it.
+            let value = text.parse().ok().filter(|&value| value != 0 || !text.starts_with('-'))?;
+            self.quick_int(value, ty.unwrap_or(Type::I64))
+        } else if digits.contains('.') {
             self.quick_float(text, ty.unwrap_or(Type::F64))
+        } else {
+            None
         }
     }
 
@@ -146,17 +152,19 @@ impl TypeAttrParser<'_> {
 fn value_text<'a>(cur: &mut Cursor<'a>) -> Option<&'a str> {
     let start = cur.pos;
     loop {
-        match cur.peek() {
-            b'(' | b'[' | b'{' | b'<' => cur.skip_balanced().ok()?,
-            b'"' => {
-                if !cur.skip_string() {
-                    return None;
-                }
-            }
+        let goes_on = match cur.peek() {
+            b'(' | b'[' | b'{' | b'<' => cur.skip_balanced(),
+            b'"' => cur.skip_string(),
             b',' | b'}' | b']' => return Some(cur.since(start).trim_ascii_end()),
-            b'/' => return None,
-            0 if cur.at_end() => return None,
-            _ => cur.pos += 1,
+            b'/' => false,
+            0 if cur.at_end() => false,
+            _ => {
+                cur.pos += 1;
+                true
+            }
+        };
+        if !goes_on {
+            return None;
         }
     }
 }

@@ -1,40 +1,65 @@
 //! The resource section at the end of a file: `{-# dialect_resources: {...}, external_resources: {...} #-}`.
 
-use super::source::string_end;
+use super::grammar::{Grammar, Rule, explain};
+use super::source::{Source, string_end};
 use super::strings::{name, unescape};
 use super::{ParseError, Result, hex, push_hex};
 use crate::module::{Resource, Resources};
 use bytes::Bytes;
 use indexmap::IndexMap;
+use pest::Parser;
+use pest::iterators::{Pair, Pairs};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Parses the section, which is three levels of `key: value`.
-pub(super) fn parse(text: &str) -> Result<Resources> {
+/// Parses the section at the start of a text, which is three levels of `key: value`. Returns it and its length in bytes.
+pub(super) fn parse(text: &str) -> Result<(Resources, usize)> {
     let mut reader = ResourceParser { text, at: 0 };
     let mut sections = Resources::new();
     reader.expect("{-#")?;
-    while !reader.take("#-}") {
+    reader.list("#-}", |reader| {
         let (key, at) = reader.key("expected identifier key in file metadata dictionary")?;
-        if !matches!(&*key, "dialect_resources" | "external_resources") {
-            return Err(ParseError::new(at, format!("unknown key '{key}' in file metadata dictionary")));
-        }
+        check_section(&key, at)?;
         let groups = sections.entry(key.into_owned()).or_default();
         reader.dict(|reader| {
             let (key, _) = reader.key("expected identifier key for 'resource' entry")?;
             let entries = groups.entry(key.into_owned()).or_default();
             reader.dict(|reader| reader.entry(entries))
-        })?;
-        if !reader.take(",") {
-            reader.expect("#-}")?;
-            break;
+        })
+    })?;
+    Ok((sections, reader.at))
+}
+
+/// Does the same as [`parse`] by the rules of the grammar.
+pub(super) fn parse_by_grammar(text: &str) -> Result<(Resources, usize)> {
+    let pairs = Grammar::parse(Rule::resources_prefix, text);
+    let mut pairs = pairs.map_err(|error| explain(&Source::unlimited(text), &error))?;
+    let mut sections = Resources::new();
+    let Some(pair) = pairs.next() else { return Ok((sections, 0)) };
+    let end = pair.as_span().end();
+    for section in pair.into_inner() {
+        let (key, at, groups) = keyed(section)?;
+        check_section(&key, at)?;
+        let known = sections.entry(key.into_owned()).or_default();
+        for group in groups {
+            let (key, _, entries) = keyed(group)?;
+            let known = known.entry(key.into_owned()).or_default();
+            for entry in entries {
+                let (key, _, mut value) = keyed(entry)?;
+                let Some(value) = value.next() else { continue };
+                known.insert(key.into_owned(), resource(value.as_str(), value.as_span().start())?);
+            }
         }
     }
-    reader.skip_blank();
-    match reader.at == text.len() {
-        true => Ok(sections),
-        false => Err(ParseError::new(reader.at, "expected nothing more after the resources")),
-    }
+    Ok((sections, end))
+}
+
+/// Splits a pair `key: ...`. Returns the key, its offset, and the pairs after it.
+fn keyed(pair: Pair<'_, Rule>) -> Result<(Cow<'_, str>, usize, Pairs<'_, Rule>)> {
+    let at = pair.as_span().start();
+    let mut inner = pair.into_inner();
+    let key = inner.next().map_or("", |key| key.as_str());
+    Ok((name(key, at)?, at, inner))
 }
 
 struct ResourceParser<'s> {
@@ -46,7 +71,7 @@ impl<'s> ResourceParser<'s> {
     fn skip_blank(&mut self) {
         loop {
             let rest = &self.text[self.at..];
-            let trimmed = rest.trim_ascii_start();
+            let trimmed = rest.trim_start_matches([' ', '\t', '\n', '\r']);
             self.at += rest.len() - trimmed.len();
             if !trimmed.starts_with("//") {
                 return;
@@ -102,16 +127,23 @@ impl<'s> ResourceParser<'s> {
         &rest[..len]
     }
 
-    /// Parses comma-separated entries in braces.
-    fn dict(&mut self, mut entry: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
-        self.expect("{")?;
-        while !self.take("}") {
-            entry(self)?;
+    /// Parses comma-separated items up to and including `close`.
+    fn list(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        if self.take(close) {
+            return Ok(());
+        }
+        loop {
+            item(self)?;
             if !self.take(",") {
-                return self.expect("}");
+                return self.expect(close);
             }
         }
-        Ok(())
+    }
+
+    /// Parses comma-separated entries in braces.
+    fn dict(&mut self, entry: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.expect("{")?;
+        self.list("}", entry)
     }
 
     /// Parses `key: "0x..."`, `key: "text"` or `key: true`.
@@ -119,26 +151,34 @@ impl<'s> ResourceParser<'s> {
         let (key, _) = self.key("expected identifier key for 'resource' entry")?;
         self.skip_blank();
         let at = self.at;
-        let value = if self.text[at..].starts_with('"') {
-            let literal = self.string()?;
-            match blob(literal) {
-                Some(blob) => blob,
-                None => {
-                    let utf8 = |_| ParseError::new(at, "a resource's string must be UTF-8");
-                    let bytes = unescape(literal, at)?;
-                    Resource::Text(std::str::from_utf8(&bytes).map_err(utf8)?.into())
-                }
-            }
-        } else {
-            match self.word() {
-                "true" => Resource::Flag(true),
-                "false" => Resource::Flag(false),
-                _ => return Err(ParseError::new(at, "expected a string or boolean as the resource's value")),
-            }
-        };
-        entries.insert(key.into_owned(), value);
+        let value = if self.text[at..].starts_with('"') { self.string()? } else { self.word() };
+        entries.insert(key.into_owned(), resource(value, at)?);
         Ok(())
     }
+}
+
+/// Checks the key of a section at `offset`.
+fn check_section(key: &str, offset: usize) -> Result<()> {
+    match key {
+        "dialect_resources" | "external_resources" => Ok(()),
+        _ => Err(ParseError::new(offset, format!("unknown key '{key}' in file metadata dictionary"))),
+    }
+}
+
+/// Parses the value of an entry at `offset`: a string or a boolean.
+fn resource(text: &str, offset: usize) -> Result<Resource> {
+    match text {
+        "true" => return Ok(Resource::Flag(true)),
+        "false" => return Ok(Resource::Flag(false)),
+        _ if text.starts_with('"') => {}
+        _ => return Err(ParseError::new(offset, "expected a string or boolean as the resource's value")),
+    }
+    if let Some(blob) = blob(text) {
+        return Ok(blob);
+    }
+    let bytes = unescape(text, offset)?;
+    let utf8 = |_| ParseError::new(offset, "a resource's string must be UTF-8");
+    Ok(Resource::Text(std::str::from_utf8(&bytes).map_err(utf8)?.into()))
 }
 
 /// Parses a string of hexadecimal digits: the alignment, a power of two, in four bytes, then the data.

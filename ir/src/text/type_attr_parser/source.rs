@@ -1,6 +1,6 @@
 //! Preparation of a text for pest: measuring its nesting depth and cutting out long element lists.
 
-use super::{MAX_DEPTH, ParseError, Result};
+use super::{MAX_DEPTH, ParseError, Result, STACK, stack_of};
 use pest::RuleType;
 use pest::iterators::Pair;
 use std::borrow::Cow;
@@ -48,11 +48,16 @@ const CLASSES: [Class; 256] = {
 };
 
 impl<'s> Source<'s> {
+    /// Creates the source of a text that is parsed by rules without recursion, at its full length.
+    pub(crate) fn unlimited(full: &'s str) -> Source<'s> {
+        Source { full, text: Cow::Borrowed(full), cuts: Vec::new(), depth: 0 }
+    }
+
     /// Measures and shortens a text. Too deep nesting is an error.
     pub(crate) fn new(full: &'s str) -> Result<Source<'s>> {
         let (depth, bodies) = measure(full)?;
         if bodies.is_empty() {
-            return Ok(Source { full, text: Cow::Borrowed(full), cuts: Vec::new(), depth });
+            return Ok(Source { depth, ..Source::unlimited(full) });
         }
         let (mut text, mut cuts, mut from, mut missing) = (String::new(), Vec::new(), 0, 0);
         for (start, end) in bodies {
@@ -63,6 +68,11 @@ impl<'s> Source<'s> {
         }
         text.push_str(&full[from..]);
         Ok(Source { full, text: Cow::Owned(text), cuts, depth })
+    }
+
+    /// Runs a parser of the text with enough stack.
+    pub(crate) fn with_stack<T>(&self, run: impl FnOnce() -> T) -> T {
+        stacker::maybe_grow(stack_of(self.depth), STACK, run)
     }
 
     /// Maps an offset of the shortened text to the full text.

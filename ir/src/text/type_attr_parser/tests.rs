@@ -182,7 +182,7 @@ fn texts_are_read_in_many_ways() {
     let mut aliases = AliasTable::new();
     aliases.define("!t", "tensor<2xi32>\n", 0).expect("a new name");
     let mut p = TypeAttrParser::new(&ctx, &aliases);
-    assert_eq!(p.signature("(i32, f32) -> i64"), Ok((vec![Type::I32, Type::F32], vec![Type::I64])));
+    assert_eq!(p.signature("(i32, f32) -> i64"), Ok(ctx.function_type(&[Type::I32, Type::F32], &[Type::I64])));
     assert_eq!(p.attr_of_type("-3", Type::I8), Ok(ctx.int_attr(Type::I8, -3)));
     assert_eq!(p.ty_prefix("i32, i64"), Ok((Type::I32, 3)));
     assert_eq!(p.ty_prefix("(i32)\n -> i64 {"), Ok((ctx.function_type(&[Type::I32], &[Type::I64]), 13)));
@@ -250,7 +250,7 @@ fn resources_round_trip() {
                 external_resources: {\n    x: {\n      y: true\n    }\n  }\n#-}\n";
     let ctx = Context::new(&[]);
     let aliases = AliasTable::new();
-    let resources = TypeAttrParser::new(&ctx, &aliases).resources(text).expect("it is well-formed");
+    let resources = TypeAttrParser::new(&ctx, &aliases).resources(text.trim()).expect("it is well-formed").0;
     let blob = Resource::Blob(8, bytes::Bytes::from_static(&[0xaa, 0xbb]));
     assert_eq!(resources["dialect_resources"]["builtin"]["a"], blob);
     let mut printed = String::new();

@@ -1,0 +1,4 @@
+func.func @up(%x: f32) -> f32 {
+  %r = math.ceil %x : f32
+  return %r : f32
+}
