@@ -1,6 +1,7 @@
 //! Fuzzing campaigns: programs are generated, run through a pipeline, and checked by execution.
 
 use crate::coverage::{RewriteCounts, Statistics};
+use crate::focus::Focus;
 use crate::{Grown, Library, Limits, grow};
 use gradus_check::bisect::{Checked, Culprit, Subject};
 use gradus_check::{Floats, Options, Verdict};
@@ -118,12 +119,21 @@ impl Campaign<'_> {
                 library.add(m);
             }
         }
+        if let Some(pipeline) = self.pipeline {
+            library.focus = Focus::of(self, &library, pipeline);
+        }
         library
     }
 
     /// Generates the program with a number.
     pub fn program(&self, library: &Library, number: u64, statistics: &mut Statistics) -> Grown {
         grow(library, Random::of((self.seed, number)), self.limits, statistics)
+    }
+
+    /// Generates the programs of `numbers`, in order, without checking them.
+    pub fn programs(&self, numbers: std::ops::Range<u64>, each: &mut dyn FnMut(&Module)) {
+        let library = self.library(&(self.context)());
+        numbers.for_each(|n| each(&self.program(&library, n, &mut Statistics::default()).module));
     }
 
     fn chunk(
@@ -133,7 +143,7 @@ impl Campaign<'_> {
         found: &(dyn Fn(FuzzFailure) + Sync),
     ) -> CampaignStatistics {
         let ctx = (self.context)();
-        let library = self.library(&ctx);
+        let mut library = self.library(&ctx);
         let mut tally = CampaignStatistics { missing: library.missing().collect(), ..CampaignStatistics::default() };
         for number in numbers.clone() {
             if number > numbers.start && !goes_on(number) {
@@ -146,6 +156,8 @@ impl Campaign<'_> {
             if let Err(error) = self.examine(&grown.module, number, &pipeline, &mut tally) {
                 let text = grown.module.to_text(PrintOptions::default());
                 found(FuzzFailure { number, text, pipeline, error });
+            } else if tally.fired.take_rare() && self.pipeline.is_some() {
+                library.focus.keep(&grown.module);
             }
         }
         tally

@@ -9,21 +9,28 @@
 //! ([`grow`]), as in YARPGen (Livinskii, Babokin and Regehr, OOPSLA 2020). All choices come from one tape, so the same
 //! tape gives the same program on every machine.
 
+mod adapt;
 mod branch;
 pub mod campaign;
 pub mod coverage;
 pub mod declarations;
 mod declared;
+mod disturb;
 mod domain;
 pub mod examples;
+mod focus;
 mod function;
 mod grow;
 mod left_side;
 mod library;
+mod neighbours;
+mod programs;
 mod results;
 pub mod rule;
 mod sample_values;
 mod scope;
+pub mod survey;
+mod variation;
 
 pub use grow::{Grown, Limits, grow};
 pub use library::Library;

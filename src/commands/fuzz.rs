@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Options;
 use gradus_generate::Limits;
 use gradus_generate::campaign::{Campaign, CampaignStatistics, FUEL, FuzzFailure};
-use gradus_generate::coverage::Statistics;
+use gradus_generate::survey::Survey;
 use gradus_ir::PrintOptions;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -57,6 +57,9 @@ fn command(tool: &Tool) -> Command {
                 .help("Use ops of these dialects only [default: all]"),
         )
         .arg(Arg::new("print").long("print").action(ArgAction::SetTrue).help("Only print the programs"))
+        .arg(Arg::new("stats").long("stats").action(ArgAction::SetTrue).help(
+            "Only print, for each op, the number of instances and of distinct attributes, types and shapes",
+        ))
         .arg(Arg::new("output").short('o').value_name("FOLDER").help("Folder for failing programs"))
         .args(pass_flags::pipeline_arguments(tool))
 }
@@ -80,8 +83,8 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     };
     let from = value("from");
     let numbers = from..from.saturating_add(value("count"));
-    if matches.get_flag("print") {
-        return print(tool, &campaign, numbers, streams);
+    if matches.get_flag("print") || matches.get_flag("stats") {
+        return show(&campaign, numbers, matches.get_flag("stats"), streams);
     }
     let start = Instant::now();
     let seconds = matches.get_one::<u64>("seconds").map(|&s| Duration::from_secs(s));
@@ -127,22 +130,22 @@ fn learn(matches: &ArgMatches, streams: &Streams<'_>) -> Result<Vec<(String, Str
     Ok(programs)
 }
 
-fn print(
-    tool: &Tool,
+/// Writes the programs of `numbers`, or their statistics.
+fn show(
     campaign: &Campaign<'_>,
     numbers: std::ops::Range<u64>,
+    stats: bool,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let ctx = tool.context();
-    let library = campaign.library(&ctx);
-    let mut text = String::new();
-    for number in numbers.clone() {
-        let grown = campaign.program(&library, number, &mut Statistics::default());
-        if number > numbers.start {
-            text += "// -----\n";
+    let (mut texts, mut survey, mut ctx) = (Vec::new(), Survey::default(), None);
+    campaign.programs(numbers, &mut |m| {
+        match stats {
+            true => survey.add(m),
+            false => texts.push(m.to_text(PrintOptions::default())),
         }
-        text += &grown.module.to_text(PrintOptions::default());
-    }
+        ctx = Some(m.ctx.clone());
+    });
+    let text = ctx.filter(|_| stats).map_or_else(|| texts.join("// -----\n"), |ctx| survey.to_text(&ctx));
     io::write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
