@@ -1,7 +1,7 @@
 //! Coverage statistics of a campaign.
 
-use gradus_ir::{Context, OpName};
 use gradus_ir::pass::{Action, Observer, PATTERN, Unit};
+use gradus_ir::{Context, OpName};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -73,7 +73,12 @@ impl RewriteCounts {
 
     /// Returns an action observer that counts into this table.
     pub fn observer(&self) -> Box<dyn Observer> {
-        Box::new(Counting { fired: self.clone(), names: IndexSet::new(), folds: FxHashMap::default(), open: Vec::new() })
+        Box::new(Counting {
+            fired: self.clone(),
+            names: IndexSet::new(),
+            folds: FxHashMap::default(),
+            open: Vec::new(),
+        })
     }
 
     /// Whether a rare pair of rewrite and root applied since the last call.
@@ -96,6 +101,13 @@ impl RewriteCounts {
     /// Whether a rewrite of this name applied.
     pub(crate) fn applied(&self, name: &str) -> bool {
         self.lock().by_name.contains_key(name)
+    }
+
+    /// The rewrites that applied, the most frequent first.
+    pub fn list(&self) -> Vec<(String, u64)> {
+        let mut list: Vec<(String, u64)> = self.lock().by_name.iter().map(|(name, n)| (name.clone(), *n)).collect();
+        list.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        list
     }
 
     /// Returns the number of declared patterns, rules and folders that applied at least `times`, the number of all, and

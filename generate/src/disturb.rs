@@ -35,8 +35,10 @@ impl GrowingFunction<'_, '_> {
 
     /// Disturbs one of some ops.
     pub(crate) fn disturb_one(&mut self, ops: &[Op], place: InsertionPoint) {
+        let m = &self.p.module;
+        let ops: Vec<Op> = ops.iter().copied().filter(|&op| !m.has_trait(op, Traits::CONSTANT_LIKE)).collect();
         if !ops.is_empty() {
-            let op = self.p.random.pick(ops);
+            let op = self.p.random.pick(&ops);
             self.disturb_op(op, place);
         }
     }
@@ -91,7 +93,7 @@ impl GrowingFunction<'_, '_> {
         let specs: Vec<_> = info.attrs.iter().filter(|spec| free(spec.name)).collect();
         let spec = (!specs.is_empty()).then(|| self.p.random.pick(&specs))?;
         let old = m.inherent_attr(op, spec.name);
-        let new = match (old, spec.optional && self.p.random.percent(30)) {
+        let new = match (old, spec.optional && spec.default.is_none() && self.p.random.percent(30)) {
             (Some(_), true) => None,
             (old, _) => Some(other(&m.ctx, spec.kind, old, self.p.random)?),
         };

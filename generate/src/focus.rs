@@ -4,18 +4,17 @@
 //! through the pipeline, and the numbered rewrites are counted with their root ops. Starts that reach new rewrites,
 //! root ops, and rules that apply are drawn more often.
 
-use crate::campaign::Campaign;
-use crate::coverage::{RewriteCounts, Statistics};
-use crate::library::Library;
+use crate::coverage::RewriteCounts;
 use crate::programs::{FAMILIES, Family};
 use gradus_ir::pass::{Actions, PassInfo, Pipeline, RunOptions, Watch};
 use gradus_ir::random::Random;
-use gradus_ir::{Module, OpName, parse_module, verify};
+use gradus_ir::{Context, Module, OpName, parse_module, verify};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Number of programs per family, and per family and preceding pass.
 const SAMPLES: u64 = 6;
-const PREPARED: u64 = 2;
+const PREPARED: u64 = 3;
 /// Number of grown programs.
 const GROWN: u64 = 150;
 /// Maximum number of ops of a start.
@@ -37,8 +36,8 @@ pub(crate) struct Focus {
     starts: Vec<Start>,
     /// Root ops of rewrites, repeated by weight.
     ops: Vec<OpName>,
-    /// The rules that apply; `None` if any may.
-    rules: Option<Vec<&'static str>>,
+    /// Whether rules apply.
+    has_rules: bool,
     /// Programs that reached rare rewrites.
     kept: Vec<Module>,
 }
@@ -51,21 +50,27 @@ impl Focus {
     /// The focus without passes under test.
     pub(crate) fn none() -> Focus {
         let starts = FAMILIES.iter().map(|family| Start { family, before: None, weight: 1 });
-        Focus { starts: starts.collect(), ops: Vec::new(), rules: None, kept: Vec::new() }
+        Focus { starts: starts.collect(), ops: Vec::new(), has_rules: true, kept: Vec::new() }
     }
 
-    /// Finds the focus of a pipeline.
-    pub(crate) fn of(campaign: &Campaign<'_>, library: &Library, pipeline: &str) -> Focus {
+    /// Finds the focus of a pipeline of some passes. `rules` are those that may be planted, `grown` grows a program.
+    pub(crate) fn of(
+        ctx: &Arc<Context>,
+        passes: &[&'static PassInfo],
+        pipeline: &str,
+        rules: &[&'static str],
+        grown: &mut dyn FnMut(u64) -> Module,
+    ) -> Focus {
         let all = RewriteCounts::default();
-        let passes = || campaign.passes.iter().copied().map(Some);
+        let under_test = || Pipeline::parse(pipeline, passes).ok();
         let mut starts = Vec::new();
-        for before in [None].into_iter().chain(passes()) {
+        for before in [None].into_iter().chain(passes.iter().copied().map(Some)) {
             for family in FAMILIES {
                 let known = all.num_pairs();
                 for n in 0..if before.is_some() { PREPARED } else { SAMPLES } {
                     let start = Start { family, before, weight: 0 };
-                    let drawn = start.draw(library, &mut Random::of((campaign.seed, family.name, n)));
-                    drawn.into_iter().for_each(|m| observe(campaign, m, pipeline, &all));
+                    let drawn = start.draw(ctx, &mut Random::of((family.name, n)));
+                    drawn.into_iter().for_each(|m| observe(m, under_test(), &all));
                 }
                 let weight = (all.num_pairs() - known) as u64;
                 if weight > 0 {
@@ -74,21 +79,19 @@ impl Focus {
             }
         }
         for n in 0..GROWN {
-            let grown = campaign.program(library, u64::MAX - n, &mut Statistics::default());
-            observe(campaign, grown.module, pipeline, &all);
+            observe(grown(n), under_test(), &all);
         }
         let mut ops = Vec::new();
         for (op, times) in all.roots() {
             ops.extend(std::iter::repeat_n(op, (1 + u64::from(times.ilog2())).min(MAX_WEIGHT) as usize));
         }
-        let rules = library.rules.iter().copied().filter(|rule| all.applied(rule)).collect::<Vec<_>>();
         // If some rules apply, others may too.
-        let rules = if rules.is_empty() { Some(rules) } else { None };
-        Focus { starts, ops, rules, kept: Vec::new() }
+        let has_rules = rules.iter().any(|rule| all.applied(rule));
+        Focus { starts, ops, has_rules, kept: Vec::new() }
     }
 
     /// Draws a program to start from: a kept one, or one of a family.
-    pub(crate) fn start(&self, library: &Library, random: &mut Random) -> Option<Module> {
+    pub(crate) fn start(&self, ctx: &Arc<Context>, random: &mut Random) -> Option<Module> {
         if !self.kept.is_empty() && random.percent(30) {
             return Some(self.kept[random.below(self.kept.len() as u64) as usize].clone());
         }
@@ -99,7 +102,7 @@ impl Focus {
             at = at.saturating_sub(start.weight);
             found
         });
-        start?.draw(library, random)
+        start?.draw(ctx, random)
     }
 
     /// Draws a root op.
@@ -109,7 +112,7 @@ impl Focus {
 
     /// Whether left sides of rules are worth planting.
     pub(crate) fn has_rules(&self) -> bool {
-        self.rules.as_ref().is_none_or(|rules| !rules.is_empty())
+        self.has_rules
     }
 
     /// Whether passes are under test.
@@ -131,9 +134,9 @@ impl Focus {
 
 impl Start {
     /// Draws a program; `None` if it is invalid, too large, or refused by the preceding pass.
-    fn draw(&self, library: &Library, random: &mut Random) -> Option<Module> {
+    fn draw(&self, ctx: &Arc<Context>, random: &mut Random) -> Option<Module> {
         let text = (self.family.draw)(random);
-        let mut m = parse_module(&library.ctx, self.family.name, text, Default::default()).ok()?;
+        let mut m = parse_module(ctx, self.family.name, text, Default::default()).ok()?;
         verify(&m).ok()?;
         if let Some(before) = self.before {
             let mut pipeline = Pipeline::on("builtin.module");
@@ -145,8 +148,8 @@ impl Start {
 }
 
 /// Runs the pipeline and counts its rewrites. An op of which fewer are left was rewritten too, numbered or not.
-fn observe(campaign: &Campaign<'_>, mut m: Module, pipeline: &str, counts: &RewriteCounts) {
-    let Ok(mut pipeline) = Pipeline::parse(pipeline, campaign.passes) else { return };
+fn observe(mut m: Module, pipeline: Option<Pipeline>, counts: &RewriteCounts) {
+    let Some(mut pipeline) = pipeline else { return };
     let mut actions = Actions::new();
     actions.watch(counts.observer());
     let mut watch = Watch::default();

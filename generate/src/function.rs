@@ -195,12 +195,11 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         false
     }
 
-    /// Whether the enclosing ops allow the contents of a block.
+    /// Whether the ops around a block, inside the function, allow its contents.
     pub(crate) fn fits(&self, block: Block) -> bool {
         let m = &self.p.module;
         let around = std::iter::successors(m.block_op(block), |&op| m.parent_op(op));
-        let outermost = around.take_while(|&op| op != self.function).last();
-        outermost.is_none_or(|op| verify_op(m, op).is_ok())
+        around.take_while(|&op| op != self.function).all(|op| verify_op(m, op).is_ok())
     }
 
     /// Copies a fragment to an insertion point, with operands for its inputs.
@@ -390,7 +389,9 @@ pub(crate) fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Opt
     if let Some(width) = ctx.int_width(ty).filter(|_| random.percent(60)) {
         let unused = 64 - width.clamp(1, 64);
         let number = border(width, random).wrapping_shl(unused) >> unused;
-        return Some(ctx.int_attr(ty, if ctx.is_unsigned(ty) { number & (u64::MAX >> unused).cast_signed() } else { number }));
+        return Some(
+            ctx.int_attr(ty, if ctx.is_unsigned(ty) { number & (u64::MAX >> unused).cast_signed() } else { number }),
+        );
     }
     let datum = Inputs::draw_value(ctx, ty, random)?;
     ctx.datum_attr(ty, &datum)

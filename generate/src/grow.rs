@@ -59,7 +59,7 @@ pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &
     random.record();
     let directed = library.focus.is_directed();
     let start = if random.percent(if directed { DIRECTED } else { STARTED }) {
-        library.focus.start(library, &mut random)
+        library.focus.start(&library.ctx, &mut random)
     } else {
         None
     };
@@ -102,6 +102,9 @@ impl<'a> Program<'a> {
         let m = &self.module;
         let functions: Vec<Op> = m.block_ops(m.body()).filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect();
         let named = named(m, &mut Default::default());
+        // Their names are taken.
+        let taken = m.block_ops(m.body()).filter_map(|op| Some((symbol_name(m, op)?, (usize::MAX, op))));
+        self.symbols.extend(taken);
         let ops = self.random.below(1 + limits.ops as u64 / 3) as usize / functions.len().max(1);
         for function in functions {
             let m = &self.module;

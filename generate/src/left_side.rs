@@ -26,7 +26,7 @@ impl GrowingFunction<'_, '_> {
             .take_while(|&op| Some(op) != first)
             .collect();
         let safe = made.iter().all(|&op| is_speculatable(m, op));
-        if safe || roots.iter().all(|&root| self.is_defined_with(root)) {
+        if self.fits(place.block) && (safe || roots.iter().all(|&root| self.is_defined_with(root))) {
             if self.p.random.percent(NEAR_MISSES) {
                 self.disturb_one(&made, place);
             }

@@ -3,7 +3,7 @@
 use crate::declared::is_usable;
 use crate::domain;
 use crate::focus::Focus;
-use crate::neighbours::neighbours;
+use crate::neighbours::{Instance, neighbours};
 use gradus_check::Inputs;
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::random::Random;
@@ -104,8 +104,16 @@ impl Library {
             library.add(example);
         }
         library.add(crate::declared::instances(ctx));
-        library.add(neighbours(&library));
+        library.add(neighbours(ctx, library.instances()));
         library
+    }
+
+    /// The fragments of each op that refer to no symbols.
+    fn instances(&self) -> impl Iterator<Item = (OpName, Vec<Instance>)> {
+        self.by_dialect.values().flatten().map(|(&name, parts)| {
+            let parts = parts.iter().map(|&part| &self.parts[part]).filter(|part| part.symbols.is_empty());
+            (name, parts.map(|part| Instance::of(&self.sources[part.source], part.op)).collect())
+        })
     }
 
     /// Names of executable declared ops without a fragment.

@@ -3,18 +3,18 @@
 //! Examples and trials show few geometries of ops with odd constraints, such as convolutions. A walk over instances that
 //! the verifier accepts reaches the others.
 
-use crate::library::Library;
 use crate::variation::{Renaming, beside, other};
 use gradus_ir::random::Random;
 use gradus_ir::verify::verify_op;
-use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpInfo, OpState, Traits, Type, Value};
+use gradus_ir::{Attr, Block, Builder, Context, Loc, Module, Op, OpInfo, OpName, OpState, Traits, Type, Value};
+use std::sync::Arc;
 
 /// Number of steps per op; more for ops with several attributes.
 const STEPS: usize = 12;
 const STEPS_PER_ATTRIBUTE: usize = 8;
 
 /// An op apart from a program.
-struct Instance {
+pub(crate) struct Instance {
     /// Types of the operands, with their constant values.
     operands: Vec<(Type, Option<Attr>)>,
     props: Attr,
@@ -22,7 +22,7 @@ struct Instance {
 }
 
 impl Instance {
-    fn of(m: &Module, op: Op) -> Instance {
+    pub(crate) fn of(m: &Module, op: Op) -> Instance {
         Instance {
             operands: m.operands(op).iter().map(|&v| (m.value_type(v), m.constant(v))).collect(),
             props: m.props(op),
@@ -31,23 +31,18 @@ impl Instance {
     }
 }
 
-/// Returns a program with neighbours of the fragments of a library.
-pub(crate) fn neighbours(library: &Library) -> Module {
+/// Returns a program with neighbours of known instances of ops.
+pub(crate) fn neighbours(ctx: &Arc<Context>, ops: impl Iterator<Item = (OpName, Vec<Instance>)>) -> Module {
     let mut random = Random::of("neighbours");
-    let mut m = Module::new(library.ctx.clone());
-    let mut state = OpState::new(&library.ctx, "trial.function", Loc::UNKNOWN);
+    let mut m = Module::new(ctx.clone());
+    let mut state = OpState::new(ctx, "trial.function", Loc::UNKNOWN);
     state.regions = 1;
     let function = m.create_op(state);
     let (body, region) = (m.body(), m.regions(function)[0]);
     m.append_op(body, function);
     let block = m.add_block(region);
-    for (&name, parts) in library.by_dialect.values().flatten() {
-        let Some(info) = library.ctx.op_info(name).filter(|info| can_vary(info)) else { continue };
-        let known = |&part: &usize| {
-            let part = &library.parts[part];
-            part.symbols.is_empty().then(|| Instance::of(&library.sources[part.source], part.op))
-        };
-        let mut known: Vec<Instance> = parts.iter().filter_map(known).collect();
+    for (name, mut known) in ops {
+        let Some(info) = ctx.op_info(name).filter(|info| can_vary(info)) else { continue };
         for _ in 0..STEPS + STEPS_PER_ATTRIBUTE * info.attrs.len() {
             if known.is_empty() {
                 break;
@@ -118,7 +113,7 @@ fn varied(m: &Module, info: &OpInfo, props: Attr, random: &mut Random) -> Option
     let new = other(ctx, spec.kind, old, random)?;
     let mut entries = ctx.dict_entries(props).to_vec();
     entries.retain(|(name, _)| *name != key);
-    if !(old.is_some() && spec.optional && random.percent(25)) {
+    if !(old.is_some() && spec.optional && spec.default.is_none() && random.percent(25)) {
         entries.push((key, new));
     }
     Some(ctx.dict_attr(entries))

@@ -78,7 +78,9 @@ pub(crate) fn beside(ctx: &Context, attr: Attr, ty: Type, random: &mut Random) -
         };
         let unused = 64 - width;
         let wrapped = number.wrapping_shl(unused) >> unused;
-        return Some(ctx.int_attr(ty, if ctx.is_unsigned(ty) { wrapped & (u64::MAX >> unused).cast_signed() } else { wrapped }));
+        return Some(
+            ctx.int_attr(ty, if ctx.is_unsigned(ty) { wrapped & (u64::MAX >> unused).cast_signed() } else { wrapped }),
+        );
     }
     let tensor = ctx.dense_tensor(attr)?;
     let shape = tensor.shape().to_vec();

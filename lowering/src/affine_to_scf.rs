@@ -14,7 +14,8 @@ use gradus_dialects::affine::{
 use gradus_dialects::{memref, scf};
 use gradus_ir::affine::AffineMap;
 use gradus_ir::conversion::{
-    ConversionConfig, ConversionPattern, ConversionRewriter, ConversionTarget, Match, VisitOrder, apply_counted_conversion,
+    ConversionConfig, ConversionPattern, ConversionRewriter, ConversionTarget, Match, VisitOrder,
+    apply_counted_conversion,
 };
 use gradus_ir::{
     AttrData, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo,

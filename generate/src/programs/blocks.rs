@@ -35,8 +35,7 @@ pub(super) fn graph(w: &mut Writer<'_>, header: &str, parameters: &[&str], resul
     for number in 0..count {
         w.leave(mark);
         if number > 0 {
-            let args: Vec<String> =
-                blocks[number].types.iter().map(|ty| format!("%v{}: {ty}", w.value(ty))).collect();
+            let args: Vec<String> = blocks[number].types.iter().map(|ty| format!("%v{}: {ty}", w.value(ty))).collect();
             let list = if args.is_empty() { String::new() } else { format!("({})", args.join(", ")) };
             w.line(&format!("^bb{number}{list}:"));
         }

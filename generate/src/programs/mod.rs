@@ -13,21 +13,22 @@ mod writer;
 use gradus_ir::random::Random;
 
 /// A family of programs.
-pub(crate) struct Family {
+pub struct Family {
     /// The name, for statistics.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Draws a program as text. Its functions are named `made0`, `made1`, ...
-    pub(crate) draw: fn(&mut Random) -> String,
+    pub draw: fn(&mut Random) -> String,
 }
 
 /// All families.
-pub(crate) const FAMILIES: &[Family] = &[
+pub const FAMILIES: &[Family] = &[
     Family { name: "arithmetic", draw: statements::arithmetic },
     Family { name: "loops", draw: statements::loops },
     Family { name: "memory", draw: statements::memory },
     Family { name: "blocks", draw: blocks::draw },
     Family { name: "calls", draw: calls::draw },
     Family { name: "networks", draw: networks::images },
+    Family { name: "products", draw: networks::products },
     Family { name: "quantized", draw: networks::quantized },
     Family { name: "layouts", draw: networks::layouts },
 ];

@@ -125,7 +125,8 @@ fn window(n: &mut Network<'_>, image: &[i64], dilates: bool) -> Option<Window> {
     let (strides, dilations) = (draw(3, 50, 1), draw(3, if dilates { 40 } else { 0 }, 1));
     let (begin, end) = (draw(3, 55, 0), draw(3, 55, 0));
     let kernel: Vec<i64> = (0..rank).map(|_| n.extent(3)).collect();
-    let pads: Vec<i64> = begin.iter().chain(&end).map(|&p| p.min(kernel.iter().copied().min().unwrap_or(1) - 1)).collect();
+    let pads: Vec<i64> =
+        begin.iter().chain(&end).map(|&p| p.min(kernel.iter().copied().min().unwrap_or(1) - 1)).collect();
     let mut output = Vec::new();
     for i in 0..rank {
         let span = dilations[i] * (kernel[i] - 1) + 1;
@@ -191,12 +192,15 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
         2 | 3 => {
             let bounds = [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("-3.0", "0.0"), ("2.0", "3.0")];
             let (low, high) = n.random.pick(&bounds);
-            let bound = |n: &mut Network<'_>, text: &str| n.op(&[], "f32", &format!("graph.constant dense<{text}> : tensor<f32>"));
+            let bound = |n: &mut Network<'_>, text: &str| {
+                n.op(&[], "f32", &format!("graph.constant dense<{text}> : tensor<f32>"))
+            };
             let (low, high) = (bound(n, low), bound(n, high));
             n.generic("graph.clip", &[x, &low, &high], "", &x.shape, x.elem)
         }
         4..7 => {
-            let alike: Vec<Tensor> = n.values.iter().filter(|t| t.shape == x.shape && t.elem == x.elem).cloned().collect();
+            let alike: Vec<Tensor> =
+                n.values.iter().filter(|t| t.shape == x.shape && t.elem == x.elem).cloned().collect();
             let other = if alike.is_empty() || n.random.percent(40) {
                 n.weights(&x.shape.clone(), x.elem, 30)
             } else {
@@ -245,6 +249,22 @@ pub(super) fn images(random: &mut Random) -> String {
         } else {
             n.values.push(y);
         }
+    }
+    n.finish()
+}
+
+/// Matrix products with epilogues, on f32.
+pub(super) fn products(random: &mut Random) -> String {
+    let mut n = Network::new(random);
+    for _ in 0..1 + n.random.below(2) {
+        let mut y = product(&mut n);
+        for _ in 0..1 + n.random.below(4) {
+            if n.random.percent(15) {
+                n.values.push(y.clone());
+            }
+            y = stage(&mut n, &y);
+        }
+        n.values.push(y);
     }
     n.finish()
 }
@@ -327,7 +347,8 @@ pub(super) fn layouts(random: &mut Random) -> String {
                 let y = n.generic("layout.pack", &[&x], &layout(order), &packed, elem);
                 if n.random.percent(60) {
                     // Unpacking in the same layout, or in another with the same extents.
-                    let others: Vec<&str> = ORDERS.iter().copied().filter(|o| self::packed(&x.shape, o) == packed).collect();
+                    let others: Vec<&str> =
+                        ORDERS.iter().copied().filter(|o| self::packed(&x.shape, o) == packed).collect();
                     let other = if n.random.percent(50) { order } else { n.random.pick(&others) };
                     n.generic("layout.unpack", &[&y], &layout(other), &x.shape, elem)
                 } else {
@@ -345,7 +366,8 @@ pub(super) fn layouts(random: &mut Random) -> String {
                 let all: i64 = x.shape.iter().product();
                 let divisors: Vec<i64> = (1..=all).filter(|d| all % d == 0).collect();
                 let first = n.random.pick(&divisors);
-                let second = n.random.pick(&divisors.iter().copied().filter(|d| (all / first) % d == 0).collect::<Vec<_>>());
+                let second =
+                    n.random.pick(&divisors.iter().copied().filter(|d| (all / first) % d == 0).collect::<Vec<_>>());
                 let shape = [first, second, all / first / second, 1];
                 let text: Vec<String> = shape.iter().map(i64::to_string).collect();
                 let to = n.op(&[4], "i64", &format!("graph.constant dense<[{}]> : tensor<4xi64>", text.join(", ")));
@@ -358,8 +380,7 @@ pub(super) fn layouts(random: &mut Random) -> String {
 }
 
 /// Layouts of images.
-const ORDERS: [&str; 10] =
-    ["NCHW", "NHWC", "NCWH", "CNHW", "NCHW2c", "NCHW4c", "NCHW8c", "NHWC2w", "HWNC", "NCHW2c2w"];
+const ORDERS: [&str; 10] = ["NCHW", "NHWC", "NCWH", "CNHW", "NCHW2c", "NCHW4c", "NCHW8c", "NHWC2w", "HWNC", "NCHW2c2w"];
 
 fn layout(order: &str) -> String {
     format!("layout = #layout.tiled<\"{order}\">, axes = \"NCHW\"")

@@ -194,6 +194,16 @@ fn access(w: &mut Writer<'_>) {
                 let at = place(w, ty);
                 w.line(&format!("memref.store %v{value}, %v{slot}[{at}] : {ty}"));
             }
+            // Used at once, so that it can often be promoted.
+            for _ in 0..w.random.below(5) {
+                let at = place(w, ty);
+                if w.random.percent(50) {
+                    w.op("i32", &format!("memref.load %v{slot}[{at}] : {ty}"));
+                } else {
+                    let value = w.pick("i32");
+                    w.line(&format!("memref.store %v{value}, %v{slot}[{at}] : {ty}"));
+                }
+            }
         }
         1 => {
             let buffer = w.pick_buffer();

@@ -129,9 +129,8 @@ impl Writer<'_> {
 
     /// Creates a scalar op with a result of a type.
     pub(super) fn compute(&mut self, ty: &str) -> u32 {
-        const SAFE: [&str; 13] = [
-            "addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minui", "addi", "subi", "maxui", "minsi", "shli",
-        ];
+        const SAFE: [&str; 13] =
+            ["addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minui", "addi", "subi", "maxui", "minsi", "shli"];
         const RISKY: [&str; 5] = ["divsi", "remui", "divui", "remsi", "shrui"];
         if ty == "f32" {
             let op = self.random.pick(&["addf", "subf", "mulf", "maximumf", "minnumf"]);

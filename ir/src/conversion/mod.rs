@@ -70,8 +70,8 @@ pub use structural::{convert_call_types, convert_function_types, convert_op_type
 pub use target::{ConversionTarget, Legality, Rule};
 pub use types::{Converted, SignatureConversion, TypeConverter, TypeList};
 
-use crate::pass::Actions;
 use crate::module::{Module, Op};
+use crate::pass::Actions;
 
 /// The ops that must be legal after the conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
