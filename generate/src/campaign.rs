@@ -200,7 +200,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// The error if many functions together give another result on several threads.
+    /// Returns the error if many functions together give another result on several threads.
     fn thread_mistake(&self, collected: &mut Collected, m: &Module, number: u64, pipeline: &str) -> Option<String> {
         let large = if number.is_multiple_of(COLLECTED) { collected.add(m) } else { None }?;
         compare(&large, &|| Pipeline::parse(pipeline, self.passes).ok()).err()

@@ -63,8 +63,8 @@ struct Counts {
     rare: u64,
 }
 
-/// Number of applications up to which a pair of rewrite and root is rare.
-const RARE: u64 = 3;
+/// Number of applications up to which a pair of rewrite and root is rare; 1 for folds, of which there are many.
+const RARE: u64 = 5;
 
 impl RewriteCounts {
     fn lock(&self) -> std::sync::MutexGuard<'_, Counts> {
@@ -86,12 +86,17 @@ impl RewriteCounts {
         std::mem::take(&mut self.lock().rare) > 0
     }
 
-    /// Number of pairs of root op and rewrite that applied.
-    pub(crate) fn num_pairs(&self) -> usize {
-        self.lock().by_root.len()
+    /// Returns the number of rewrites of each kind: all folds are one kind.
+    pub(crate) fn kinds(&self) -> IndexMap<String, u64> {
+        let mut kinds = IndexMap::new();
+        for (name, n) in &self.lock().by_name {
+            let kind = if name.starts_with("fold ") { "fold" } else { name.as_str() };
+            *kinds.entry(kind.to_owned()).or_default() += n;
+        }
+        kinds
     }
 
-    /// The number of rewrites of each root op.
+    /// Returns the number of rewrites of each root op.
     pub(crate) fn roots(&self) -> IndexMap<OpName, u64> {
         let mut roots = IndexMap::new();
         self.lock().by_root.iter().for_each(|((root, _), n)| *roots.entry(*root).or_default() += n);
@@ -103,7 +108,7 @@ impl RewriteCounts {
         self.lock().by_name.contains_key(name)
     }
 
-    /// The rewrites that applied, the most frequent first.
+    /// Returns the rewrites that applied, the most frequent first.
     pub fn list(&self) -> Vec<(String, u64)> {
         let mut list: Vec<(String, u64)> = self.lock().by_name.iter().map(|(name, n)| (name.clone(), *n)).collect();
         list.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -140,7 +145,8 @@ impl RewriteCounts {
         if let Some(root) = root {
             let times = counts.by_root.entry((root, index)).or_default();
             *times += 1;
-            counts.rare += u64::from(*times <= RARE);
+            let rare = if name.starts_with("fold ") { 1 } else { RARE };
+            counts.rare += u64::from(*times <= rare);
         }
     }
 }

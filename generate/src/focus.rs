@@ -9,6 +9,7 @@ use crate::programs::{FAMILIES, Family};
 use gradus_ir::pass::{Actions, PassInfo, Pipeline, RunOptions, Watch};
 use gradus_ir::random::Random;
 use gradus_ir::{Context, Module, OpName, parse_module, verify};
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ const PREPARED: u64 = 3;
 const GROWN: u64 = 150;
 /// Maximum number of ops of a start.
 const MAX_OPS: usize = 400;
+/// Weight of a kind of rewrite.
+const WEIGHT: u64 = 1000;
 /// Maximum weight of a root op.
 const MAX_WEIGHT: u64 = 8;
 
@@ -47,7 +50,7 @@ const MAX_KEPT: usize = 192;
 const MAX_KEPT_OPS: usize = 150;
 
 impl Focus {
-    /// The focus without passes under test.
+    /// Returns the focus without passes under test.
     pub(crate) fn none() -> Focus {
         let starts = FAMILIES.iter().map(|family| Start { family, before: None, weight: 1 });
         Focus { starts: starts.collect(), ops: Vec::new(), has_rules: true, kept: Vec::new() }
@@ -63,21 +66,21 @@ impl Focus {
     ) -> Focus {
         let all = RewriteCounts::default();
         let under_test = || Pipeline::parse(pipeline, passes).ok();
-        let mut starts = Vec::new();
+        let mut starts: Vec<(Start, IndexMap<String, u64>)> = Vec::new();
         for before in [None].into_iter().chain(passes.iter().copied().map(Some)) {
             for family in FAMILIES {
-                let known = all.num_pairs();
+                let known = all.kinds();
                 for n in 0..if before.is_some() { PREPARED } else { SAMPLES } {
                     let start = Start { family, before, weight: 0 };
                     let drawn = start.draw(ctx, &mut Random::of((family.name, n)));
                     drawn.into_iter().for_each(|m| observe(m, under_test(), &all));
                 }
-                let weight = (all.num_pairs() - known) as u64;
-                if weight > 0 {
-                    starts.push(Start { family, before, weight });
-                }
+                let mut reached = all.kinds();
+                reached.iter_mut().for_each(|(kind, n)| *n -= known.get(kind).unwrap_or(&0));
+                starts.push((Start { family, before, weight: 0 }, reached));
             }
         }
+        let starts = weighted(starts, &all.kinds());
         for n in 0..GROWN {
             observe(grown(n), under_test(), &all);
         }
@@ -147,6 +150,14 @@ impl Start {
     }
 }
 
+/// Divides the weight of each kind of rewrite among the starts that reach it, by the number of applications: what few
+/// starts reach counts as much as what all do.
+fn weighted(starts: Vec<(Start, IndexMap<String, u64>)>, all: &IndexMap<String, u64>) -> Vec<Start> {
+    let weight = |reached: IndexMap<String, u64>| reached.iter().map(|(kind, n)| WEIGHT * n / all[kind].max(1)).sum::<u64>();
+    let weighted = starts.into_iter().map(|(start, reached)| Start { weight: weight(reached), ..start });
+    weighted.filter(|start| start.weight > 0).collect()
+}
+
 /// Runs the pipeline and counts its rewrites. An op of which fewer are left was rewritten too, numbered or not.
 fn observe(mut m: Module, pipeline: Option<Pipeline>, counts: &RewriteCounts) {
     let Some(mut pipeline) = pipeline else { return };
@@ -162,7 +173,7 @@ fn observe(mut m: Module, pipeline: Option<Pipeline>, counts: &RewriteCounts) {
     }
 }
 
-/// The number of ops of each name.
+/// Counts the ops of each name.
 fn names(m: &Module) -> FxHashMap<OpName, usize> {
     let mut names = FxHashMap::default();
     m.ops_under(m.root()).into_iter().skip(1).for_each(|op| *names.entry(m.name(op)).or_default() += 1);

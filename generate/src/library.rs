@@ -108,7 +108,7 @@ impl Library {
         library
     }
 
-    /// The fragments of each op that refer to no symbols.
+    /// Returns the fragments of each op that refer to no symbols.
     fn instances(&self) -> impl Iterator<Item = (OpName, Vec<Instance>)> {
         self.by_dialect.values().flatten().map(|(&name, parts)| {
             let parts = parts.iter().map(|&part| &self.parts[part]).filter(|part| part.symbols.is_empty());

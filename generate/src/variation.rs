@@ -12,7 +12,7 @@ const EXTENTS: [i64; 7] = [1, 2, 3, 4, 5, 6, 8];
 /// Elements of varied lists, such as pads, strides and axes.
 const ELEMENTS: [i64; 6] = [0, 1, 2, 3, 4, -1];
 
-/// Another value of an attribute's domain: one step from `old` where it has steps, or any candidate.
+/// Returns another value of an attribute's domain: one step from `old` where it has steps, or any candidate.
 pub(crate) fn other(ctx: &Context, kind: &AttrKind, old: Option<Attr>, random: &mut Random) -> Option<Attr> {
     let near = old.and_then(|old| match kind.text {
         AttrText::Cases(..) | AttrText::Words { .. } => None,
@@ -26,7 +26,7 @@ pub(crate) fn other(ctx: &Context, kind: &AttrKind, old: Option<Attr>, random: &
     (!all.is_empty()).then(|| random.pick(&all))
 }
 
-/// A list of integers with another element, or with all elements equal.
+/// Returns a list of integers with another element, or with two elements swapped.
 fn list_beside(ctx: &Context, attr: Attr, random: &mut Random) -> Option<Attr> {
     let AttrData::DenseArray { elem, .. } = ctx.attr_data(attr) else { return None };
     let mut numbers = ctx.as_ints(attr)?;
@@ -47,7 +47,7 @@ fn list_beside(ctx: &Context, attr: Attr, random: &mut Random) -> Option<Attr> {
     }
 }
 
-/// A declared attribute with another text: two neighbouring letters swapped, a digit changed, or a letter with its
+/// Returns a declared attribute with another text: two neighbouring letters swapped, a digit changed, or a letter with its
 /// number left out. Its declaration decides whether that is an attribute.
 fn respelled(ctx: &Context, attr: Attr, random: &mut Random) -> Option<Attr> {
     let mut text: Vec<u8> = ctx.display_attr(attr).into_bytes();
@@ -65,7 +65,7 @@ fn respelled(ctx: &Context, attr: Attr, random: &mut Random) -> Option<Attr> {
     ctx.parse_attr(&String::from_utf8(text).ok()?).ok()
 }
 
-/// A constant that differs by little: the next or the previous integer, its negation, or a limit of its type; a tensor
+/// Returns a constant that differs by little: the next or the previous integer, its negation, or a limit of its type; a tensor
 /// with one such element.
 pub(crate) fn beside(ctx: &Context, attr: Attr, ty: Type, random: &mut Random) -> Option<Attr> {
     if let Some(number) = ctx.as_int(attr) {
@@ -90,7 +90,7 @@ pub(crate) fn beside(ctx: &Context, attr: Attr, ty: Type, random: &mut Random) -
     Some(ctx.dense_attr(ty, &ints_to_tensor(tensor.dtype(), &shape, &numbers)))
 }
 
-/// A limit of an integer type: 0, 1, -1, the least, the greatest, the width and the number below, or a power of two.
+/// Draws a limit of an integer type: 0, 1, -1, the least, the greatest, the width and the number below, or a power of two.
 pub(crate) fn border(width: u32, random: &mut Random) -> i64 {
     let bits = width.clamp(1, 64);
     let (smallest, largest) = (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits));
@@ -116,7 +116,7 @@ pub(crate) struct Renaming {
 }
 
 impl Renaming {
-    /// The renaming that turns a type into another of the same kind and rank, if there is one.
+    /// Returns the renaming that turns a type into another of the same kind and rank, if there is one.
     pub(crate) fn between(ctx: &Context, from: Type, to: Type) -> Option<Renaming> {
         let same_kind = std::mem::discriminant(ctx.type_data(from)) == std::mem::discriminant(ctx.type_data(to));
         let elems = vec![(ctx.element_type(from), ctx.element_type(to))];
@@ -125,7 +125,7 @@ impl Renaming {
             .then(|| Renaming { extents: a.iter().copied().zip(b.iter().copied()).collect(), elems })
     }
 
-    /// A renaming of one extent that occurs in some types, or of their element type.
+    /// Draws a renaming of one extent that occurs in some types, or of their element type.
     pub(crate) fn draw(ctx: &Context, types: &[Type], random: &mut Random) -> Option<Renaming> {
         let extents: Vec<i64> = types.iter().filter_map(|&ty| ctx.shape(ty)).flatten().copied().collect();
         if extents.is_empty() || random.percent(15) {

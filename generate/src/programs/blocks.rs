@@ -128,7 +128,7 @@ fn backwards(w: &mut Writer<'_>, blocks: &[Block], number: usize, fuel: u32) {
     w.line(&format!("cf.cond_br %v{more}, {back}, {on}"));
 }
 
-/// A later block with operands; often the next one or the last.
+/// Returns a later block with operands, often one of the next.
 fn target(w: &mut Writer<'_>, blocks: &[Block], number: usize) -> String {
     let left = (blocks.len() - number - 1) as u64;
     let number = number + 1 + w.random.below(left).min(w.random.below(left)) as usize;

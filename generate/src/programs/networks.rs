@@ -49,7 +49,7 @@ impl Network<'_> {
         value
     }
 
-    /// A constant of small numbers, or sometimes a parameter.
+    /// Creates a constant of small numbers with a probability of `constant` percent, or a parameter.
     fn weights(&mut self, shape: &[i64], elem: &'static str, constant: u64) -> Tensor {
         if !self.random.percent(constant) {
             return self.parameter(shape, elem);
@@ -100,7 +100,7 @@ impl Network<'_> {
         format!("func.func @made0({parameters}) -> ({types}) {{\n{}return {names} : {types}\n}}\n", self.lines)
     }
 
-    /// Draws an extent; equal extents are common, so that a mistaken dimension shows or hides.
+    /// Draws an extent from 1 to `most`.
     fn extent(&mut self, most: u64) -> i64 {
         1 + self.random.below(most) as i64
     }
@@ -217,7 +217,7 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     }
 }
 
-/// Convolutions, pools and products with epilogues, on f32.
+/// Draws convolutions, pools and products with epilogues, on f32.
 pub(super) fn images(random: &mut Random) -> String {
     let mut n = Network::new(random);
     let rank = 1 + n.random.below(5).min(2) as usize;
@@ -253,7 +253,7 @@ pub(super) fn images(random: &mut Random) -> String {
     n.finish()
 }
 
-/// Matrix products with epilogues, on f32.
+/// Draws matrix products with epilogues, on f32.
 pub(super) fn products(random: &mut Random) -> String {
     let mut n = Network::new(random);
     for _ in 0..1 + n.random.below(2) {
@@ -292,7 +292,7 @@ fn product(n: &mut Network<'_>) -> Tensor {
     n.generic("graph.gemm", &[&a, &b, &bias], "transB = 1 : i64", &[rows, columns], "f32")
 }
 
-/// Quantized convolutions with zero points per tensor or channel.
+/// Draws a quantized convolution with zero points per tensor or channel.
 pub(super) fn quantized(random: &mut Random) -> String {
     let mut n = Network::new(random);
     let (batch, channels) = (n.extent(2), n.random.pick(&[1, 2, 3, 4, 8]));
@@ -330,7 +330,7 @@ pub(super) fn quantized(random: &mut Random) -> String {
     n.finish()
 }
 
-/// Packs, unpacks, reshapes and transposes with many layouts and equal extents.
+/// Draws packs, unpacks, reshapes and transposes with many layouts and equal extents.
 pub(super) fn layouts(random: &mut Random) -> String {
     let mut n = Network::new(random);
     let sizes: &[i64] = if n.random.percent(50) { &[2, 4] } else { &[1, 2, 3, 4, 5, 8] };
@@ -386,7 +386,7 @@ fn layout(order: &str) -> String {
     format!("layout = #layout.tiled<\"{order}\">, axes = \"NCHW\"")
 }
 
-/// The extents of an image in a layout.
+/// Returns the extents of an image in a layout.
 fn packed(shape: &[i64], order: &str) -> Vec<i64> {
     let mut extents = Vec::new();
     let mut tiles = [1i64; 4];

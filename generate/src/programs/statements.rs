@@ -80,7 +80,7 @@ fn body(w: &mut Writer<'_>, mix: &Mix, depth: u64, types: &[&str]) {
     w.leave(mark);
 }
 
-/// A counted loop: signed or unsigned, of any integer type, with any bounds.
+/// Writes a counted loop: signed or unsigned, of any integer type, with any bounds.
 fn counted(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     let ty = w.random.pick(&["index", "index", "i32", "i8"]);
     let unsigned = w.random.percent(20);
@@ -121,7 +121,7 @@ fn counted(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     w.bind_all(&names, &types);
 }
 
-/// A `while` loop with several carried values, the last of which counts down.
+/// Writes a `while` loop with several carried values, the last of which counts down.
 fn repeat_while(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     let mut types = w.types(3);
     types.push("i32");
@@ -182,7 +182,7 @@ fn switch(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     w.bind_all(&names, &types);
 }
 
-/// An allocation, a view, a load or a store. Loads are often repeated.
+/// Writes an allocation, a view, a load or a store. Loads are often repeated.
 fn access(w: &mut Writer<'_>) {
     match w.random.below(10) {
         0 => {

@@ -84,7 +84,7 @@ impl Writer<'_> {
         names.iter().zip(types).for_each(|(&name, ty)| self.bind(name, ty));
     }
 
-    /// The values of a type in scope.
+    /// Returns the values of a type in scope.
     pub(super) fn known(&self, ty: &str) -> Vec<u32> {
         self.values.iter().filter(|(_, known)| known == ty).map(|(name, _)| *name).collect()
     }
