@@ -5,11 +5,12 @@ use gradus::Tool;
 use gradus::check::Options;
 use gradus::generate::campaign::{Campaign, CampaignStatistics, FUEL, FuzzFailure};
 use gradus::generate::coverage::Statistics;
+use gradus::generate::programs::FAMILIES;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::rules::rule;
-use gradus::ir::{Dialect, Module, PrintOptions, verify};
+use gradus::ir::{Dialect, Module, PrintOptions, parse_module, verify};
 use std::sync::{Mutex, PoisonError};
 
 /// Number of programs per test.
@@ -116,6 +117,43 @@ fn the_same_tape_gives_the_same_program() {
         // Any tape gives a valid program.
         let half = tape[..tape.len() / 2].to_vec();
         assert!(!text(Random::replay(half)).0.is_empty());
+    }
+}
+
+/// Most programs of each family are valid; without a dialect that they use, none is.
+#[test]
+fn families_are_valid() {
+    let ctx = Tool::gradus().context();
+    for family in FAMILIES {
+        let mut mistakes = Vec::new();
+        for n in 0..PROGRAMS {
+            let text = (family.draw)(&mut Random::of((family.name, n)));
+            let read = parse_module(&ctx, family.name, text.clone(), Default::default());
+            if let Err(why) = read.and_then(|m| verify(&m)) {
+                mistakes.push(format!("{}{text}", why[0].render(&ctx)));
+            }
+        }
+        let (count, first) = (mistakes.len() as u64, mistakes.first());
+        assert!(
+            10 * count <= 3 * PROGRAMS,
+            "{}: {count} of {PROGRAMS}:\n{}",
+            family.name,
+            first.unwrap_or(&String::new())
+        );
+    }
+}
+
+/// With a pass under test, programs are directed at what it rewrites.
+#[test]
+fn campaigns_are_directed() {
+    for (pass, rewrite) in [("mem2reg", "promote"), ("scf-for-loop-unroll", "unroll"), ("inline", "inline")] {
+        let tool = Tool::gradus();
+        let pipeline = format!("builtin.module({pass})");
+        let (found, tally) = findings(&tool, Some(&pipeline), &[], PROGRAMS / 2);
+        let all: Vec<String> = found.iter().map(|f| format!("{}: {}\n{}", f.number, f.error, f.text)).collect();
+        assert!(all.is_empty(), "{pass}: {}", all.join("\n"));
+        let times = tally.fired.list().iter().find(|(name, _)| name == rewrite).map_or(0, |(_, n)| *n);
+        assert!(times > PROGRAMS / 4, "{pass}: '{rewrite}' applied {times} times");
     }
 }
 

@@ -1,6 +1,8 @@
 //! Fuzzing campaigns: programs are generated, run through a pipeline, and checked by execution.
 
 use crate::coverage::{RewriteCounts, Statistics};
+use crate::focus::Focus;
+use crate::threads::{Collected, compare};
 use crate::{Grown, Library, Limits, grow};
 use gradus_check::bisect::{Checked, Culprit, Subject};
 use gradus_check::{Floats, Options, Verdict};
@@ -20,6 +22,9 @@ pub const FUEL: u64 = 1 << 12;
 
 /// Number of programs generated with one context, whose interning tables only grow.
 const CHUNK: u64 = 5000;
+
+/// One of this many programs is compared on several threads, together with others.
+const COLLECTED: u64 = 4;
 
 /// The configuration of a campaign.
 pub struct Campaign<'a> {
@@ -118,12 +123,22 @@ impl Campaign<'_> {
                 library.add(m);
             }
         }
+        if let Some(pipeline) = self.pipeline {
+            let mut grown = |n| self.program(&library, u64::MAX - n, &mut Statistics::default()).module;
+            library.focus = Focus::of(ctx, self.passes, pipeline, &library.rules, &mut grown);
+        }
         library
     }
 
     /// Generates the program with a number.
     pub fn program(&self, library: &Library, number: u64, statistics: &mut Statistics) -> Grown {
         grow(library, Random::of((self.seed, number)), self.limits, statistics)
+    }
+
+    /// Generates the programs of `numbers`, in order, without checking them.
+    pub fn programs(&self, numbers: std::ops::Range<u64>, each: &mut dyn FnMut(&Module)) {
+        let library = self.library(&(self.context)());
+        numbers.for_each(|n| each(&self.program(&library, n, &mut Statistics::default()).module));
     }
 
     fn chunk(
@@ -133,8 +148,9 @@ impl Campaign<'_> {
         found: &(dyn Fn(FuzzFailure) + Sync),
     ) -> CampaignStatistics {
         let ctx = (self.context)();
-        let library = self.library(&ctx);
+        let mut library = self.library(&ctx);
         let mut tally = CampaignStatistics { missing: library.missing().collect(), ..CampaignStatistics::default() };
+        let mut collected = Collected::default();
         for number in numbers.clone() {
             if number > numbers.start && !goes_on(number) {
                 break;
@@ -146,6 +162,10 @@ impl Campaign<'_> {
             if let Err(error) = self.examine(&grown.module, number, &pipeline, &mut tally) {
                 let text = grown.module.to_text(PrintOptions::default());
                 found(FuzzFailure { number, text, pipeline, error });
+            } else if let Some(error) = self.thread_mistake(&mut collected, &grown.module, number, &pipeline) {
+                found(FuzzFailure { number, text: String::new(), pipeline, error });
+            } else if tally.fired.take_rare() && self.pipeline.is_some() {
+                library.focus.keep(&grown.module);
             }
         }
         tally
@@ -178,6 +198,12 @@ impl Campaign<'_> {
             Checked::Passed(verdicts) => verdicts.iter().for_each(|(_, verdict)| tally.note(verdict)),
         }
         Ok(())
+    }
+
+    /// Returns the error if many functions together give another result on several threads.
+    fn thread_mistake(&self, collected: &mut Collected, m: &Module, number: u64, pipeline: &str) -> Option<String> {
+        let large = if number.is_multiple_of(COLLECTED) { collected.add(m) } else { None }?;
+        compare(&large, &|| Pipeline::parse(pipeline, self.passes).ok()).err()
     }
 
     /// Draws a pipeline of one to six passes, some with drawn values for numeric options.

@@ -1,8 +1,9 @@
 //! Coverage statistics of a campaign.
 
-use gradus_ir::Context;
 use gradus_ir::pass::{Action, Observer, PATTERN, Unit};
-use indexmap::IndexMap;
+use gradus_ir::{Context, OpName};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,21 +50,76 @@ impl Statistics {
     }
 }
 
-/// The number of applications of each rewrite: patterns and rules by name, folds by op.
+/// The number of applications of each rewrite: patterns and rules by name, folds by op; each with its root op.
 #[derive(Clone, Default)]
-pub struct RewriteCounts(Arc<Mutex<IndexMap<String, u64>>>);
+pub struct RewriteCounts(Arc<Mutex<Counts>>);
+
+#[derive(Default)]
+struct Counts {
+    by_name: IndexMap<String, u64>,
+    /// The same for each root op of one context, by index into `by_name`.
+    by_root: IndexMap<(OpName, usize), u64>,
+    /// Number of pairs of rewrite and root that were rare when they applied, since the last question.
+    rare: u64,
+}
+
+/// Number of applications up to which a pair of rewrite and root is rare; 1 for folds, of which there are many.
+const RARE: u64 = 5;
 
 impl RewriteCounts {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns an action observer that counts into this table.
     pub fn observer(&self) -> Box<dyn Observer> {
-        Box::new(Counting { fired: self.clone(), open: Vec::new() })
+        Box::new(Counting {
+            fired: self.clone(),
+            names: IndexSet::new(),
+            folds: FxHashMap::default(),
+            open: Vec::new(),
+        })
+    }
+
+    /// Whether a rare pair of rewrite and root applied since the last call.
+    pub(crate) fn take_rare(&self) -> bool {
+        std::mem::take(&mut self.lock().rare) > 0
+    }
+
+    /// Returns the number of rewrites of each kind: all folds are one kind.
+    pub(crate) fn kinds(&self) -> IndexMap<String, u64> {
+        let mut kinds = IndexMap::new();
+        for (name, n) in &self.lock().by_name {
+            let kind = if name.starts_with("fold ") { "fold" } else { name.as_str() };
+            *kinds.entry(kind.to_owned()).or_default() += n;
+        }
+        kinds
+    }
+
+    /// Returns the number of rewrites of each root op.
+    pub(crate) fn roots(&self) -> IndexMap<OpName, u64> {
+        let mut roots = IndexMap::new();
+        self.lock().by_root.iter().for_each(|((root, _), n)| *roots.entry(*root).or_default() += n);
+        roots
+    }
+
+    /// Whether a rewrite of this name applied.
+    pub(crate) fn applied(&self, name: &str) -> bool {
+        self.lock().by_name.contains_key(name)
+    }
+
+    /// Returns the rewrites that applied, the most frequent first.
+    pub fn list(&self) -> Vec<(String, u64)> {
+        let mut list: Vec<(String, u64)> = self.lock().by_name.iter().map(|(name, n)| (name.clone(), *n)).collect();
+        list.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        list
     }
 
     /// Returns the number of declared patterns, rules and folders that applied at least `times`, the number of all, and
     /// the names of the rest.
     pub fn coverage(&self, ctx: &Context, times: u64) -> (usize, usize, Vec<String>) {
         let all = rewrites(ctx);
-        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = &self.lock().by_name;
         let rare = |name: &&String| counts.get(*name).is_none_or(|&n| n < times);
         let rare: Vec<String> = all.iter().filter(rare).cloned().collect();
         (all.len() - rare.len(), all.len(), rare)
@@ -71,15 +127,26 @@ impl RewriteCounts {
 
     /// Adds the counts of another thread.
     pub fn add(&self, other: &RewriteCounts) {
-        let others = other.0.lock().unwrap_or_else(PoisonError::into_inner);
-        others.iter().for_each(|(name, times)| self.count(name, *times));
+        let others = other.lock();
+        let mut counts = self.lock();
+        for (name, times) in &others.by_name {
+            *counts.by_name.entry(name.clone()).or_default() += times;
+        }
     }
 
-    fn count(&self, name: &str, times: u64) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match counts.get_mut(name) {
-            Some(n) => *n += times,
-            None => drop(counts.insert(name.to_owned(), times)),
+    /// Counts an application of a rewrite.
+    pub(crate) fn count(&self, name: &str, root: Option<OpName>) {
+        let counts = &mut *self.lock();
+        let index = match counts.by_name.get_index_of(name) {
+            Some(index) => index,
+            None => counts.by_name.insert_full(name.to_owned(), 0).0,
+        };
+        counts.by_name[index] += 1;
+        if let Some(root) = root {
+            let times = counts.by_root.entry((root, index)).or_default();
+            *times += 1;
+            let rare = if name.starts_with("fold ") { 1 } else { RARE };
+            counts.rare += u64::from(*times <= rare);
         }
     }
 }
@@ -95,8 +162,11 @@ pub fn rewrites(ctx: &Context) -> BTreeSet<String> {
 /// An observer of actions that change the program.
 struct Counting {
     fired: RewriteCounts,
-    /// Running actions with their names.
-    open: Vec<(&'static str, String)>,
+    /// The names of rewrites, and the index of the name of each op's fold.
+    names: IndexSet<String>,
+    folds: FxHashMap<OpName, usize>,
+    /// Running actions with the indices of their names, and their root ops.
+    open: Vec<(&'static str, usize, Option<OpName>)>,
 }
 
 impl Observer for Counting {
@@ -104,19 +174,33 @@ impl Observer for Counting {
         if !runs || !action.is_rewrite() {
             return;
         }
+        let m = action.module;
         let name = match (action.tag, action.unit) {
-            ("apply-fold", Unit::Op(op)) => format!("fold {}", action.module.name_text(op)),
-            _ => action.name.to_owned(),
+            ("apply-fold", Unit::Op(op)) => {
+                let known = self.folds.entry(m.name(op));
+                *known.or_insert_with(|| self.names.insert_full(format!("fold {}", m.name_text(op))).0)
+            }
+            (PATTERN, _) => number(&mut self.names, action.name),
+            (tag, _) => number(&mut self.names, tag),
         };
-        self.open.push((action.tag, name));
+        let root = match action.unit {
+            Unit::Op(op) => Some(op),
+            Unit::Region(region) => m.region_op(region),
+        };
+        self.open.push((action.tag, name, root.map(|op| m.name(op))));
     }
 
     fn after(&mut self, tag: &'static str, changed: bool) {
-        if self.open.last().is_some_and(|(open, _)| *open == tag)
-            && let Some((_, name)) = self.open.pop()
+        if self.open.last().is_some_and(|(open, ..)| *open == tag)
+            && let Some((_, name, root)) = self.open.pop()
             && (changed || tag != PATTERN)
         {
-            self.fired.count(&name, 1);
+            self.fired.count(&self.names[name], root);
         }
     }
+}
+
+/// Returns the index of a name, which is added if it is new.
+fn number(names: &mut IndexSet<String>, name: &str) -> usize {
+    names.get_index_of(name).unwrap_or_else(|| names.insert_full(name.to_owned()).0)
 }

@@ -4,6 +4,7 @@ use crate::grow::Program;
 use crate::library::{Fragment, FragmentInput};
 use crate::sample_values::{SampleValues, draw, is_defined};
 use crate::scope::{InsertionPoint, Scope};
+use crate::variation::border;
 use gradus_check::Inputs;
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::random::Random;
@@ -22,6 +23,9 @@ const RETRIES: usize = 3;
 
 /// Maximum length of a chain of fragments.
 const DEPTH: usize = 4;
+
+/// Percentage of uses of a recent value by a fragment that is adapted to its type.
+const ADAPTED: u64 = 50;
 
 /// The source of a fragment's operands.
 #[derive(Clone, Copy)]
@@ -51,11 +55,17 @@ pub(crate) struct GrowingFunction<'p, 'a> {
 }
 
 impl<'p, 'a> GrowingFunction<'p, 'a> {
-    /// Grows a function by `ops` ops.
-    pub(crate) fn run(p: &'p mut Program<'a>, number: u64, ops: usize, inputs: u64) {
-        let checked = p.random.percent(98);
+    /// Grows a new function by `ops` ops.
+    pub(crate) fn run(p: &mut Program<'a>, number: u64, ops: usize, inputs: u64) {
         let spliced = if p.random.percent(20) { splice(p, inputs) } else { None };
         let Some((function, sealed)) = spliced.or_else(|| Some((empty(p, number)?, false))) else { return };
+        GrowingFunction::resume(&mut *p, function, sealed, ops, inputs);
+        p.functions.push(function);
+    }
+
+    /// Grows a function by `ops` ops. `sealed`: whether its type is fixed.
+    pub(crate) fn resume(p: &'p mut Program<'a>, function: Op, sealed: bool, ops: usize, inputs: u64) {
+        let checked = p.random.percent(98);
         let mut growing = GrowingFunction {
             p,
             function,
@@ -67,6 +77,9 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
             samples: SampleValues::default(),
         };
         growing.note_blocks(function);
+        // A program that is undefined from the start stays so.
+        let is_defined = growing.is_defined();
+        growing.checked &= is_defined;
         let mut left = ops;
         for _ in 0..4 * ops {
             if left == 0 {
@@ -74,11 +87,9 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
             }
             left -= growing.step().min(left);
         }
-        if spliced.is_none() {
+        if !sealed {
             growing.choose_results();
         }
-        let function = growing.function;
-        p.functions.push(function);
     }
 
     pub(crate) fn module(&mut self) -> &mut Module {
@@ -102,8 +113,10 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
     fn step(&mut self) -> usize {
         let place = self.place();
         let before = self.p.module.num_ops();
+        let rules = if self.p.library.focus.has_rules() { 30 } else { 3 };
         let done = match self.p.random.below(100) {
-            0..30 => self.left_side(place),
+            n if n < rules => self.left_side(place),
+            0..30 => self.disturb(place),
             30..36 => self.again(place),
             36..40 => self.call(place),
             40..45 => self.branch(place),
@@ -115,7 +128,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
             }
         };
         if done && self.p.random.percent(40) {
-            self.rewire(place);
+            self.disturb(place);
         }
         usize::from(done).max(self.p.module.num_ops().saturating_sub(before).min(4))
     }
@@ -144,6 +157,9 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
             return false;
         };
         let value = self.p.random.pick(young);
+        if self.p.random.percent(ADAPTED) && self.adapt(value, place) {
+            return true;
+        }
         let library = self.p.library;
         let Some(parts) = library.by_input.get(&self.p.module.value_type(value)) else { return false };
         let part = self.p.random.pick(parts);
@@ -179,12 +195,11 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         false
     }
 
-    /// Whether the enclosing ops allow the contents of a block.
-    fn fits(&self, block: Block) -> bool {
+    /// Whether the ops around a block, inside the function, allow its contents.
+    pub(crate) fn fits(&self, block: Block) -> bool {
         let m = &self.p.module;
         let around = std::iter::successors(m.block_op(block), |&op| m.parent_op(op));
-        let outermost = around.take_while(|&op| op != self.function).last();
-        outermost.is_none_or(|op| verify_op(m, op).is_ok())
+        around.take_while(|&op| op != self.function).all(|op| verify_op(m, op).is_ok())
     }
 
     /// Copies a fragment to an insertion point, with operands for its inputs.
@@ -240,7 +255,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
     }
 
     /// Returns a value of a type: an available one, a constant, or a new parameter.
-    fn supply(&mut self, ty: Type, hint: Option<Attr>, place: InsertionPoint) -> Option<Value> {
+    pub(crate) fn supply(&mut self, ty: Type, hint: Option<Attr>, place: InsertionPoint) -> Option<Value> {
         if let Some(attr) = hint
             && self.p.random.percent(60)
         {
@@ -260,7 +275,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
     }
 
     /// Picks one of some values, recent ones with higher probability.
-    fn young(&mut self, values: &[Value]) -> Value {
+    pub(crate) fn young(&mut self, values: &[Value]) -> Value {
         let n = values.len() as u64;
         let back = self.p.random.below(n).min(self.p.random.below(n)) as usize;
         values[values.len() - 1 - back]
@@ -295,7 +310,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         result
     }
 
-    fn constant(&mut self, attr: Attr, ty: Type, place: InsertionPoint) -> Option<Value> {
+    pub(crate) fn constant(&mut self, attr: Attr, ty: Type, place: InsertionPoint) -> Option<Value> {
         Builder::at(self.module(), InsertPoint::Before(place.before)).constant(attr, ty, "", Loc::UNKNOWN)
     }
 
@@ -364,32 +379,19 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         }
         right
     }
-
-    /// Makes a terminator forward another value.
-    fn rewire(&mut self, place: InsertionPoint) {
-        let m = &self.p.module;
-        let Some(terminator) = m.terminator(place.block) else { return };
-        if m.operands(terminator).is_empty() || m.block_op(place.block) == Some(self.function) {
-            return;
-        }
-        let i = self.p.random.below(self.p.module.operands(terminator).len() as u64) as usize;
-        let m = &self.p.module;
-        let old = m.operands(terminator)[i];
-        let at_end = InsertionPoint { block: place.block, before: terminator };
-        let known = Scope::at(m, at_end, &self.above).of(m.value_type(old));
-        let Some(&new) = known.last() else { return };
-        self.module().set_operand(terminator, i, new);
-        let around = self.p.module.block_op(place.block).expect("a block is in an op");
-        if verify_op(&self.p.module, around).is_err() || !self.is_defined() {
-            self.module().set_operand(terminator, i, old);
-        }
-    }
 }
 
 /// Draws a constant of a type as an attribute; integers are often small.
 pub(crate) fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
     if ty == Type::INDEX && random.percent(90) {
         return Some(ctx.int_attr(ty, random.below(11) as i64 - 2));
+    }
+    if let Some(width) = ctx.int_width(ty).filter(|_| random.percent(60)) {
+        let unused = 64 - width.clamp(1, 64);
+        let number = border(width, random).wrapping_shl(unused) >> unused;
+        return Some(
+            ctx.int_attr(ty, if ctx.is_unsigned(ty) { number & (u64::MAX >> unused).cast_signed() } else { number }),
+        );
     }
     let datum = Inputs::draw_value(ctx, ty, random)?;
     ctx.datum_attr(ty, &datum)

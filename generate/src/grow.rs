@@ -2,7 +2,7 @@
 
 use crate::coverage::Statistics;
 use crate::function::GrowingFunction;
-use crate::library::{Fragment, Library};
+use crate::library::{Fragment, Library, named};
 use gradus_ir::random::Random;
 use gradus_ir::{Builder, Loc, Module, Op, OpInfo, OpName, OpState, Str, Traits, Type, ValueMap, symbol_name};
 use indexmap::IndexMap;
@@ -22,6 +22,13 @@ impl Default for Limits {
         Limits { ops: 50, inputs: 4 }
     }
 }
+
+/// Percentages of programs that begin as a program of a family or a kept one, without and with passes under test.
+const STARTED: u64 = 25;
+const DIRECTED: u64 = 75;
+
+/// Percentage of fragments that are root ops of the passes under test.
+const FOCUSED: u64 = 60;
 
 /// A generated program.
 pub struct Grown {
@@ -50,7 +57,18 @@ pub(crate) struct Program<'a> {
 /// Generates a program.
 pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &mut Statistics) -> Grown {
     random.record();
+    let directed = library.focus.is_directed();
+    let start = if random.percent(if directed { DIRECTED } else { STARTED }) {
+        library.focus.start(&library.ctx, &mut random)
+    } else {
+        None
+    };
     let mut program = Program::new(library, &mut random, statistics);
+    if let Some(m) = start {
+        program.start(m, limits);
+        let module = program.module;
+        return Grown { module, tape: random.into_tape() };
+    }
     let functions = 1 + program.random.below(3) / 2;
     if program.random.percent(40) {
         program.declare_outside();
@@ -75,6 +93,26 @@ impl<'a> Program<'a> {
             symbols: FxHashMap::default(),
             functions: Vec::new(),
             random,
+        }
+    }
+
+    /// Grows the functions of a program that exists.
+    fn start(&mut self, m: Module, limits: Limits) {
+        self.module = m;
+        let m = &self.module;
+        let functions: Vec<Op> = m.block_ops(m.body()).filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect();
+        let named = named(m, &mut Default::default());
+        // Their names are taken.
+        let taken = m.block_ops(m.body()).filter_map(|op| Some((symbol_name(m, op)?, (usize::MAX, op))));
+        self.symbols.extend(taken);
+        let ops = self.random.below(1 + limits.ops as u64 / 3) as usize / functions.len().max(1);
+        for function in functions {
+            let m = &self.module;
+            if m.regions(function).first().is_some_and(|&r| m.entry(r).is_some()) {
+                GrowingFunction::resume(self, function, named.contains(&function), ops, limits.inputs);
+            }
+            // Later functions may call it.
+            self.functions.push(function);
         }
     }
 
@@ -149,6 +187,12 @@ impl<'a> Program<'a> {
 
     /// Picks a fragment, usually of the program's dialects.
     pub(crate) fn pick_part(&mut self) -> usize {
+        if self.random.percent(FOCUSED)
+            && let Some(op) = self.library.focus.op(self.random)
+            && let Some(part) = Some(self.parts_of(op)).filter(|parts| !parts.is_empty())
+        {
+            return self.random.pick(part);
+        }
         let dialect = match self.random.percent(90) {
             true => self.random.pick(&self.dialects),
             false => {

@@ -6,6 +6,9 @@ use gradus_ir::effects::is_speculatable;
 use gradus_ir::rules::{Chooser, Signature};
 use gradus_ir::{Attr, Module, Op, OpName, Type, Value};
 
+/// Percentage of left sides that are disturbed by one step.
+const NEAR_MISSES: u64 = 35;
+
 impl GrowingFunction<'_, '_> {
     /// Inserts ops that match the left side of a rule, if its conditions hold.
     pub(crate) fn left_side(&mut self, place: InsertionPoint) -> bool {
@@ -23,7 +26,10 @@ impl GrowingFunction<'_, '_> {
             .take_while(|&op| Some(op) != first)
             .collect();
         let safe = made.iter().all(|&op| is_speculatable(m, op));
-        if safe || roots.iter().all(|&root| self.is_defined_with(root)) {
+        if self.fits(place.block) && (safe || roots.iter().all(|&root| self.is_defined_with(root))) {
+            if self.p.random.percent(NEAR_MISSES) {
+                self.disturb_one(&made, place);
+            }
             return true;
         }
         self.forget();

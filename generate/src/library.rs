@@ -2,6 +2,8 @@
 
 use crate::declared::is_usable;
 use crate::domain;
+use crate::focus::Focus;
+use crate::neighbours::{Instance, neighbours};
 use gradus_check::Inputs;
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::random::Random;
@@ -71,6 +73,8 @@ pub struct Library {
     /// The rules of the selected dialects.
     pub(crate) rules: Vec<&'static str>,
     seen: FxHashMap<FragmentKey, usize>,
+    /// What the passes under test rewrite.
+    pub(crate) focus: Focus,
     /// The selected dialects; empty for all.
     allowed: Vec<String>,
 }
@@ -90,6 +94,7 @@ impl Library {
             types: domain::types(ctx),
             rules: Vec::new(),
             seen: FxHashMap::default(),
+            focus: Focus::none(),
             allowed: allowed.to_vec(),
         };
         let dialects = ctx.dialects().iter().filter(|d| library.allows(d.name));
@@ -99,7 +104,16 @@ impl Library {
             library.add(example);
         }
         library.add(crate::declared::instances(ctx));
+        library.add(neighbours(ctx, library.instances()));
         library
+    }
+
+    /// Returns the fragments of each op that refer to no symbols.
+    fn instances(&self) -> impl Iterator<Item = (OpName, Vec<Instance>)> {
+        self.by_dialect.values().flatten().map(|(&name, parts)| {
+            let parts = parts.iter().map(|&part| &self.parts[part]).filter(|part| part.symbols.is_empty());
+            (name, parts.map(|part| Instance::of(&self.sources[part.source], part.op)).collect())
+        })
     }
 
     /// Names of executable declared ops without a fragment.
@@ -264,7 +278,7 @@ fn fix(m: &mut Module, root: Op, inner: &[Op], inputs: &mut [FragmentInput]) {
 }
 
 /// Returns the symbols that ops of a program refer to.
-fn named(m: &Module, tables: &mut (SymbolTables, SymbolRefs)) -> FxHashSet<Op> {
+pub(crate) fn named(m: &Module, tables: &mut (SymbolTables, SymbolRefs)) -> FxHashSet<Op> {
     let mut named = FxHashSet::default();
     for op in m.ops_under(m.root()) {
         for name in tables.1.of_op(m, op) {

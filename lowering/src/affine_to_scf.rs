@@ -14,7 +14,8 @@ use gradus_dialects::affine::{
 use gradus_dialects::{memref, scf};
 use gradus_ir::affine::AffineMap;
 use gradus_ir::conversion::{
-    ConversionConfig, ConversionPattern, ConversionRewriter, ConversionTarget, Match, VisitOrder, apply_conversion,
+    ConversionConfig, ConversionPattern, ConversionRewriter, ConversionTarget, Match, VisitOrder,
+    apply_counted_conversion,
 };
 use gradus_ir::{
     AttrData, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo,
@@ -64,7 +65,7 @@ impl Pass for LowerAffine {
         target.legal_unknown();
         // Bounds and conditions are simplified while their operands are affine.
         let config = ConversionConfig { order: VisitOrder::Backward, ..ConversionConfig::PARTIAL };
-        let report = apply_conversion(m, root, &target, &patterns, config)?;
+        let report = apply_counted_conversion(m, root, &target, &patterns, config, cx.actions())?;
         cx.count("num-lowered", report.converted);
         Ok(())
     }

@@ -20,7 +20,7 @@ use gradus_dialects::graph::{
     MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
 };
 use gradus_dialects::layout::{AccessFunction, TiledLayout};
-use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_conversion};
+use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_counted_conversion};
 use gradus_ir::{
     Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, PatternRewriter, Value,
 };
@@ -73,7 +73,7 @@ other than one element per column, and means of 16-bit floats, whose sums may ov
 Linear in the number of ops and the size of the tables: one entry per output pixel and filter position.",
     options: OPTIONS,
     statistics: &[("num-lowered", "Number of operations lowered")],
-    rounds: true,
+    rounds: |_| true,
     make: |options| {
         Ok(Box::new(GraphToAddr { options: ConvOptions::of(options)?, target: options.text("target").to_owned() }))
     },
@@ -108,7 +108,7 @@ impl Pass for GraphToAddr {
         }
         target.legal_unknown();
         let config = ConversionConfig { fold: false, ..ConversionConfig::PARTIAL };
-        let report = apply_conversion(m, root, &target, &patterns, config)?;
+        let report = apply_counted_conversion(m, root, &target, &patterns, config, cx.actions())?;
         cx.count("num-lowered", report.converted);
         drop(patterns);
         let remarks = all.remarks.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -11,7 +11,7 @@ use gradus_dialects::scf::{
 };
 use gradus_ir::conversion::{
     ConversionConfig, ConversionPattern, ConversionRewriter, ConversionTarget, Match, SignatureConversion, VisitOrder,
-    apply_conversion,
+    apply_counted_conversion,
 };
 use gradus_ir::{
     Block, DYNAMIC, Diagnostic, InsertPoint, Loc, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo,
@@ -59,7 +59,7 @@ impl Pass for ScfToCf {
         target.illegal_roots(&patterns);
         target.legal_unknown();
         let config = ConversionConfig { fold: false, order: VisitOrder::Backward, ..ConversionConfig::PARTIAL };
-        let report = apply_conversion(m, root, &target, &patterns, config)?;
+        let report = apply_counted_conversion(m, root, &target, &patterns, config, cx.actions())?;
         cx.count("num-lowered", report.converted);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `apply-rules`: greedy application of rewrite rules.
 
-use gradus_cost::{CostError, CostModel, given, keep_named, rounds};
+use gradus_cost::{CostError, CostModel, given, keep_named, may_round, rounds};
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::{CompiledRule, RuleSet};
@@ -61,6 +61,7 @@ Linear in the number of ops and of changes.",
         let approx = rounds(options.text("floats"))?;
         Ok(Box::new(ApplyRules { limit, names: options.list("rules").to_vec(), target, approx }))
     },
+    rounds: may_round,
     ..PassInfo::DEFAULT
 };
 

@@ -63,9 +63,9 @@ impl Pass for Inline {
         for scc in components.into_iter().filter(|scc| !scc.iter().all(|f| leaves.contains(f))) {
             for _ in 0..MAX_ITERATIONS {
                 for &function in &scc {
-                    graph.simplify(m, function);
+                    graph.simplify(m, function, cx);
                 }
-                let inlined = scc.iter().map(|&f| graph.inline_calls(m, f)).sum::<u64>();
+                let inlined = scc.iter().map(|&f| graph.inline_calls(m, f, cx)).sum::<u64>();
                 cx.count("num-inlined", inlined);
                 if inlined == 0 {
                     break;
@@ -169,12 +169,12 @@ impl CallGraph {
     }
 
     /// Canonicalizes a function, which may erase calls.
-    fn simplify(&mut self, m: &mut Module, function: Op) {
+    fn simplify(&mut self, m: &mut Module, function: Op, cx: &mut PassContext<'_>) {
         if self.is_dead(function) {
             return;
         }
         self.count_inside(m, function, -1);
-        GreedyOptions::default().run(m, function, None);
+        GreedyOptions::default().run(m, function, cx.actions());
         self.count_inside(m, function, 1);
     }
 
@@ -191,7 +191,7 @@ impl CallGraph {
 
     /// Inlines calls in a function and returns their number. Calls inside inlined bodies are considered, except
     /// recursive ones and calls of functions that the body was inlined from.
-    fn inline_calls(&mut self, m: &mut Module, function: Op) -> u64 {
+    fn inline_calls(&mut self, m: &mut Module, function: Op, cx: &mut PassContext<'_>) -> u64 {
         if self.is_dead(function) {
             return 0;
         }
@@ -209,7 +209,7 @@ impl CallGraph {
             };
             let Some(callee) = self.callee(m, call) else { continue };
             let recursive = self.component.get(&callee) == self.component.get(&function);
-            if recursive || around.contains(&callee) || !can_inline(m, call, callee) {
+            if recursive || around.contains(&callee) || !can_inline(m, call, callee) || !cx.allows("inline", m, call) {
                 continue;
             }
             let calls = self.inline_call(m, call, callee);

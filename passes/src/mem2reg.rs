@@ -54,7 +54,7 @@ impl Pass for Mem2Reg {
                 continue;
             }
             // A promoted slot may have held the address of another.
-            while let promoted @ 1.. = promote_region(m, region, &dominance) {
+            while let promoted @ 1.. = promote_region(m, region, &dominance, cx) {
                 cx.count("num-promoted", promoted);
             }
         }
@@ -88,11 +88,11 @@ fn promotable(m: &Module, alloc: Op, region: Region) -> Option<Type> {
     (shape.iter().all(|&d| d == 1) && m.uses(slot).all(good_use)).then_some(*elem)
 }
 
-fn promote_region(m: &mut Module, region: Region, dominance: &Dominance) -> u64 {
+fn promote_region(m: &mut Module, region: Region, dominance: &Dominance, cx: &mut PassContext<'_>) -> u64 {
     let mut slots: Vec<Slot> = Vec::new();
     let mut index: FxHashMap<Value, usize> = FxHashMap::default();
     for op in m.region_blocks(region).flat_map(|b| m.block_ops(b)) {
-        if let Some(ty) = promotable(m, op, region) {
+        if let Some(ty) = promotable(m, op, region).filter(|_| cx.allows("promote", m, op)) {
             index.insert(m.result(op, 0), slots.len());
             slots.push(Slot { alloc: op, ty, unwritten: None });
         }

@@ -54,6 +54,7 @@ impl Pass for PackPanels {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for op in m.ops_under(root) {
             if let Some((at, columns)) = factor(m, op)
+                && cx.allows("pack", m, op)
                 && self.pack(m, op, at, columns).is_some()
             {
                 cx.count("num-packed", 1);

@@ -54,19 +54,20 @@ impl Pass for Sccp {
         let mut solver = Solver::new(m, op);
         solver.solve(op);
         let values = solver.values;
-        cx.count("num-replaced", replace(m, op, &values));
+        let replaced = replace(m, op, &values, cx);
+        cx.count("num-replaced", replaced);
         Ok(())
     }
 }
 
 /// Replaces constant values and erases dead ops. Returns the number of replaced values.
-fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) -> u64 {
+fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>, cx: &mut PassContext<'_>) -> u64 {
     let mut constants = Constants { values, known: FxHashMap::default(), replaced: 0 };
     let mut blocks = blocks_of(m, root);
     while let Some(block) = blocks.pop() {
         for op in m.block_ops(block).collect::<Vec<_>>() {
             for result in m.results(op) {
-                constants.replace(m, block, result);
+                constants.replace(m, block, result, cx);
             }
             let known = m.num_results(op) > 0 && m.results(op).all(|r| matches!(values[r], Lattice::Constant(_)));
             if known && is_dead(m, op) {
@@ -76,7 +77,7 @@ fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) -> u64 
             blocks.extend(blocks_of(m, op));
         }
         for arg in m.block_args(block).to_vec() {
-            constants.replace(m, block, arg);
+            constants.replace(m, block, arg, cx);
         }
     }
     // The reverse order visits nested ops before their parents and users before definitions.
@@ -103,12 +104,16 @@ struct Constants<'a> {
 
 impl Constants<'_> {
     /// Replaces a value of `block` by its constant.
-    fn replace(&mut self, m: &mut Module, block: Block, value: Value) {
+    fn replace(&mut self, m: &mut Module, block: Block, value: Value, cx: &mut PassContext<'_>) {
         let Lattice::Constant(attr) = self.values[value] else { return };
         if m.is_unused(value) {
             return;
         }
         let Some(region) = constant_region(m, block) else { return };
+        let root = m.defining_op(value).or_else(|| m.block_op(block));
+        if m.constant(value).is_none() && root.is_some_and(|root| !cx.allows("replace-by-constant", m, root)) {
+            return;
+        }
         let key = (region, attr, m.value_type(value));
         let known = self.known.get(&key).copied();
         let Some(constant) = known.or_else(|| first_constant(m, region, attr, value)) else { return };

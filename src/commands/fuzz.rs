@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Options;
 use gradus_generate::Limits;
 use gradus_generate::campaign::{Campaign, CampaignStatistics, FUEL, FuzzFailure};
-use gradus_generate::coverage::Statistics;
+use gradus_generate::survey::Survey;
 use gradus_ir::PrintOptions;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -26,14 +26,21 @@ fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg 
     arg.default_value(default).help(help)
 }
 
+/// Parses `I/N` with I below N.
+fn shard(text: &str) -> Result<(u64, u64), String> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    parts.filter(|(i, n)| i < n).ok_or_else(|| "expected I/N with I below N, such as 0/4".to_owned())
+}
+
 fn command(tool: &Tool) -> Command {
     Command::new("fuzz")
         .about("Generate random valid programs, run passes on them, and check each by execution")
         .after_help(
             "Examples:\n  gradus fuzz --count=1000\n  gradus fuzz --seconds=60 --canonicalize --cse -o found\n  gradus fuzz \
              --from=17 --count=1 --print\n\nPrograms are generated from the declarations of ops, their documented \
-             examples, and the left sides of rules. Seed and number determine the program. Without passes, one to six are \
-             drawn for each program. Exit status 1: a check failed; each failing program is written to the folder -o, \
+             examples, the left sides of rules, and families of typical programs. With passes, they are directed at what \
+             the passes rewrite, and later programs grow from those that reached rare rewrites. Seed and number determine \
+             the program otherwise. Without passes, one to six are drawn for each program. Exit status 1: a check failed; each failing program is written to the folder -o, \
              with the command that reproduces it.",
         )
         .arg(number("count", "1000", "Number of programs"))
@@ -42,6 +49,9 @@ fn command(tool: &Tool) -> Command {
         .arg(number("ops", "50", "Approximate number of ops per program"))
         .arg(number("inputs", "16", "Number of inputs per function on which it is defined"))
         .arg(number("threads", "1", "Number of threads"))
+        .arg(Arg::new("shard").long("shard").value_name("I/N").value_parser(shard).help(
+            "Only the I-th of N equal parts of the programs, from 0",
+        ))
         .arg(Arg::new("seconds").long("seconds").value_name("S").value_parser(clap::value_parser!(u64)).help(
             "Start no program after this time",
         ))
@@ -57,6 +67,9 @@ fn command(tool: &Tool) -> Command {
                 .help("Use ops of these dialects only [default: all]"),
         )
         .arg(Arg::new("print").long("print").action(ArgAction::SetTrue).help("Only print the programs"))
+        .arg(Arg::new("stats").long("stats").action(ArgAction::SetTrue).help(
+            "Only print, for each op, the number of instances and of distinct attributes, types and shapes",
+        ))
         .arg(Arg::new("output").short('o').value_name("FOLDER").help("Folder for failing programs"))
         .args(pass_flags::pipeline_arguments(tool))
 }
@@ -79,9 +92,12 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         options: Options { inputs: value("inputs"), exhaustive: 0, fuel: FUEL, ..Options::default() },
     };
     let from = value("from");
-    let numbers = from..from.saturating_add(value("count"));
-    if matches.get_flag("print") {
-        return print(tool, &campaign, numbers, streams);
+    let (part, parts) = matches.get_one::<(u64, u64)>("shard").copied().unwrap_or((0, 1));
+    let bound =
+        |part: u64| from.saturating_add((u128::from(value("count")) * u128::from(part) / u128::from(parts)) as u64);
+    let numbers = bound(part)..bound(part + 1);
+    if matches.get_flag("print") || matches.get_flag("stats") {
+        return show(&campaign, numbers, matches.get_flag("stats"), streams);
     }
     let start = Instant::now();
     let seconds = matches.get_one::<u64>("seconds").map(|&s| Duration::from_secs(s));
@@ -108,7 +124,11 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     bar.finish_and_clear();
-    let text = summary(&statistics, failures, start.elapsed(), &tool.context());
+    let mut text = summary(&statistics, failures, start.elapsed());
+    match pipeline {
+        Some(_) => text.extend(statistics.fired.list().iter().map(|(name, n)| format!("{n:>8}  {name}\n"))),
+        None => coverage(&statistics, &tool.context(), &mut text),
+    }
     io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
     if failures == 0 { Ok(()) } else { Err(Failure::Reported) }
 }
@@ -127,22 +147,22 @@ fn learn(matches: &ArgMatches, streams: &Streams<'_>) -> Result<Vec<(String, Str
     Ok(programs)
 }
 
-fn print(
-    tool: &Tool,
+/// Writes the programs of `numbers`, or their statistics.
+fn show(
     campaign: &Campaign<'_>,
     numbers: std::ops::Range<u64>,
+    stats: bool,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let ctx = tool.context();
-    let library = campaign.library(&ctx);
-    let mut text = String::new();
-    for number in numbers.clone() {
-        let grown = campaign.program(&library, number, &mut Statistics::default());
-        if number > numbers.start {
-            text += "// -----\n";
+    let (mut texts, mut survey, mut ctx) = (Vec::new(), Survey::default(), None);
+    campaign.programs(numbers, &mut |m| {
+        match stats {
+            true => survey.add(m),
+            false => texts.push(m.to_text(PrintOptions::default())),
         }
-        text += &grown.module.to_text(PrintOptions::default());
-    }
+        ctx = Some(m.ctx.clone());
+    });
+    let text = ctx.filter(|_| stats).map_or_else(|| texts.join("// -----\n"), |ctx| survey.to_text(&ctx));
     io::write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
@@ -157,12 +177,11 @@ fn tell(failure: &FuzzFailure, seed: u64, folder: Option<&Path>, streams: &mut S
 }
 
 /// Formats the statistics of a campaign.
-fn summary(statistics: &CampaignStatistics, failures: usize, time: Duration, ctx: &gradus_ir::Context) -> String {
+fn summary(statistics: &CampaignStatistics, failures: usize, time: Duration) -> String {
     let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
     let runs = statistics.normal + statistics.undefined + statistics.discarded;
     let (tried, valid) = statistics.statistics.ops();
     let (kinds, good) = statistics.statistics.kinds();
-    let (fired, rewrites, never) = statistics.fired.coverage(ctx, (statistics.modules / 1000).max(1));
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -192,9 +211,14 @@ fn summary(statistics: &CampaignStatistics, failures: usize, time: Duration, ctx
         let _ =
             writeln!(text, "ops in no program: {}", statistics.missing.iter().copied().collect::<Vec<_>>().join(", "));
     }
+    text
+}
+
+/// Appends the number of rewrites that applied at least once per 1000 programs, and the names of the others.
+fn coverage(statistics: &CampaignStatistics, ctx: &gradus_ir::Context, text: &mut String) {
+    let (fired, rewrites, never) = statistics.fired.coverage(ctx, (statistics.modules / 1000).max(1));
     let _ = writeln!(text, "rewrites applied (at least once per 1000 programs): {fired} of {rewrites}");
     for list in never.chunks(8) {
         let _ = writeln!(text, "  never: {}", list.join(", "));
     }
-    text
 }

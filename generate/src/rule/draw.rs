@@ -1,6 +1,7 @@
 //! Instances of left sides of rules, as functions of the operands that the rule leaves open.
 
 use super::signatures::Signatures;
+use crate::variation::border;
 use gradus_check::Inputs;
 use gradus_ir::eval::{Datum, floats_to_tensor};
 use gradus_ir::random::Random;
@@ -247,23 +248,9 @@ impl Chooser for Leaves<'_> {
 /// Corner cases of floats.
 const FLOATS: [f64; 12] = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.25];
 
-/// Draws an integer of a width, usually a corner case.
+/// Draws an integer of a width, usually a limit of its type.
 fn corner(width: u32, unsigned: bool, random: &mut Random) -> i64 {
     let bits = width.clamp(1, 64);
-    let (smallest, largest) = (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits));
-    let number = match random.below(16) {
-        0 | 1 => 0,
-        2 | 3 => 1,
-        4 | 5 => -1,
-        6 => smallest,
-        7 => largest,
-        8 => i64::from(bits) - 1,
-        9 => i64::from(bits),
-        10 => 2,
-        11 => 3,
-        12 | 13 => 1i64.wrapping_shl(random.below(u64::from(bits)) as u32),
-        _ => random.int(bits),
-    };
-    let wrapped = number.wrapping_shl(64 - bits) >> (64 - bits);
+    let wrapped = border(width, random).wrapping_shl(64 - bits) >> (64 - bits);
     if unsigned && bits < 64 { wrapped & ((1 << bits) - 1) } else { wrapped }
 }

@@ -14,6 +14,7 @@ use crate::diag::Diagnostic;
 use crate::dominance::reverse_postorder;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
 use crate::op_info::{FoldResult, Folded};
+use crate::pass::{Actions, PATTERN, Unit};
 use crate::pattern_rewriter::{Change, PatternRewriter};
 use crate::rewrite::fold;
 use crate::traits::Traits;
@@ -33,6 +34,9 @@ pub(super) struct Driver<'a> {
     rewriter: ConversionRewriter<'a>,
     plan: Plan<'a>,
     config: ConversionConfig,
+    actions: Option<&'a mut Actions>,
+    /// Whether a pattern for the current op was skipped.
+    skipped: bool,
     /// Indices of the patterns whose results are being legalized.
     applying: Vec<u32>,
     /// Number of patterns that may still be tried for the current op.
@@ -49,11 +53,18 @@ struct LegalizationFailure {
 }
 
 impl<'a> Driver<'a> {
-    pub(super) fn new(m: &'a mut Module, plan: Plan<'a>, config: ConversionConfig) -> Driver<'a> {
+    pub(super) fn new(
+        m: &'a mut Module,
+        plan: Plan<'a>,
+        config: ConversionConfig,
+        actions: Option<&'a mut Actions>,
+    ) -> Driver<'a> {
         Driver {
             rewriter: ConversionRewriter::new(m),
             plan,
             config,
+            actions,
+            skipped: false,
             applying: Vec::new(),
             budget: 0,
             report: ConversionReport::default(),
@@ -119,7 +130,11 @@ impl<'a> Driver<'a> {
     /// Legalizes one op of the program, or reports it.
     fn visit(&mut self, op: Op) {
         self.budget = MAX_ATTEMPTS;
+        self.skipped = false;
         let Err(failed) = self.legalize(op) else { return self.rewriter.commit() };
+        if self.skipped {
+            return;
+        }
         if failed.legality == Legality::Unknown && self.config.mode == ConversionMode::Partial {
             self.report.left += 1;
             if self.report.first_left.len() < MAX_REPORTED {
@@ -194,9 +209,20 @@ impl<'a> Driver<'a> {
     /// Applies a pattern to an op and legalizes the ops that it generates. On failure, all changes are rolled back.
     fn apply(&mut self, index: u32, op: Op) -> Result<(), AttemptFailure> {
         let start = self.rewriter.journal.entries.len();
+        let is_counted = self.applying.is_empty();
+        if is_counted && let Some(actions) = &mut self.actions {
+            let name = self.plan.patterns[index as usize].name;
+            if !actions.begin(PATTERN, name, Unit::Op(op), self.rewriter.module) {
+                self.skipped = true;
+                return Err(AttemptFailure::NoMatch("it is skipped by a debug counter".into()));
+            }
+        }
         let result = self.try_apply(index, op, start);
         if result.is_err() {
             self.rewriter.rollback(start);
+        }
+        if is_counted && let Some(actions) = &mut self.actions {
+            actions.end(PATTERN, result.is_ok());
         }
         result
     }

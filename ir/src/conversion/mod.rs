@@ -71,6 +71,7 @@ pub use target::{ConversionTarget, Legality, Rule};
 pub use types::{Converted, SignatureConversion, TypeConverter, TypeList};
 
 use crate::module::{Module, Op};
+use crate::pass::Actions;
 
 /// The ops that must be legal after the conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,7 +122,21 @@ pub fn apply_conversion<'a>(
     config: ConversionConfig,
 ) -> Result<ConversionReport, ConversionErrors> {
     let plan = plan::Plan::new(&m.ctx, target, patterns);
-    driver::Driver::new(m, plan, config).run(root)
+    driver::Driver::new(m, plan, config, None).run(root)
+}
+
+/// Like [`apply_conversion`], with an action for each pattern tried on an op of the program. An op whose patterns are
+/// skipped stays, even if it is illegal.
+pub fn apply_counted_conversion<'a>(
+    m: &'a mut Module,
+    root: Op,
+    target: &'a ConversionTarget<'a>,
+    patterns: &'a [ConversionPattern<'a>],
+    config: ConversionConfig,
+    actions: Option<&'a mut Actions>,
+) -> Result<ConversionReport, ConversionErrors> {
+    let plan = plan::Plan::new(&m.ctx, target, patterns);
+    driver::Driver::new(m, plan, config, actions).run(root)
 }
 
 /// Applies a conversion that keeps ops to which no rule of the target applies.

@@ -79,8 +79,8 @@ pub struct PassInfo {
     pub requires: &'static [&'static Property],
     /// Properties of the program that the pass establishes.
     pub establishes: &'static [&'static Property],
-    /// Whether results may differ by rounding because sums are reordered; checks use an exact float mode then.
-    pub rounds: bool,
+    /// Whether results may differ by rounding with these options; checks do not compare bits then.
+    pub rounds: fn(&Options) -> bool,
     /// Constructs the pass.
     pub make: MakePassFn,
 }
@@ -99,7 +99,7 @@ impl PassInfo {
         statistics: &[],
         requires: &[],
         establishes: &[],
-        rounds: false,
+        rounds: |_| false,
         make: |_| Err("this pass cannot be made".into()),
     };
 

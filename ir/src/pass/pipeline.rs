@@ -98,7 +98,7 @@ impl Pipeline {
     /// Whether any pass changes floats by [rounding](PassInfo::rounds).
     pub fn rounds(&self) -> bool {
         self.steps.iter().any(|step| match step {
-            Step::Pass(scheduled) => scheduled.info.rounds,
+            Step::Pass(scheduled) => (scheduled.info.rounds)(&scheduled.options),
             Step::Nested(pipelines) => pipelines.iter().any(Pipeline::rounds),
         })
     }

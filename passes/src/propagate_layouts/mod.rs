@@ -45,7 +45,7 @@ have the shape of the result.
 # Cost
 
 Linear in the number of ops: each unpack moves once per op.",
-    rounds: true,
+    rounds: |_| true,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
     ..PassInfo::DEFAULT

@@ -1,0 +1,187 @@
+//! The focus of a campaign: what the passes under test rewrite.
+//!
+//! It is found by trial rather than declared: programs of each family, as they are and after each other pass, run
+//! through the pipeline, and the numbered rewrites are counted with their root ops. Starts that reach new rewrites,
+//! root ops, and rules that apply are drawn more often.
+
+use crate::coverage::RewriteCounts;
+use crate::programs::{FAMILIES, Family};
+use gradus_ir::pass::{Actions, PassInfo, Pipeline, RunOptions, Watch};
+use gradus_ir::random::Random;
+use gradus_ir::{Context, Module, OpName, parse_module, verify};
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Number of programs per family, and per family and preceding pass.
+const SAMPLES: u64 = 6;
+const PREPARED: u64 = 3;
+/// Number of grown programs.
+const GROWN: u64 = 150;
+/// Maximum number of ops of a start.
+const MAX_OPS: usize = 400;
+/// Weight of a kind of rewrite.
+const WEIGHT: u64 = 1000;
+/// Maximum weight of a root op.
+const MAX_WEIGHT: u64 = 8;
+
+/// A kind of program to start from.
+#[derive(Clone, Copy)]
+pub(crate) struct Start {
+    family: &'static Family,
+    /// The pass that runs before, which is not under test: a lowering makes the programs that later passes read.
+    before: Option<&'static PassInfo>,
+    weight: u64,
+}
+
+/// The weights of starts, ops and rules.
+pub(crate) struct Focus {
+    starts: Vec<Start>,
+    /// Root ops of rewrites, repeated by weight.
+    ops: Vec<OpName>,
+    /// Whether rules apply.
+    has_rules: bool,
+    /// Programs that reached rare rewrites.
+    kept: Vec<Module>,
+}
+
+/// Maximum number of kept programs, and of ops of one.
+const MAX_KEPT: usize = 192;
+const MAX_KEPT_OPS: usize = 150;
+
+impl Focus {
+    /// Returns the focus without passes under test.
+    pub(crate) fn none() -> Focus {
+        let starts = FAMILIES.iter().map(|family| Start { family, before: None, weight: 1 });
+        Focus { starts: starts.collect(), ops: Vec::new(), has_rules: true, kept: Vec::new() }
+    }
+
+    /// Finds the focus of a pipeline of some passes. `rules` are those that may be planted, `grown` grows a program.
+    pub(crate) fn of(
+        ctx: &Arc<Context>,
+        passes: &[&'static PassInfo],
+        pipeline: &str,
+        rules: &[&'static str],
+        grown: &mut dyn FnMut(u64) -> Module,
+    ) -> Focus {
+        let all = RewriteCounts::default();
+        let under_test = || Pipeline::parse(pipeline, passes).ok();
+        let mut starts: Vec<(Start, IndexMap<String, u64>)> = Vec::new();
+        for before in [None].into_iter().chain(passes.iter().copied().map(Some)) {
+            for family in FAMILIES {
+                let known = all.kinds();
+                for n in 0..if before.is_some() { PREPARED } else { SAMPLES } {
+                    let start = Start { family, before, weight: 0 };
+                    let drawn = start.draw(ctx, &mut Random::of((family.name, n)));
+                    drawn.into_iter().for_each(|m| observe(m, under_test(), &all));
+                }
+                let mut reached = all.kinds();
+                reached.iter_mut().for_each(|(kind, n)| *n -= known.get(kind).unwrap_or(&0));
+                starts.push((Start { family, before, weight: 0 }, reached));
+            }
+        }
+        let starts = weighted(starts, &all.kinds());
+        for n in 0..GROWN {
+            observe(grown(n), under_test(), &all);
+        }
+        let mut ops = Vec::new();
+        for (op, times) in all.roots() {
+            ops.extend(std::iter::repeat_n(op, (1 + u64::from(times.ilog2())).min(MAX_WEIGHT) as usize));
+        }
+        // If some rules apply, others may too.
+        let has_rules = rules.iter().any(|rule| all.applied(rule));
+        Focus { starts, ops, has_rules, kept: Vec::new() }
+    }
+
+    /// Draws a program to start from: a kept one, or one of a family.
+    pub(crate) fn start(&self, ctx: &Arc<Context>, random: &mut Random) -> Option<Module> {
+        if !self.kept.is_empty() && random.percent(30) {
+            return Some(self.kept[random.below(self.kept.len() as u64) as usize].clone());
+        }
+        let total: u64 = self.starts.iter().map(|start| start.weight).sum();
+        let mut at = random.below(total.max(1));
+        let start = self.starts.iter().find(|start| {
+            let found = at < start.weight;
+            at = at.saturating_sub(start.weight);
+            found
+        });
+        start?.draw(ctx, random)
+    }
+
+    /// Draws a root op.
+    pub(crate) fn op(&self, random: &mut Random) -> Option<OpName> {
+        (!self.ops.is_empty()).then(|| random.pick(&self.ops))
+    }
+
+    /// Whether left sides of rules are worth planting.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.has_rules
+    }
+
+    /// Whether passes are under test.
+    pub(crate) fn is_directed(&self) -> bool {
+        !self.ops.is_empty()
+    }
+
+    /// Keeps a program to start from. The oldest is dropped if there are many.
+    pub(crate) fn keep(&mut self, m: &Module) {
+        if m.num_ops() > MAX_KEPT_OPS {
+            return;
+        }
+        if self.kept.len() == MAX_KEPT {
+            self.kept.remove(0);
+        }
+        self.kept.push(m.clone());
+    }
+}
+
+impl Start {
+    /// Draws a program; `None` if it is invalid, too large, or refused by the preceding pass.
+    fn draw(&self, ctx: &Arc<Context>, random: &mut Random) -> Option<Module> {
+        let text = (self.family.draw)(random);
+        let mut m = parse_module(ctx, self.family.name, text, Default::default()).ok()?;
+        verify(&m).ok()?;
+        if let Some(before) = self.before {
+            let mut pipeline = Pipeline::on("builtin.module");
+            pipeline.add(before, "").ok()?;
+            run(&mut pipeline, &mut m, &mut Watch::default())?;
+        }
+        (m.num_ops() <= MAX_OPS).then_some(m)
+    }
+}
+
+/// Divides the weight of each kind of rewrite among the starts that reach it, by the number of applications: what few
+/// starts reach counts as much as what all do.
+fn weighted(starts: Vec<(Start, IndexMap<String, u64>)>, all: &IndexMap<String, u64>) -> Vec<Start> {
+    let weight =
+        |reached: IndexMap<String, u64>| reached.iter().map(|(kind, n)| WEIGHT * n / all[kind].max(1)).sum::<u64>();
+    let weighted = starts.into_iter().map(|(start, reached)| Start { weight: weight(reached), ..start });
+    weighted.filter(|start| start.weight > 0).collect()
+}
+
+/// Runs the pipeline and counts its rewrites. An op of which fewer are left was rewritten too, numbered or not.
+fn observe(mut m: Module, pipeline: Option<Pipeline>, counts: &RewriteCounts) {
+    let Some(mut pipeline) = pipeline else { return };
+    let mut actions = Actions::new();
+    actions.watch(counts.observer());
+    let mut watch = Watch::default();
+    watch.actions = Some(actions);
+    let before = names(&m);
+    if run(&mut pipeline, &mut m, &mut watch).is_some() {
+        let after = names(&m);
+        let fewer = before.into_iter().filter(|(name, n)| after.get(name).is_none_or(|left| left < n));
+        fewer.for_each(|(name, _)| counts.count("removed", Some(name)));
+    }
+}
+
+/// Counts the ops of each name.
+fn names(m: &Module) -> FxHashMap<OpName, usize> {
+    let mut names = FxHashMap::default();
+    m.ops_under(m.root()).into_iter().skip(1).for_each(|op| *names.entry(m.name(op)).or_default() += 1);
+    names
+}
+
+/// Runs a pipeline that may refuse the program.
+fn run(pipeline: &mut Pipeline, m: &mut Module, watch: &mut Watch<'_>) -> Option<()> {
+    pipeline.run(m, &RunOptions { threads: 1, ..RunOptions::default() }, watch).ok()
+}

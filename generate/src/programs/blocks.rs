@@ -1,0 +1,142 @@
+//! Irregular control flow: blocks with arguments, several joins, loops, switches and returns; a slot is stored in
+//! branches and loaded at joins.
+
+use super::writer::Writer;
+use gradus_ir::random::Random;
+
+/// Percentage of programs with slots.
+const SLOTS: u64 = 60;
+
+/// The types of a block's arguments.
+struct Block {
+    types: Vec<&'static str>,
+}
+
+pub(super) fn draw(random: &mut Random) -> String {
+    let mut w = Writer::new(random);
+    let results = w.types(3);
+    let parameters = ["i32", "i32", "i1", "i1", "i8", "index"];
+    graph(&mut w, "func.func @made0", &parameters, &results, true);
+    w.text
+}
+
+/// Writes a function of several blocks.
+pub(super) fn graph(w: &mut Writer<'_>, header: &str, parameters: &[&str], results: &[&str], loops: bool) {
+    let count = 3 + w.random.below(5) as usize;
+    let mut blocks: Vec<Block> = (0..count).map(|_| Block { types: block_types(w) }).collect();
+    blocks[0].types.clear();
+    w.function(header, parameters, results);
+    let slots = w.random.percent(SLOTS).then(|| allocate(w)).unwrap_or_default();
+    // Counts the branches backwards, which end when it is 0.
+    let fuel = w.op("memref<i8>", "memref.alloca() : memref<i8>");
+    let some = w.op("i8", "arith.constant 3 : i8");
+    w.line(&format!("memref.store %v{some}, %v{fuel}[] : memref<i8>"));
+    let mark = w.enter();
+    for number in 0..count {
+        w.leave(mark);
+        if number > 0 {
+            let args: Vec<String> = blocks[number].types.iter().map(|ty| format!("%v{}: {ty}", w.value(ty))).collect();
+            let list = if args.is_empty() { String::new() } else { format!("({})", args.join(", ")) };
+            w.line(&format!("^bb{number}{list}:"));
+        }
+        for _ in 0..w.random.below(3) {
+            let ty = w.random.pick(&["i32", "i32", "i1", "i8", "index"]);
+            w.compute(ty);
+        }
+        for &slot in &slots {
+            access(w, slot);
+        }
+        terminate(w, &blocks, number, results, loops.then_some(fuel));
+    }
+    w.line("}");
+}
+
+fn block_types(w: &mut Writer<'_>) -> Vec<&'static str> {
+    if w.random.percent(70) { w.types(2) } else { Vec::new() }
+}
+
+fn allocate(w: &mut Writer<'_>) -> Vec<u32> {
+    let count = 1 + w.random.below(2);
+    let slots: Vec<u32> = (0..count).map(|_| w.op("memref<i32>", "memref.alloca() : memref<i32>")).collect();
+    for slot in &slots {
+        if w.random.percent(85) {
+            let value = w.pick("i32");
+            w.line(&format!("memref.store %v{value}, %v{slot}[] : memref<i32>"));
+        }
+    }
+    slots
+}
+
+/// Loads or stores a slot, or both, or neither.
+fn access(w: &mut Writer<'_>, slot: u32) {
+    if w.random.percent(40) {
+        w.op("i32", &format!("memref.load %v{slot}[] : memref<i32>"));
+    }
+    if w.random.percent(45) {
+        let value = w.pick("i32");
+        w.line(&format!("memref.store %v{value}, %v{slot}[] : memref<i32>"));
+    }
+    if w.random.percent(25) {
+        w.op("i32", &format!("memref.load %v{slot}[] : memref<i32>"));
+    }
+}
+
+/// Ends a block with a return, a branch, a conditional branch or a switch, mostly forwards.
+fn terminate(w: &mut Writer<'_>, blocks: &[Block], number: usize, results: &[&str], fuel: Option<u32>) {
+    let is_last = number + 1 == blocks.len();
+    if is_last || number > 0 && w.random.percent(12) {
+        let values = w.picks(results).join(", ");
+        return w.line(&format!("return {values} : {}", results.join(", ")));
+    }
+    if let Some(fuel) = fuel.filter(|_| number > 0 && w.random.percent(25)) {
+        return backwards(w, blocks, number, fuel);
+    }
+    match w.random.below(10) {
+        0 | 1 => {
+            let to = target(w, blocks, number);
+            w.line(&format!("cf.br {to}"));
+        }
+        2..7 => {
+            let condition = if w.random.percent(60) { w.pick("i1") } else { w.compute("i1") };
+            let (yes, no) = (target(w, blocks, number), target(w, blocks, number));
+            w.line(&format!("cf.cond_br %v{condition}, {yes}, {no}"));
+        }
+        _ => {
+            let ty = w.random.pick(&["i32", "i8"]);
+            // Two switches often have the same flag.
+            let flag = if w.random.percent(50) { w.known(ty).first().copied() } else { None };
+            let flag = flag.unwrap_or_else(|| w.pick(ty));
+            let mut line = format!("cf.switch %v{flag} : {ty}, [\n default: {}", target(w, blocks, number));
+            let first = w.random.below(3) as i64 - 1;
+            for case in 0..1 + w.random.below(3) as i64 {
+                line += &format!(",\n {}: {}", first + case, target(w, blocks, number));
+            }
+            w.line(&(line + "\n]"));
+        }
+    }
+}
+
+/// Branches to an earlier block while the counter is positive.
+fn backwards(w: &mut Writer<'_>, blocks: &[Block], number: usize, fuel: u32) {
+    let left = w.op("i8", &format!("memref.load %v{fuel}[] : memref<i8>"));
+    let (one, zero) = (w.op("i8", "arith.constant 1 : i8"), w.op("i8", "arith.constant 0 : i8"));
+    let less = w.op("i8", &format!("arith.subi %v{left}, %v{one} : i8"));
+    w.line(&format!("memref.store %v{less}, %v{fuel}[] : memref<i8>"));
+    let more = w.op("i1", &format!("arith.cmpi sgt, %v{left}, %v{zero} : i8"));
+    let earlier = 1 + w.random.below(number as u64) as usize;
+    let (back, on) = (to(w, blocks, earlier), target(w, blocks, number));
+    w.line(&format!("cf.cond_br %v{more}, {back}, {on}"));
+}
+
+/// Returns a later block with operands, often one of the next.
+fn target(w: &mut Writer<'_>, blocks: &[Block], number: usize) -> String {
+    let left = (blocks.len() - number - 1) as u64;
+    let number = number + 1 + w.random.below(left).min(w.random.below(left)) as usize;
+    to(w, blocks, number)
+}
+
+fn to(w: &mut Writer<'_>, blocks: &[Block], number: usize) -> String {
+    let types = &blocks[number].types;
+    let values = w.picks(types).join(", ");
+    if types.is_empty() { format!("^bb{number}") } else { format!("^bb{number}({values} : {})", types.join(", ")) }
+}

@@ -1,0 +1,34 @@
+//! Program families: typical programs of a domain as text, with random structure, geometry and constants.
+//!
+//! The declarations of single ops do not say how ops are combined: a slot that is stored in branches and loaded at a
+//! join, a loop with a remainder, a convolution whose result is clamped. Each family draws such combinations; growth
+//! then adds ops and disturbs them. A program need not be valid: it is dropped if the context lacks a dialect.
+
+mod blocks;
+mod calls;
+mod networks;
+mod statements;
+mod writer;
+
+use gradus_ir::random::Random;
+
+/// A family of programs.
+pub struct Family {
+    /// The name, for statistics.
+    pub name: &'static str,
+    /// Draws a program as text. Its functions are named `made0`, `made1`, ...
+    pub draw: fn(&mut Random) -> String,
+}
+
+/// All families.
+pub const FAMILIES: &[Family] = &[
+    Family { name: "arithmetic", draw: statements::arithmetic },
+    Family { name: "loops", draw: statements::loops },
+    Family { name: "memory", draw: statements::memory },
+    Family { name: "blocks", draw: blocks::draw },
+    Family { name: "calls", draw: calls::draw },
+    Family { name: "networks", draw: networks::images },
+    Family { name: "products", draw: networks::products },
+    Family { name: "quantized", draw: networks::quantized },
+    Family { name: "layouts", draw: networks::layouts },
+];

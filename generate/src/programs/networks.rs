@@ -1,0 +1,406 @@
+//! Networks: convolutions and pools of every geometry, chains of ops per target stage, and layouts.
+
+use gradus_ir::random::Random;
+
+/// Maximum number of elements of a value.
+const MAX_ELEMENTS: i64 = 600;
+
+/// A value with its type.
+#[derive(Clone)]
+struct Tensor {
+    name: String,
+    shape: Vec<i64>,
+    elem: &'static str,
+}
+
+impl Tensor {
+    fn ty(&self) -> String {
+        tensor(&self.shape, self.elem)
+    }
+}
+
+fn tensor(shape: &[i64], elem: &str) -> String {
+    shape.iter().map(|d| format!("{d}x")).collect::<String>() + elem
+}
+
+/// Parameters and ops of a function on tensors.
+struct Network<'r> {
+    random: &'r mut Random,
+    parameters: Vec<String>,
+    lines: String,
+    next: u32,
+    /// The results so far, and images that later ops reuse.
+    values: Vec<Tensor>,
+}
+
+impl Network<'_> {
+    fn new(random: &mut Random) -> Network<'_> {
+        Network { random, parameters: Vec::new(), lines: String::new(), next: 0, values: Vec::new() }
+    }
+
+    fn name(&mut self) -> String {
+        self.next += 1;
+        format!("%v{}", self.next)
+    }
+
+    fn parameter(&mut self, shape: &[i64], elem: &'static str) -> Tensor {
+        let value = Tensor { name: self.name(), shape: shape.to_vec(), elem };
+        self.parameters.push(format!("{}: tensor<{}>", value.name, value.ty()));
+        value
+    }
+
+    /// Creates a constant of small numbers with a probability of `constant` percent, or a parameter.
+    fn weights(&mut self, shape: &[i64], elem: &'static str, constant: u64) -> Tensor {
+        if !self.random.percent(constant) {
+            return self.parameter(shape, elem);
+        }
+        let (low, span) = match elem {
+            "ui8" => (0, 256),
+            "i8" => (-128, 256),
+            _ => (-4, 9),
+        };
+        let float = elem == "f32";
+        let uniform = self.random.percent(15);
+        let one = |random: &mut Random| {
+            let number = random.below(span) as i64 + low;
+            if float { format!("{number}.0") } else { number.to_string() }
+        };
+        let text = if uniform || shape.is_empty() { one(self.random) } else { self.elements(shape, &one) };
+        self.op(shape, elem, &format!("graph.constant dense<{text}> : tensor<{}>", tensor(shape, elem)))
+    }
+
+    fn elements(&mut self, shape: &[i64], one: &dyn Fn(&mut Random) -> String) -> String {
+        let Some((&first, rest)) = shape.split_first() else { return one(self.random) };
+        let parts: Vec<String> = (0..first).map(|_| self.elements(rest, one)).collect();
+        format!("[{}]", parts.join(", "))
+    }
+
+    fn op(&mut self, shape: &[i64], elem: &'static str, op: &str) -> Tensor {
+        let value = Tensor { name: self.name(), shape: shape.to_vec(), elem };
+        self.lines += &format!("{} = {op}\n", value.name);
+        value
+    }
+
+    /// Creates an op in generic form.
+    fn generic(&mut self, name: &str, operands: &[&Tensor], attrs: &str, shape: &[i64], elem: &'static str) -> Tensor {
+        let names: Vec<&str> = operands.iter().map(|t| t.name.as_str()).collect();
+        let types: Vec<String> = operands.iter().map(|t| format!("tensor<{}>", t.ty())).collect();
+        let (names, types, result) = (names.join(", "), types.join(", "), tensor(shape, elem));
+        self.op(shape, elem, &format!("\"{name}\"({names}) <{{{attrs}}}> : ({types}) -> tensor<{result}>"))
+    }
+
+    /// Returns the program; its results are the last values.
+    fn finish(self) -> String {
+        let from = self.values.len().saturating_sub(3);
+        let last = &self.values[from..];
+        let names: Vec<&str> = last.iter().map(|t| t.name.as_str()).collect();
+        let types: Vec<String> = last.iter().map(|t| format!("tensor<{}>", t.ty())).collect();
+        let (names, types) = (names.join(", "), types.join(", "));
+        let parameters = self.parameters.join(", ");
+        format!("func.func @made0({parameters}) -> ({types}) {{\n{}return {names} : {types}\n}}\n", self.lines)
+    }
+
+    /// Draws an extent from 1 to `most`.
+    fn extent(&mut self, most: u64) -> i64 {
+        1 + self.random.below(most) as i64
+    }
+}
+
+/// Strides, dilations and pads of a window over some image dimensions, and the output extents.
+struct Window {
+    kernel: Vec<i64>,
+    attrs: String,
+    output: Vec<i64>,
+}
+
+/// Draws a window; `None` if the output is empty.
+fn window(n: &mut Network<'_>, image: &[i64], dilates: bool) -> Option<Window> {
+    let rank = image.len();
+    let usual = n.random.percent(25);
+    let mut draw = |most: u64, chance: u64, least: i64| -> Vec<i64> {
+        let random = &mut *n.random;
+        let plain = usual || !random.percent(chance);
+        (0..rank).map(|_| if plain { least } else { least + random.below(most) as i64 }).collect()
+    };
+    let (strides, dilations) = (draw(3, 50, 1), draw(3, if dilates { 40 } else { 0 }, 1));
+    let (begin, end) = (draw(3, 55, 0), draw(3, 55, 0));
+    let kernel: Vec<i64> = (0..rank).map(|_| n.extent(3)).collect();
+    let pads: Vec<i64> =
+        begin.iter().chain(&end).map(|&p| p.min(kernel.iter().copied().min().unwrap_or(1) - 1)).collect();
+    let mut output = Vec::new();
+    for i in 0..rank {
+        let span = dilations[i] * (kernel[i] - 1) + 1;
+        let room = image[i] + pads[i] + pads[rank + i] - span;
+        if room < 0 {
+            return None;
+        }
+        output.push(room / strides[i] + 1);
+    }
+    let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let mut attrs = Vec::new();
+    for (name, numbers, default) in [("strides", &strides, 1), ("dilations", &dilations, 1), ("pads", &pads, 0)] {
+        if numbers.iter().any(|&x| x != default) || n.random.percent(20) {
+            attrs.push(format!("{name} = array<i64: {}>", list(numbers)));
+        }
+    }
+    Some(Window { kernel, attrs: attrs.join(", "), output })
+}
+
+/// Adds a convolution of an image.
+fn conv(n: &mut Network<'_>, x: &Tensor, constant: u64) -> Option<Tensor> {
+    let w = window(n, &x.shape[2..], true)?;
+    let channels = x.shape[1];
+    let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
+    let group = if n.random.percent(40) { n.random.pick(&divisors) } else { 1 };
+    let filters = group * n.extent(3);
+    let shape = [&[filters, channels / group], &w.kernel[..]].concat();
+    let out = [&[x.shape[0], filters], &w.output[..]].concat();
+    if out.iter().chain(&shape).product::<i64>() > MAX_ELEMENTS * 400 || out.iter().product::<i64>() > MAX_ELEMENTS {
+        return None;
+    }
+    let weights = n.weights(&shape, x.elem, constant);
+    let mut attrs = vec![w.attrs];
+    if group > 1 {
+        attrs.push(format!("group = {group} : i64"));
+    }
+    attrs.retain(|text| !text.is_empty());
+    let attrs = attrs.join(", ");
+    if n.random.percent(50) {
+        let bias = n.weights(&[filters], x.elem, constant);
+        return Some(n.generic("graph.conv", &[x, &weights, &bias], &attrs, &out, x.elem));
+    }
+    Some(n.generic("graph.conv", &[x, &weights], &attrs, &out, x.elem))
+}
+
+fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
+    let w = window(n, &x.shape[2..], false)?;
+    let out = [&x.shape[..2], &w.output[..]].concat();
+    let kernel: Vec<String> = w.kernel.iter().map(i64::to_string).collect();
+    let kernel = format!("kernel_shape = array<i64: {}>", kernel.join(", "));
+    let mut attrs: Vec<String> = [kernel, w.attrs].into_iter().filter(|text| !text.is_empty()).collect();
+    let name = n.random.pick(&["graph.max_pool", "graph.average_pool"]);
+    if name == "graph.average_pool" && n.random.percent(40) {
+        attrs.push("count_include_pad = 1 : i64".to_owned());
+    }
+    Some(n.generic(name, &[x], &attrs.join(", "), &out, x.elem))
+}
+
+/// Adds an op of an epilogue: clamp, activation, residual, or a sum with a channel's constant.
+fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    match n.random.below(8) {
+        0 | 1 => n.generic("graph.relu", &[x], "", &x.shape, x.elem),
+        2 | 3 => {
+            let bounds = [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("-3.0", "0.0"), ("2.0", "3.0")];
+            let (low, high) = n.random.pick(&bounds);
+            let bound = |n: &mut Network<'_>, text: &str| {
+                n.op(&[], "f32", &format!("graph.constant dense<{text}> : tensor<f32>"))
+            };
+            let (low, high) = (bound(n, low), bound(n, high));
+            n.generic("graph.clip", &[x, &low, &high], "", &x.shape, x.elem)
+        }
+        4..7 => {
+            let alike: Vec<Tensor> =
+                n.values.iter().filter(|t| t.shape == x.shape && t.elem == x.elem).cloned().collect();
+            let other = if alike.is_empty() || n.random.percent(40) {
+                n.weights(&x.shape.clone(), x.elem, 30)
+            } else {
+                alike[n.random.below(alike.len() as u64) as usize].clone()
+            };
+            let name = n.random.pick(&["graph.add", "graph.add", "graph.sum", "graph.mul"]);
+            let (a, b) = if n.random.percent(50) { (x, &other) } else { (&other, x) };
+            n.generic(name, &[a, b], "", &x.shape, x.elem)
+        }
+        _ => {
+            let name = n.random.pick(&["graph.neg", "graph.abs", "graph.identity"]);
+            n.generic(name, &[x], "", &x.shape, x.elem)
+        }
+    }
+}
+
+/// Draws convolutions, pools and products with epilogues, on f32.
+pub(super) fn images(random: &mut Random) -> String {
+    let mut n = Network::new(random);
+    let rank = 1 + n.random.below(5).min(2) as usize;
+    let (batch, channels) = (n.extent(2), n.random.pick(&[1, 2, 3, 4, 4, 6, 8]));
+    let equal = n.random.percent(40).then(|| n.extent(6));
+    let image: Vec<i64> = (0..rank).map(|_| equal.unwrap_or_else(|| 1 + n.random.below(7) as i64)).collect();
+    let shape = [&[batch, channels], &image[..]].concat();
+    let x = n.parameter(&shape, "f32");
+    n.values.push(x);
+    for _ in 0..1 + n.random.below(3) {
+        let x = n.values[n.values.len() - 1].clone();
+        let made = match n.random.below(6) {
+            0 => pool(&mut n, &x),
+            1 => Some(product(&mut n)),
+            _ => conv(&mut n, &x, 70),
+        };
+        let Some(mut y) = made else { continue };
+        if n.random.percent(20) {
+            n.values.push(y.clone());
+        }
+        for _ in 0..n.random.below(4) {
+            y = stage(&mut n, &y);
+        }
+        if y.shape.len() == x.shape.len() && n.random.percent(15) {
+            y = joined(&mut n, y);
+        }
+        if y.shape.len() < 3 {
+            n.values.insert(0, y);
+        } else {
+            n.values.push(y);
+        }
+    }
+    n.finish()
+}
+
+/// Draws matrix products with epilogues, on f32.
+pub(super) fn products(random: &mut Random) -> String {
+    let mut n = Network::new(random);
+    for _ in 0..1 + n.random.below(2) {
+        let mut y = product(&mut n);
+        for _ in 0..1 + n.random.below(4) {
+            if n.random.percent(15) {
+                n.values.push(y.clone());
+            }
+            y = stage(&mut n, &y);
+        }
+        n.values.push(y);
+    }
+    n.finish()
+}
+
+/// Concatenates an image with another of the same extents, or itself, and clamps the result.
+fn joined(n: &mut Network<'_>, y: Tensor) -> Tensor {
+    let fits = |t: &&Tensor| t.shape.len() == y.shape.len() && t.shape[0] == y.shape[0] && t.shape[2..] == y.shape[2..];
+    let other = n.values.iter().find(fits).cloned().unwrap_or_else(|| y.clone());
+    let mut shape = y.shape.clone();
+    shape[1] += other.shape[1];
+    let all = n.generic("graph.concat", &[&y, &other], "axis = 1 : i64", &shape, y.elem);
+    n.generic("graph.relu", &[&all], "", &shape, y.elem)
+}
+
+/// Adds a matrix product.
+fn product(n: &mut Network<'_>) -> Tensor {
+    let (rows, depth, columns) = (n.extent(5), n.extent(9), n.extent(20));
+    let a = n.parameter(&[rows, depth], "f32");
+    if n.random.percent(50) {
+        let b = n.weights(&[depth, columns], "f32", 80);
+        return n.generic("graph.matmul", &[&a, &b], "", &[rows, columns], "f32");
+    }
+    let b = n.weights(&[columns, depth], "f32", 80);
+    let bias = n.weights(&[columns], "f32", 80);
+    n.generic("graph.gemm", &[&a, &b, &bias], "transB = 1 : i64", &[rows, columns], "f32")
+}
+
+/// Draws a quantized convolution with zero points per tensor or channel.
+pub(super) fn quantized(random: &mut Random) -> String {
+    let mut n = Network::new(random);
+    let (batch, channels) = (n.extent(2), n.random.pick(&[1, 2, 3, 4, 8]));
+    let image = [n.extent(5), n.extent(5)];
+    let of_x = n.random.pick(&["ui8", "i8"]);
+    let of_w = n.random.pick(&["i8", "ui8"]);
+    let x = n.parameter(&[batch, channels, image[0], image[1]], of_x);
+    let Some(w) = window(&mut n, &image, true) else { return String::new() };
+    let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
+    let group = n.random.pick(&divisors);
+    let filters = group * n.extent(2);
+    let weights = n.weights(&[filters, channels / group, w.kernel[0], w.kernel[1]], of_w, 90);
+    let out = [batch, filters, w.output[0], w.output[1]];
+    let per_channel: &[i64] = if n.random.percent(50) { &[filters] } else { &[] };
+    let zero_x = n.weights(&[], of_x, 95);
+    let zero_w = n.weights(per_channel, of_w, 95);
+    let attrs = [w.attrs, if group > 1 { format!("group = {group} : i64") } else { String::new() }];
+    let attrs: Vec<String> = attrs.into_iter().filter(|text| !text.is_empty()).collect();
+    let attrs = attrs.join(", ");
+    let y = if n.random.percent(50) {
+        n.generic("graph.conv_integer", &[&x, &weights, &zero_x, &zero_w], &attrs, &out, "i32")
+    } else {
+        let scale = |n: &mut Network<'_>, shape: &[i64]| {
+            let number = n.random.pick(&["0.5", "0.25", "0.125", "0.03125"]);
+            n.op(shape, "f32", &format!("graph.constant dense<{number}> : tensor<{}>", tensor(shape, "f32")))
+        };
+        let (scale_x, scale_w, scale_y) = (scale(&mut n, &[]), scale(&mut n, per_channel), scale(&mut n, &[]));
+        let zero_y = n.weights(&[], of_x, 95);
+        let bias = n.weights(&[filters], "i32", 90);
+        let operands = [&x, &scale_x, &zero_x, &weights, &scale_w, &zero_w, &scale_y, &zero_y, &bias];
+        let count = if n.random.percent(60) { operands.len() } else { operands.len() - 1 };
+        n.generic("graph.qlinear_conv", &operands[..count], &attrs, &out, of_x)
+    };
+    n.values.push(y);
+    n.finish()
+}
+
+/// Draws packs, unpacks, reshapes and transposes with many layouts and equal extents.
+pub(super) fn layouts(random: &mut Random) -> String {
+    let mut n = Network::new(random);
+    let sizes: &[i64] = if n.random.percent(50) { &[2, 4] } else { &[1, 2, 3, 4, 5, 8] };
+    let shape: Vec<i64> = (0..4).map(|_| n.random.pick(sizes)).collect();
+    let elem = n.random.pick(&["f32", "i8", "i32"]);
+    let x = n.parameter(&shape, elem);
+    n.values.push(x);
+    for _ in 0..2 + n.random.below(4) {
+        let x = n.values[n.values.len() - 1].clone();
+        let y = match (x.shape.len(), n.random.below(4)) {
+            (4, 0..2) => {
+                let order = n.random.pick(&ORDERS);
+                let packed = packed(&x.shape, order);
+                let y = n.generic("layout.pack", &[&x], &layout(order), &packed, elem);
+                if n.random.percent(60) {
+                    // Unpacking in the same layout, or in another with the same extents.
+                    let others: Vec<&str> =
+                        ORDERS.iter().copied().filter(|o| self::packed(&x.shape, o) == packed).collect();
+                    let other = if n.random.percent(50) { order } else { n.random.pick(&others) };
+                    n.generic("layout.unpack", &[&y], &layout(other), &x.shape, elem)
+                } else {
+                    y
+                }
+            }
+            (4, 2) => {
+                let orders: [[usize; 4]; 5] = [[0, 2, 3, 1], [0, 3, 1, 2], [0, 1, 3, 2], [1, 0, 2, 3], [0, 1, 2, 3]];
+                let perm = n.random.pick(&orders);
+                let shape: Vec<i64> = perm.iter().map(|&i| x.shape[i]).collect();
+                let text: Vec<String> = perm.iter().map(usize::to_string).collect();
+                n.generic("graph.transpose", &[&x], &format!("perm = array<i64: {}>", text.join(", ")), &shape, elem)
+            }
+            _ => {
+                let all: i64 = x.shape.iter().product();
+                let divisors: Vec<i64> = (1..=all).filter(|d| all % d == 0).collect();
+                let first = n.random.pick(&divisors);
+                let second =
+                    n.random.pick(&divisors.iter().copied().filter(|d| (all / first) % d == 0).collect::<Vec<_>>());
+                let shape = [first, second, all / first / second, 1];
+                let text: Vec<String> = shape.iter().map(i64::to_string).collect();
+                let to = n.op(&[4], "i64", &format!("graph.constant dense<[{}]> : tensor<4xi64>", text.join(", ")));
+                n.generic("graph.reshape", &[&x, &to], "", &shape, elem)
+            }
+        };
+        n.values.push(y);
+    }
+    n.finish()
+}
+
+/// Layouts of images.
+const ORDERS: [&str; 10] = ["NCHW", "NHWC", "NCWH", "CNHW", "NCHW2c", "NCHW4c", "NCHW8c", "NHWC2w", "HWNC", "NCHW2c2w"];
+
+fn layout(order: &str) -> String {
+    format!("layout = #layout.tiled<\"{order}\">, axes = \"NCHW\"")
+}
+
+/// Returns the extents of an image in a layout.
+fn packed(shape: &[i64], order: &str) -> Vec<i64> {
+    let mut extents = Vec::new();
+    let mut tiles = [1i64; 4];
+    let axis = |letter: u8| b"NCHW".iter().position(|&a| a == letter.to_ascii_uppercase()).unwrap_or(0);
+    let bytes = order.as_bytes();
+    for (i, &letter) in bytes.iter().enumerate().filter(|(_, b)| b.is_ascii_lowercase()) {
+        tiles[axis(letter)] *= i64::from(bytes[i - 1] - b'0');
+    }
+    for (i, &letter) in bytes.iter().enumerate() {
+        match letter {
+            b'A'..=b'Z' => extents.push((shape[axis(letter)] + tiles[axis(letter)] - 1) / tiles[axis(letter)]),
+            b'a'..=b'z' => extents.push(i64::from(bytes[i - 1] - b'0')),
+            _ => {}
+        }
+    }
+    extents
+}

@@ -1,0 +1,270 @@
+//! Structured programs: loop nests with remainders and without iterations, conditions, and memory with views.
+
+use super::writer::{INTS, Writer};
+use gradus_ir::random::Random;
+
+/// Elements of a buffer.
+const LENGTH: u64 = 8;
+/// Type of a buffer, of a slot, and of a slot with one element per dimension.
+const BUFFER: &str = "memref<8xi32>";
+const SLOTS: [&str; 3] = ["memref<i32>", "memref<1xi32>", "memref<1x1xi32>"];
+/// Types of views of a part of a buffer and of every second element.
+const PART: &str = "memref<4xi32, strided<[1], offset: 2>>";
+const SPARSE: &str = "memref<4xi32, strided<[2]>>";
+
+/// Percentages of statements: loops, conditions, and memory; the rest computes.
+struct Mix {
+    loops: u64,
+    conditions: u64,
+    memory: u64,
+}
+
+pub(super) fn arithmetic(random: &mut Random) -> String {
+    program(random, &Mix { loops: 3, conditions: 7, memory: 0 })
+}
+
+pub(super) fn loops(random: &mut Random) -> String {
+    program(random, &Mix { loops: 30, conditions: 8, memory: 12 })
+}
+
+pub(super) fn memory(random: &mut Random) -> String {
+    program(random, &Mix { loops: 8, conditions: 14, memory: 60 })
+}
+
+fn program(random: &mut Random, mix: &Mix) -> String {
+    let mut w = Writer::new(random);
+    let results = w.types(4);
+    let mut parameters = vec!["i32", "i32", "index", "i1"];
+    parameters.extend([w.random.pick(&INTS), "f32"]);
+    if mix.memory > 0 {
+        parameters.extend([BUFFER, BUFFER]);
+    }
+    w.function("func.func @made0", &parameters, &results);
+    let count = 4 + w.random.below(8);
+    statements(&mut w, mix, count, 2);
+    let values = w.picks(&results).join(", ");
+    w.line(&format!("return {values} : {}\n}}", results.join(", ")));
+    w.text
+}
+
+fn statements(w: &mut Writer<'_>, mix: &Mix, count: u64, depth: u64) {
+    for _ in 0..count {
+        let kind = w.random.below(100);
+        let nested = mix.loops + mix.conditions;
+        if kind < nested && depth > 0 {
+            match (kind < mix.loops, w.random.below(4)) {
+                (true, 0) => repeat_while(w, mix, depth - 1),
+                (true, _) => counted(w, mix, depth - 1),
+                (false, 0) => switch(w, mix, depth - 1),
+                (false, _) => condition(w, mix, depth - 1),
+            }
+        } else if kind < nested + mix.memory {
+            access(w);
+        } else {
+            let ty = w.random.pick(&["i32", "i32", "i32", "i8", "i64", "index", "f32", "i1"]);
+            w.compute(ty);
+        }
+    }
+}
+
+/// Writes the statements of a region that yields values of types.
+fn body(w: &mut Writer<'_>, mix: &Mix, depth: u64, types: &[&str]) {
+    let mark = w.enter();
+    let count = 1 + w.random.below(4);
+    statements(w, mix, count, depth);
+    let values = w.picks(types).join(", ");
+    match types {
+        [] => w.line("scf.yield"),
+        _ => w.line(&format!("scf.yield {values} : {}", types.join(", "))),
+    }
+    w.leave(mark);
+}
+
+/// Writes a counted loop: signed or unsigned, of any integer type, with any bounds.
+fn counted(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+    let ty = w.random.pick(&["index", "index", "i32", "i8"]);
+    let unsigned = w.random.percent(20);
+    let first = w.random.below(7) as i64 - if unsigned { 0 } else { 3 };
+    let span = w.random.below(11) as i64 - 2;
+    let last = if unsigned { (first + span).max(0) } else { first + span };
+    let step = 1 + w.random.below(4) as i64;
+    let mut bounds: Vec<String> = Vec::new();
+    for number in [first, last, step] {
+        bounds.push(format!("%v{}", w.op(ty, &format!("arith.constant {number} : {ty}"))));
+    }
+    // Bounds that are not constant, but small.
+    for bound in &mut bounds[..2] {
+        if w.random.percent(25) {
+            let (x, mask) = (w.pick(ty), w.op(ty, &format!("arith.constant 7 : {ty}")));
+            *bound = format!("%v{}", w.op(ty, &format!("arith.andi %v{x}, %v{mask} : {ty}")));
+        }
+    }
+    let types = if w.random.percent(75) { w.types(3) } else { Vec::new() };
+    let inits = w.picks(&types);
+    let names = w.results(&types);
+    let mark = w.enter();
+    let var = w.value(ty);
+    let carried: Vec<String> =
+        types.iter().zip(&inits).map(|(ty, init)| format!("%v{} = {init}", w.value(ty))).collect();
+    let keyword = if unsigned { "scf.for unsigned" } else { "scf.for" };
+    let mut header = format!("{keyword} %v{var} = {} to {} step {}", bounds[0], bounds[1], bounds[2]);
+    if !types.is_empty() {
+        header += &format!(" iter_args({}) -> ({})", carried.join(", "), types.join(", "));
+    }
+    if ty != "index" {
+        header += &format!(" : {ty}");
+    }
+    w.line(&(header + " {"));
+    body(w, mix, depth, &types);
+    w.leave(mark);
+    w.line("}");
+    w.bind_all(&names, &types);
+}
+
+/// Writes a `while` loop with several carried values, the last of which counts down.
+fn repeat_while(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+    let mut types = w.types(3);
+    types.push("i32");
+    let mut inits = w.picks(&types[..types.len() - 1]);
+    let trips = w.random.below(5);
+    inits.push(format!("%v{}", w.op("i32", &format!("arith.constant {trips} : i32"))));
+    let names = w.results(&types);
+    let (mark, list) = (w.enter(), types.join(", "));
+    let before: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
+    let carried: Vec<String> = before.iter().zip(&inits).map(|(name, init)| format!("%v{name} = {init}")).collect();
+    w.line(&format!("scf.while ({}) : ({list}) -> ({list}) {{", carried.join(", ")));
+    let (count, zero) = (before[before.len() - 1], w.op("i32", "arith.constant 0 : i32"));
+    let more = w.op("i1", &format!("arith.cmpi sgt, %v{count}, %v{zero} : i32"));
+    let mut passed = w.picks(&types[..types.len() - 1]);
+    passed.push(format!("%v{count}"));
+    w.line(&format!("scf.condition(%v{more}) {} : {list}\n}} do {{", passed.join(", ")));
+    w.leave(mark);
+    let after: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
+    let args: Vec<String> = after.iter().zip(&types).map(|(name, ty)| format!("%v{name}: {ty}")).collect();
+    w.line(&format!("^bb0({}):", args.join(", ")));
+    let one = w.op("i32", "arith.constant 1 : i32");
+    let less = w.op("i32", &format!("arith.subi %v{}, %v{one} : i32", after[after.len() - 1]));
+    let inner = 1 + w.random.below(3);
+    statements(w, mix, inner, depth);
+    let mut yielded = w.picks(&types[..types.len() - 1]);
+    yielded.push(format!("%v{less}"));
+    w.line(&format!("scf.yield {} : {list}\n}}", yielded.join(", ")));
+    w.leave(mark);
+    w.bind_all(&names, &types);
+}
+
+fn condition(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+    let types = if w.random.percent(80) { w.types(2) } else { Vec::new() };
+    let condition = if w.random.percent(50) { w.compute("i1") } else { w.pick("i1") };
+    let names = w.results(&types);
+    let arrow = if types.is_empty() { String::new() } else { format!(" -> ({})", types.join(", ")) };
+    w.line(&format!("scf.if %v{condition}{arrow} {{"));
+    body(w, mix, depth, &types);
+    w.line("} else {");
+    body(w, mix, depth, &types);
+    w.line("}");
+    w.bind_all(&names, &types);
+}
+
+fn switch(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+    let types = w.types(2);
+    let flag = w.pick("index");
+    let names = w.results(&types);
+    w.line(&format!("scf.index_switch %v{flag} -> {}", types.join(", ")));
+    for case in 0..1 + w.random.below(3) {
+        w.line(&format!("case {case} {{"));
+        body(w, mix, depth, &types);
+        w.line("}");
+    }
+    w.line("default {");
+    body(w, mix, depth, &types);
+    w.line("}");
+    w.bind_all(&names, &types);
+}
+
+/// Writes an allocation, a view, a load or a store. Loads are often repeated.
+fn access(w: &mut Writer<'_>) {
+    match w.random.below(10) {
+        0 => {
+            let ty = if w.random.percent(60) { w.random.pick(&SLOTS) } else { BUFFER };
+            let op = w.random.pick(&["memref.alloca", "memref.alloc"]);
+            let slot = w.op(ty, &format!("{op}() : {ty}"));
+            if w.random.percent(90) {
+                let value = w.pick("i32");
+                let at = place(w, ty);
+                w.line(&format!("memref.store %v{value}, %v{slot}[{at}] : {ty}"));
+            }
+            // Used at once, so that it can often be promoted.
+            for _ in 0..w.random.below(5) {
+                let at = place(w, ty);
+                if w.random.percent(50) {
+                    w.op("i32", &format!("memref.load %v{slot}[{at}] : {ty}"));
+                } else {
+                    let value = w.pick("i32");
+                    w.line(&format!("memref.store %v{value}, %v{slot}[{at}] : {ty}"));
+                }
+            }
+        }
+        1 => {
+            let buffer = w.pick_buffer();
+            let (ty, how) = w.random.pick(&[(PART, "[2] [4] [1]"), (SPARSE, "[0] [4] [2]")]);
+            w.op(ty, &format!("memref.subview %v{buffer}{how} : {BUFFER} to {ty}"));
+        }
+        2..6 => {
+            let (memory, ty) = target(w);
+            let at = place(w, ty);
+            let load = format!("memref.load %v{memory}[{at}] : {ty}");
+            w.op("i32", &load);
+            if w.random.percent(40) {
+                if w.random.percent(50) {
+                    store(w);
+                }
+                w.op("i32", &load);
+            }
+        }
+        _ => store(w),
+    }
+}
+
+fn store(w: &mut Writer<'_>) {
+    let (memory, ty) = target(w);
+    let value = if w.random.percent(30) { w.compute("i32") } else { w.pick("i32") };
+    let at = place(w, ty);
+    w.line(&format!("memref.store %v{value}, %v{memory}[{at}] : {ty}"));
+}
+
+/// Picks memory in scope.
+fn target(w: &mut Writer<'_>) -> (u32, &'static str) {
+    let all = [SLOTS[0], SLOTS[1], SLOTS[2], BUFFER, PART, SPARSE];
+    let known: Vec<(u32, &'static str)> = all.iter().flat_map(|ty| w.known(ty).into_iter().map(|v| (v, *ty))).collect();
+    if known.is_empty() { (w.pick_buffer(), BUFFER) } else { w.random.pick(&known) }
+}
+
+/// Creates the indices of an element of memory of a type, which is in bounds.
+fn place(w: &mut Writer<'_>, ty: &str) -> String {
+    match ty {
+        "memref<i32>" => String::new(),
+        "memref<1xi32>" => format!("%v{}", w.index(0)),
+        "memref<1x1xi32>" => {
+            let zero = w.index(0);
+            format!("%v{zero}, %v{zero}")
+        }
+        _ => {
+            let length = if ty == BUFFER { LENGTH } else { LENGTH / 2 };
+            if w.random.percent(70) {
+                let n = w.random.below(length.min(4)) as i64;
+                return format!("%v{}", w.index(n));
+            }
+            let (at, mask) = (w.pick("index"), w.index(length as i64 - 1));
+            format!("%v{}", w.op("index", &format!("arith.andi %v{at}, %v{mask} : index")))
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Picks a buffer, or allocates one.
+    fn pick_buffer(&mut self) -> u32 {
+        let known = self.known(BUFFER);
+        if known.is_empty() { self.op(BUFFER, &format!("memref.alloc() : {BUFFER}")) } else { self.random.pick(&known) }
+    }
+}

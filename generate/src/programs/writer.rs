@@ -1,0 +1,170 @@
+//! Writing of ops as text, with the values in scope.
+
+use gradus_ir::random::Random;
+use std::fmt::Write as _;
+
+/// The integer types of families; most values are of the first.
+pub(super) const INTS: [&str; 4] = ["i32", "i8", "i64", "index"];
+
+/// Writes the ops of functions.
+pub(super) struct Writer<'r> {
+    pub(super) random: &'r mut Random,
+    pub(super) text: String,
+    /// Values in scope with their types; an inner scope ends with [`Writer::leave`].
+    values: Vec<(u32, String)>,
+    next: u32,
+}
+
+impl Writer<'_> {
+    pub(super) fn new(random: &mut Random) -> Writer<'_> {
+        Writer { random, text: String::new(), values: Vec::new(), next: 0 }
+    }
+
+    /// Returns a new name, not in scope.
+    pub(super) fn name(&mut self) -> u32 {
+        self.next += 1;
+        self.next
+    }
+
+    /// Returns a new value of a type.
+    pub(super) fn value(&mut self, ty: &str) -> u32 {
+        let name = self.name();
+        self.bind(name, ty);
+        name
+    }
+
+    /// Adds a name to the scope.
+    pub(super) fn bind(&mut self, name: u32, ty: &str) {
+        self.values.push((name, ty.to_owned()));
+    }
+
+    /// Returns a mark for [`Writer::leave`].
+    pub(super) fn enter(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Drops the values since a mark.
+    pub(super) fn leave(&mut self, mark: usize) {
+        self.values.truncate(mark);
+    }
+
+    /// Begins a function with the parameters of these types, which become the values in scope.
+    pub(super) fn function(&mut self, header: &str, parameters: &[&str], results: &[&str]) {
+        self.values.clear();
+        let list: Vec<String> = parameters.iter().map(|ty| format!("%v{}: {ty}", self.value(ty))).collect();
+        let _ = writeln!(self.text, "{header}({}) -> ({}) {{", list.join(", "), results.join(", "));
+    }
+
+    /// Appends a line.
+    pub(super) fn line(&mut self, line: &str) {
+        self.text += line;
+        self.text += "\n";
+    }
+
+    /// Appends `%v = op` and returns the value.
+    pub(super) fn op(&mut self, ty: &str, op: &str) -> u32 {
+        let name = self.name();
+        let _ = writeln!(self.text, "%v{name} = {op}");
+        self.bind(name, ty);
+        name
+    }
+
+    /// Begins an op with results of types, which [`Writer::bind_all`] adds to the scope after its regions.
+    pub(super) fn results(&mut self, types: &[&str]) -> Vec<u32> {
+        let names: Vec<u32> = types.iter().map(|_| self.name()).collect();
+        if !names.is_empty() {
+            let list: Vec<String> = names.iter().map(|name| format!("%v{name}")).collect();
+            let _ = write!(self.text, "{} = ", list.join(", "));
+        }
+        names
+    }
+
+    /// Adds names to the scope.
+    pub(super) fn bind_all(&mut self, names: &[u32], types: &[&str]) {
+        names.iter().zip(types).for_each(|(&name, ty)| self.bind(name, ty));
+    }
+
+    /// Returns the values of a type in scope.
+    pub(super) fn known(&self, ty: &str) -> Vec<u32> {
+        self.values.iter().filter(|(_, known)| known == ty).map(|(name, _)| *name).collect()
+    }
+
+    /// Picks a value of a type, recent ones with higher probability, or creates a constant.
+    pub(super) fn pick(&mut self, ty: &str) -> u32 {
+        let known = self.known(ty);
+        if known.is_empty() || self.random.percent(15) {
+            return self.constant(ty);
+        }
+        let n = known.len() as u64;
+        let back = self.random.below(n).min(self.random.below(n)) as usize;
+        known[known.len() - 1 - back]
+    }
+
+    /// Picks values of types.
+    pub(super) fn picks(&mut self, types: &[&str]) -> Vec<String> {
+        types.iter().map(|ty| format!("%v{}", self.pick(ty))).collect()
+    }
+
+    /// Creates a constant; integers are often limits of their type.
+    pub(super) fn constant(&mut self, ty: &str) -> u32 {
+        let number = match ty {
+            "i1" => self.random.pick(&["true", "false"]).to_owned(),
+            "f32" => self.random.pick(&["0.0", "-0.0", "1.0", "-1.0", "0.5", "3.0"]).to_owned(),
+            "index" => (self.random.below(12) as i64 - 2).to_string(),
+            _ => self.random.int(ty[1..].parse().unwrap_or(32)).to_string(),
+        };
+        let number = match ty {
+            "i8" => (number.parse::<i64>().unwrap_or(0) as i8).to_string(),
+            "i32" => (number.parse::<i64>().unwrap_or(0) as i32).to_string(),
+            _ => number,
+        };
+        let typed = if ty == "i1" { number } else { format!("{number} : {ty}") };
+        self.op(ty, &format!("arith.constant {typed}"))
+    }
+
+    /// Creates the index constant `n`.
+    pub(super) fn index(&mut self, n: i64) -> u32 {
+        self.op("index", &format!("arith.constant {n} : index"))
+    }
+
+    /// Creates a scalar op with a result of a type.
+    pub(super) fn compute(&mut self, ty: &str) -> u32 {
+        const SAFE: [&str; 13] =
+            ["addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minui", "addi", "subi", "maxui", "minsi", "shli"];
+        const RISKY: [&str; 5] = ["divsi", "remui", "divui", "remsi", "shrui"];
+        if ty == "f32" {
+            let op = self.random.pick(&["addf", "subf", "mulf", "maximumf", "minnumf"]);
+            let (a, b) = (self.pick(ty), self.pick(ty));
+            return self.op(ty, &format!("arith.{op} %v{a}, %v{b} : {ty}"));
+        }
+        if ty == "i1" || self.random.percent(15) {
+            let of = self.random.pick(&INTS);
+            let predicate = self.random.pick(&["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]);
+            let (a, b) = (self.pick(of), self.pick(of));
+            let c = self.op("i1", &format!("arith.cmpi {predicate}, %v{a}, %v{b} : {of}"));
+            if ty == "i1" {
+                return c;
+            }
+            let (a, b) = (self.pick(ty), self.pick(ty));
+            return self.op(ty, &format!("arith.select %v{c}, %v{a}, %v{b} : {ty}"));
+        }
+        let (a, mut b) = (self.pick(ty), self.pick(ty));
+        let risky = self.random.percent(20);
+        let op = if risky { self.random.pick(&RISKY) } else { self.random.pick(&SAFE) };
+        if risky && self.random.percent(50) {
+            let one = self.op(ty, &format!("arith.constant 3 : {ty}"));
+            b = self.op(ty, &format!("arith.ori %v{b}, %v{one} : {ty}"));
+        } else if risky || op == "shli" {
+            let n = 1 + self.random.below(7);
+            b = self.op(ty, &format!("arith.constant {n} : {ty}"));
+        }
+        self.op(ty, &format!("arith.{op} %v{a}, %v{b} : {ty}"))
+    }
+
+    /// Draws a list of one to `most` scalar types, often equal ones.
+    pub(super) fn types(&mut self, most: u64) -> Vec<&'static str> {
+        let first = self.random.pick(&["i32", "i32", "i32", "i8", "i64", "index", "f32", "i1"]);
+        let count = 1 + self.random.below(most);
+        (0..count).map(|_| if self.random.percent(70) { first } else { self.random.pick(&INTS) }).collect()
+    }
+}
