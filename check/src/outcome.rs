@@ -51,7 +51,7 @@ pub enum Relation {
     Close,
 }
 
-/// The number of elements of all memrefs of static shape that ops of a program allocate, such as arenas.
+/// Returns the number of elements of all memrefs of static shape that ops of a program allocate, such as arenas.
 fn static_elements(m: &Module) -> usize {
     let allocates = |op: &Op| {
         let effects = m.info(*op).map(|info| info.effects);

@@ -203,7 +203,7 @@ impl Memory {
         }
     }
 
-    /// The bytes of a live byte buffer, where accesses need not be recorded.
+    /// Returns the bytes of a live byte buffer, where accesses need not be recorded.
     pub(crate) fn byte_buffer(&self, buffer: u32) -> Option<&ByteBuffer> {
         match &self.live(buffer).ok()?.elements {
             Elements::Bytes(bytes) if self.parallel.is_empty() => Some(bytes),
@@ -211,7 +211,7 @@ impl Memory {
         }
     }
 
-    /// The bytes of a live, writable byte buffer, where accesses need not be recorded.
+    /// Returns the bytes of a live, writable byte buffer, where accesses need not be recorded.
     pub(crate) fn byte_buffer_mut(&mut self, buffer: u32) -> Option<&mut ByteBuffer> {
         let is_recorded = !self.parallel.is_empty();
         match self.writable(buffer).ok()? {
