@@ -9,12 +9,10 @@ use gradus_ir::declarations::{DeclarationError, Declared};
 use gradus_ir::diag::hint;
 use gradus_ir::pass::{IrPrinting, PassEvent, Pipeline, RunOptions, Watch};
 use gradus_ir::{Context, Module};
+#[cfg(feature = "cpu")]
+use gradus_runtime::artifact::CompiledFor;
 use gradus_targets::Target;
 use std::sync::Arc;
-
-/// Attributes of a compiled program: its target, and the hash of its machine.
-const TARGET: &str = "gradus.target";
-const MACHINE: &str = "gradus.machine";
 
 /// Returns the argument `--machine`.
 pub fn machine_arg() -> Arg {
@@ -91,8 +89,8 @@ impl Tool {
     }
 }
 
-/// Runs the pipeline of a target on the only program of its context, with dumps between its passes, and marks the program
-/// as compiled for it. Constants that the program no longer uses are freed.
+/// Runs the pipeline of a target on the only program of its context, with dumps between its passes. Constants that the
+/// program no longer uses are freed.
 pub fn compile(
     tool: &Tool,
     m: &mut Module,
@@ -119,34 +117,47 @@ pub fn compile(
     let done = pipeline.run(m, &RunOptions { printing, ..RunOptions::default() }, &mut watch);
     drop(watch);
     done.map_err(|_| report(&m.ctx, &said, streams))?;
-    unwritten.map_or(Ok(()), Err)?;
-    let (root, machine) = (m.root(), target.cost.machine(&m.ctx)?);
-    let (name, hash) = (m.ctx.string_attr(target.cost.name), m.ctx.string_attr(&format!("{:016x}", machine.hash())));
-    m.set_attr(root, TARGET, Some(name));
-    m.set_attr(root, MACHINE, Some(hash));
-    Ok(())
+    unwritten.map_or(Ok(()), Err)
 }
 
-/// Returns the target for which a program was compiled, which must be the asked one, if there is one. Warns if its
-/// machine was another.
+/// Returns the header of programs that are compiled for a target and for the machine of a context.
+#[cfg(feature = "cpu")]
+pub fn header(target: &Target, ctx: &Context) -> Result<CompiledFor, Failure> {
+    let machine = target.cost.machine(ctx)?.hash();
+    Ok(CompiledFor { target: target.cost.name.to_owned(), version: target.version, machine })
+}
+
+/// Returns the target for which a file was compiled, by its header.
+///
+/// # Errors
+/// It is not the requested one, or the target's version or machine is not that of this tool.
 #[cfg(feature = "cpu")]
 pub fn compiled_for(
     tool: &Tool,
-    m: &Module,
+    ctx: &Context,
     file: &str,
-    asked: Option<&Target>,
-    streams: &mut Streams<'_>,
+    found: &CompiledFor,
+    requested: Option<&Target>,
 ) -> Result<&'static Target, Failure> {
-    let text = |name: &str| m.attr(m.root(), m.ctx.str(name)).and_then(|attr| m.ctx.as_str(attr));
-    let name = text(TARGET).ok_or_else(|| format!("'{file}' does not say for which target it was compiled"))?;
+    let name = &found.target;
     let target = tool.target(name).map_err(|why| format!("'{file}' was compiled for '{name}': {why}"))?;
-    if let Some(asked) = asked.filter(|asked| asked.cost.name != name) {
-        return Err(Failure::Usage(format!("'{file}' was compiled for '{name}', not for '{}'", asked.cost.name)));
+    if let Some(requested) = requested.filter(|requested| requested.cost.name != name) {
+        return Err(Failure::Usage(format!("'{file}' was compiled for '{name}', not for '{}'", requested.cost.name)));
     }
-    check_machine(&m.ctx, Some(target))?;
-    let machine = target.cost.machine(&m.ctx)?;
-    if text(MACHINE) != Some(&format!("{:016x}", machine.hash())) {
-        let _ = writeln!(streams.err, "warning: '{file}' was compiled for another description of the machine '{name}'");
+    if found.version != target.version {
+        let (was, is) = (found.version, target.version);
+        let message =
+            format!("'{file}' was compiled for version {was} of target '{name}', but this tool has version {is}");
+        return Err(Failure::Input(message));
+    }
+    check_machine(ctx, Some(target))?;
+    let machine = header(target, ctx)?.machine;
+    if found.machine != machine {
+        return Err(Failure::Input(format!(
+            "'{file}' was compiled for the machine description of '{name}' with hash {:016x}, not for this one with hash \
+             {machine:016x}: compile it again, or give its description by --machine",
+            found.machine
+        )));
     }
     Ok(target)
 }

@@ -6,8 +6,8 @@ use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::random::Random;
-use gradus::ir::{Context, DType, Module};
-use gradus::runtime::artifact::{read, write};
+use gradus::ir::{Context, DType, Diagnostic, Module};
+use gradus::runtime::artifact::{Artifact, CompiledFor, write};
 use gradus::runtime::cpu::Program;
 use std::sync::Arc;
 use support::{gradus, parse, root};
@@ -33,15 +33,20 @@ const PROGRAM: &str = "func.func @main(%a: tensor<1x4x4x1xf32>) -> tensor<4x2xf3
 ";
 
 fn written(m: Module) -> Vec<u8> {
+    let header = CompiledFor { target: "cpu".to_owned(), version: 1, machine: 0x1234 };
     let mut bytes = Vec::new();
-    write(m, &mut bytes).expect("a vector can be written");
+    write(m, &header, &mut bytes).expect("a vector can be written");
     bytes
+}
+
+fn read(ctx: &Arc<Context>, bytes: Vec<u8>) -> Result<Module, Vec<Diagnostic>> {
+    Artifact::open("model.gradus", bytes.into())?.read(ctx)
 }
 
 /// Returns the error of reading a file.
 fn refused(bytes: Vec<u8>) -> Option<String> {
     let ctx = Tool::gradus().context();
-    let diagnostics = read(&ctx, "model.gradus", &bytes.into()).err()?;
+    let diagnostics = read(&ctx, bytes).err()?;
     Some(diagnostics.iter().map(|d| d.render(&ctx)).collect())
 }
 
@@ -153,51 +158,100 @@ fn offsets_that_are_outside_or_overlap_are_refused() {
     for (to, reason) in [
         ("%host[68]", "'sched.buffer' op ends at byte 132 of an arena of 128 bytes"),
         ("%host[9223372036854775804]", "'sched.buffer' op ends at"),
-        ("%host[60]", "step 'third' reads bytes 0 to 64 of the arena, which step 'second' has overwritten"),
+        ("%host[60]", "step 'second' reads bytes 0 to 64 of the arena and overwrites them, writing bytes 60 to 124"),
     ] {
         let said = refused(compiled(&ctx, &SCHEDULE.replace("%host[64]", to))).unwrap_or_default();
         assert!(said.contains(reason), "{said}");
     }
 }
 
-/// Recomputes the checksums.
+/// Size in bytes of the header without the section entries, and of an entry.
+const HEADER: usize = 72;
+const ENTRY: usize = 24;
+
+/// Recomputes the checksums. Sections that are not inside of the file keep theirs.
 fn seal(bytes: &mut [u8]) {
     let long =
         |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize;
     let count = u32::from_le_bytes(bytes[12..16].try_into().expect("four bytes")) as usize;
-    for entry in (0..count).map(|i| 32 + 24 * i) {
+    let count = count.min((bytes.len() - HEADER) / ENTRY);
+    for entry in (0..count).map(|i| HEADER + ENTRY * i) {
         let (start, len) = (long(bytes, entry), long(bytes, entry + 8));
-        let checksum = crc32fast::hash(&bytes[start..start + len]);
+        let Some(section) = start.checked_add(len).and_then(|end| bytes.get(start..end)) else { continue };
+        let checksum = crc32fast::hash(section);
         bytes[entry + 16..entry + 20].copy_from_slice(&checksum.to_le_bytes());
     }
-    let checksum = crc32fast::hash(&bytes[32..32 + 24 * count]);
+    let checksum = crc32fast::hash(&bytes[28..HEADER + ENTRY * count]);
     bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// Hostile files with valid checksums are rejected, or run without accesses out of bounds.
+/// The header says for which target and machine a program is, before anything of the program is read.
+#[test]
+fn programs_for_others_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let model = folder.path().join("model.gradus").display().to_string();
+    assert_eq!(gradus(&["compile", &example("digits_cnn.onnx"), "-o", &model]).err, "");
+    let bytes = std::fs::read(&model).expect("it was written");
+    let header = Artifact::open(&model, bytes.clone().into()).expect("it is valid").compiled_for().clone();
+    let machine = header.machine;
+    assert_eq!(header, CompiledFor { target: "cpu".to_owned(), version: 1, machine });
+    for (at, value, reason) in [
+        (28, &b"\x02"[..], "compiled for version 2 of target 'cpu', but this tool has version 1".to_owned()),
+        (
+            32,
+            &[machine as u8 ^ 1],
+            format!("with hash {:016x}, not for this one with hash {machine:016x}", machine ^ 1),
+        ),
+        (40, b"cpv", "was compiled for 'cpv': there is no target 'cpv'; did you mean 'cpu'?".to_owned()),
+        (40, b"nna", "with hash".to_owned()),
+        (40, b"\0", "is not a compiled program: byte 40: the target has no name".to_owned()),
+    ] {
+        let mut changed = bytes.clone();
+        changed[at..at + value.len()].copy_from_slice(value);
+        // The text would be refused, too, but is not looked at.
+        changed[HEADER + ENTRY * 64..].fill(0xff);
+        seal(&mut changed);
+        std::fs::write(&model, changed).expect("the folder is ours");
+        let output = gradus(&["bench", &model]);
+        assert!(output.code != 0 && output.err.contains(&reason), "{}", output.err);
+    }
+    let long = CompiledFor { target: "x".repeat(33), version: 1, machine };
+    let program = parse(&Tool::gradus().context(), PROGRAM).expect("it is valid");
+    let error = write(program, &long, &mut Vec::new()).expect_err("the name is too long");
+    assert!(error.to_string().contains("does not have 1 to 32 bytes"), "{error}");
+}
+
+/// Hostile files, half of them with valid checksums, are rejected, or run without accesses out of bounds. The variable
+/// `GRADUS_TRIALS` sets their number.
 #[test]
 fn hostile_files_do_no_harm() {
+    let trials = std::env::var("GRADUS_TRIALS").ok().and_then(|trials| trials.parse().ok());
+    let trials = trials.unwrap_or(if cfg!(debug_assertions) { 600 } else { 12_000 });
     let ctx = Tool::gradus().context();
     let input = Datum::Tensor(floats_to_tensor(DType::F32, &[1, 4, 4, 1], (0..16).map(f64::from).collect()));
-    let (mut random, mut ran) = (Random::of("artifacts"), 0);
+    let (mut random, mut opened, mut accepted, mut ran) = (Random::of("artifacts"), 0, 0, 0);
     let files = [PROGRAM, SCHEDULE].map(|program| compiled(&ctx, program));
-    for i in 0..if cfg!(debug_assertions) { 600 } else { 12_000 } {
-        let bytes = &files[i % files.len()];
-        let mut changed = bytes.clone();
-        let first = 32 + 24 * u64::from(bytes[12]);
+    for i in 0..trials {
+        let mut changed = files[i % files.len()].clone();
         for _ in 0..1 + random.below(3) {
-            let at = (first + random.below(bytes.len() as u64 - first)) as usize;
+            let at = random.below(changed.len() as u64) as usize;
             changed[at] = match random.below(3) {
                 0 => random.below(256) as u8,
                 1 => b"0123456789-<>x,"[random.below(15) as usize],
                 _ => changed[at] ^ 1 << random.below(8),
             };
         }
-        seal(&mut changed);
+        if i / files.len() % 2 == 0 {
+            seal(&mut changed);
+        }
         let ctx = Tool::gradus().context();
-        let Ok(m) = read(&ctx, "model.gradus", &changed.into()) else { continue };
+        let Ok(artifact) = Artifact::open("model.gradus", changed.into()) else { continue };
+        opened += 1;
+        let Ok(m) = artifact.read(&ctx) else { continue };
+        accepted += 1;
         let Some(main) = Interpreter::new(&m).function("main") else { continue };
         ran += u32::from(Program::new(&m, main).call(vec![input.clone()]).is_ok());
     }
+    println!("{trials} files: {opened} with a valid header, {accepted} valid, {ran} ran without a trap");
     assert!(ran > 0, "nothing that was changed ran");
 }

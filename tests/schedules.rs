@@ -3,13 +3,16 @@
 mod support;
 
 use gradus::Tool;
-use gradus::dialects::memref::CopyOp;
-use gradus::dialects::sched::{ArenaOp, BufferOp, StepOp, accesses, root, size_in_bytes};
+use gradus::dialects::memref::{AllocOp, CopyOp};
+use gradus::dialects::sched::{
+    ArenaOp, BufferOp, BufferView, StepOp, TransferOp, WaitOp, accesses, is_access, may_be_in_place, root,
+    size_in_bytes,
+};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
-use gradus::ir::{Context, DType, Module, Op, OpDecl, Type, Value, verify};
+use gradus::ir::{Builder, Context, DType, Module, Op, OpDecl, OpState, Type, Value, verify};
 use gradus::runtime::cpu::Program;
 use std::sync::Arc;
 use support::parse;
@@ -109,11 +112,59 @@ fn generated(ctx: &Arc<Context>, tool: &Tool, random: &mut Random) -> (Module, M
     let mut schedule = program.clone();
     let fuse = random.below(2) == 0;
     let alignment = [1, 4, 32][random.below(3) as usize];
-    let pipeline = format!("builtin.module(form-steps{{fuse={fuse}}},plan-memory{{alignment={}}})", alignment.max(4));
-    let mut pipeline = Pipeline::parse(&pipeline, &tool.passes).expect("it is a pipeline");
-    let run = pipeline.run(&mut schedule, &RunOptions::default(), &mut Watch::new(|_| {}));
-    assert!(run.is_ok(), "{text}");
+    let in_place = random.below(4) > 0;
+    let plan = format!("alignment={} in-place={in_place}", alignment.max(4));
+    let run = |pipeline: String, schedule: &mut Module| {
+        let mut pipeline = Pipeline::parse(&pipeline, &tool.passes).expect("it is a pipeline");
+        let run = pipeline.run(schedule, &RunOptions::default(), &mut Watch::new(|_| {}));
+        assert!(run.is_ok(), "{text}");
+    };
+    run(format!("builtin.module(form-steps{{fuse={fuse}}})"), &mut schedule);
+    for _ in 0..random.below(3) {
+        offload(&mut schedule, random);
+    }
+    run(format!("builtin.module(plan-memory{{{plan}}},plan-memory{{{plan} arena=sram}})"), &mut schedule);
     (program, schedule)
+}
+
+/// Lets a step read a buffer of another memory, to which a transfer brings the elements.
+fn offload(m: &mut Module, random: &mut Random) -> Option<()> {
+    let ops: Vec<Op> = m.ops_under(m.root()).into_iter().filter(|&op| is_access(m, op)).collect();
+    let all = |op: Op| accesses(m, op).expect("they are known");
+    let whole =
+        |&(_, v): &(usize, Value)| AllocOp::defining(m, v).is_some() && m.ctx.memory_space(m.value_type(v)).is_none();
+    let reads = ops.iter().enumerate().filter(|(_, op)| StepOp::cast(m, **op).is_some());
+    let reads = reads.flat_map(|(at, &op)| all(op)[0].clone().into_iter().map(move |v| (at, v)));
+    let reads: Vec<(usize, Value)> = reads.filter(whole).collect();
+    let (reader, from) = *reads.get(random.below(reads.len().max(1) as u64) as usize)?;
+    let writes = |op: &Op| all(*op)[1].iter().any(|&v| root(m, v) == from);
+    let last = ops[..reader].iter().rposition(writes)?;
+    let start = last + 1 + random.below((reader - last) as u64) as usize;
+    let end = start + random.below((reader - start + 1) as u64) as usize;
+    let (shape, space) = (m.ctx.shape(m.value_type(from))?.to_vec(), m.ctx.string_attr("sram"));
+    let ty = m.ctx.memref_type(&shape, m.ctx.element_type(m.value_type(from)), None, Some(space));
+    let ctx = m.ctx.clone();
+    let mut create = |name, operands: &[Value], ty: Option<Type>, before: Op| {
+        let mut state = OpState::new(&ctx, name, m.loc(before));
+        if name == AllocOp::INFO.name {
+            state.operand_group(&[]);
+            state.operand_group(&[]);
+        }
+        state.operands.extend(operands.iter().copied());
+        state.result_types.extend(ty);
+        let op = Builder::before(m, before).create(state);
+        m.results(op).next()
+    };
+    let to = create(AllocOp::INFO.name, &[], Some(ty), ops[start])?;
+    let token = gradus::dialects::sched::TokenType::get(&ctx).ok()?.0;
+    let token = create(TransferOp::INFO.name, &[from, to], Some(token), ops[start])?;
+    create(WaitOp::INFO.name, &[token], None, ops[end]);
+    let operands: Vec<Value> = m.operands(ops[reader]).iter().map(|&v| if v == from { to } else { v }).collect();
+    let written = StepOp(ops[reader]).writes(m).len();
+    // Only reads move; a step does not write what it reads here.
+    assert!(operands[operands.len() - written..].iter().all(|&v| v != to));
+    m.set_operands(ops[reader], &operands);
+    Some(())
 }
 
 fn inputs(m: &Module, random: &mut Random) -> Vec<Datum> {
@@ -147,7 +198,9 @@ fn schedules_mean_what_the_tensors_meant() {
         assert_eq!(run(&schedule), wanted, "{text}");
         let main = Interpreter::new(&schedule).function("main").expect("there is a function");
         let mut compiled = Program::new(&schedule, main);
-        assert!(compiled.usage().is_some() || !text.contains("sched.step"), "it is not executed as a schedule: {text}");
+        // Transfers have no implementation on cpu yet.
+        let is_interpreted = !text.contains("sched.step") || text.contains("sched.transfer");
+        assert!(compiled.usage().is_some() || is_interpreted, "it is not executed as a schedule: {text}");
         for _ in 0..2 {
             assert_eq!(compiled.call(inputs.clone()).expect("it runs"), wanted, "{text}");
         }
@@ -157,12 +210,16 @@ fn schedules_mean_what_the_tensors_meant() {
 /// A mistake in a schedule: it changes the program, if there is a place for it.
 type Mistake = fn(&mut Module, &mut Random) -> Option<()>;
 
-const MISTAKES: [(&str, Mistake); 5] = [
+const MISTAKES: [(&str, Mistake); 9] = [
     ("overlap", overlap),
     ("wrong size", wrong_size),
     ("short lifetime", short_lifetime),
     ("missing copy", missing_copy),
     ("swapped steps", swapped_steps),
+    ("overwritten input", overwritten_input),
+    ("missing wait", missing_wait),
+    ("late wait", late_wait),
+    ("overwritten source", overwritten_source),
 ];
 
 #[test]
@@ -196,8 +253,7 @@ struct Life {
 
 /// Returns the ops that access memory, in order, and the lives of the arena's buffers.
 fn lives(m: &Module) -> (Vec<Op>, Vec<Life>) {
-    let is_access = |op: &Op| StepOp::cast(m, *op).is_some() || CopyOp::cast(m, *op).is_some();
-    let ops: Vec<Op> = m.ops_under(m.root()).into_iter().filter(is_access).collect();
+    let ops: Vec<Op> = m.ops_under(m.root()).into_iter().filter(|&op| is_access(m, op)).collect();
     let mut all: Vec<Life> = Vec::new();
     for (at, &op) in ops.iter().enumerate() {
         let [reads, writes] = accesses(m, op).expect("they are known");
@@ -212,6 +268,10 @@ fn lives(m: &Module) -> (Vec<Op>, Vec<Life>) {
         }
     }
     (ops, all)
+}
+
+fn share_arena(m: &Module, a: &Life, b: &Life) -> bool {
+    a.buffer != b.buffer && a.buffer.arena(m) == b.buffer.arena(m)
 }
 
 fn offset(m: &Module, buffer: BufferOp) -> i64 {
@@ -229,7 +289,7 @@ fn overlap(m: &mut Module, random: &mut Random) -> Option<()> {
     let pairs: Vec<(&Life, &Life)> = lives
         .iter()
         .flat_map(|a| lives.iter().map(move |b| (a, b)))
-        .filter(|(a, b)| a.buffer != b.buffer && a.first < b.first && b.first < a.last)
+        .filter(|(a, b)| share_arena(m, a, b) && a.first < b.first && b.first < a.last)
         .collect();
     let (old, new) = *pairs.get(random.below(pairs.len().max(1) as u64) as usize)?;
     let size = |life: &Life| size_in_bytes(&m.ctx, m.value_type(life.buffer.buffer(m))).unwrap_or(0) as i64;
@@ -247,7 +307,7 @@ fn short_lifetime(m: &mut Module, random: &mut Random) -> Option<()> {
     let pairs: Vec<(&Life, &Life)> = lives
         .iter()
         .flat_map(|a| lives.iter().map(move |b| (a, b)))
-        .filter(|(a, b)| a.buffer != b.buffer && a.first < b.first && b.first + 1 == a.last)
+        .filter(|(a, b)| share_arena(m, a, b) && a.first < b.first && b.first + 1 == a.last)
         .collect();
     let (old, new) = *pairs.get(random.below(pairs.len().max(1) as u64) as usize)?;
     let size = size_in_bytes(&m.ctx, m.value_type(new.buffer.buffer(m)))? as i64;
@@ -264,8 +324,9 @@ fn wrong_size(m: &mut Module, _: &mut Random) -> Option<()> {
     let end = |life: &Life| {
         offset(m, life.buffer) + size_in_bytes(&m.ctx, m.value_type(life.buffer.buffer(m))).unwrap_or(0) as i64
     };
-    let end = lives.iter().map(end).max()?;
-    let (memory, ty) = (arena.memory(m), m.ctx.memref_type(&[end - 1], Type::I8, None, None));
+    let end = lives.iter().filter(|life| life.buffer.arena(m) == arena.memory(m)).map(end).max()?;
+    let memory = arena.memory(m);
+    let ty = m.ctx.memref_type(&[end - 1], Type::I8, None, m.ctx.memory_space(m.value_type(memory)));
     m.set_value_type(memory, ty);
     Some(())
 }
@@ -275,9 +336,9 @@ fn missing_copy(m: &mut Module, random: &mut Random) -> Option<()> {
     let (ops, _) = lives(m);
     let is_needed = |op: &&Op| {
         let [_, writes] = accesses(m, **op).expect("they are known");
-        writes
-            .into_iter()
-            .any(|v| BufferOp::defining(m, root(m, v)).is_some_and(|buffer| is_read_later(m, &ops, **op, buffer)))
+        let is_erasable = StepOp::cast(m, **op).is_some() || CopyOp::cast(m, **op).is_some();
+        let mut writes = writes.into_iter().filter(|_| is_erasable);
+        writes.any(|v| BufferOp::defining(m, root(m, v)).is_some_and(|buffer| is_read_later(m, &ops, **op, buffer)))
     };
     let all: Vec<Op> = ops.iter().filter(is_needed).copied().collect();
     let copies: Vec<Op> = all.iter().copied().filter(|&op| CopyOp::cast(m, op).is_some()).collect();
@@ -307,5 +368,63 @@ fn swapped_steps(m: &mut Module, random: &mut Random) -> Option<()> {
     let [first, second] = *pairs.get(random.below(pairs.len().max(1) as u64) as usize)?;
     // Views of memory between the two stay before both.
     m.move_before(first, m.next_op(second)?);
+    Some(())
+}
+
+/// Moves a buffer to the place of an input of the step that writes it, where the step must not overwrite that: by an element
+/// if its ops are elementwise.
+fn overwritten_input(m: &mut Module, random: &mut Random) -> Option<()> {
+    let (ops, lives) = lives(m);
+    let is_read = |op: Op, life: &Life| StepOp(op).reads(m).contains(&life.buffer.buffer(m));
+    let is_written = |op: Op, life: &Life| StepOp(op).writes(m).contains(&life.buffer.buffer(m));
+    let pairs: Vec<(&Life, &Life)> = lives
+        .iter()
+        .flat_map(|a| lives.iter().map(move |b| (a, b)))
+        .filter(|(a, b)| share_arena(m, a, b) && a.last == b.first && StepOp::cast(m, ops[b.first]).is_some())
+        .filter(|(a, b)| is_read(ops[b.first], a) && is_written(ops[b.first], b))
+        .collect();
+    let (old, new) = *pairs.get(random.below(pairs.len().max(1) as u64) as usize)?;
+    let [read, write] = [old, new].map(|life| BufferView::of(m, life.buffer.buffer(m)).expect("it is static"));
+    let shift = if may_be_in_place(m, ops[new.first], &read, &write) { 4 } else { 0 };
+    let size = |life: &Life| size_in_bytes(&m.ctx, m.value_type(life.buffer.buffer(m))).unwrap_or(0) as i64;
+    let arena = size_in_bytes(&m.ctx, m.value_type(new.buffer.arena(m)))? as i64;
+    let to = offset(m, old.buffer) + shift;
+    (size(old) > shift && to + size(new) <= arena).then_some(())?;
+    move_to(m, new.buffer, to);
+    Some(())
+}
+
+/// The first transfer, its wait, and the first access of its target after that.
+fn transfer(m: &Module) -> Option<(TransferOp, Op, Op)> {
+    let (ops, _) = lives(m);
+    let transfer = ops.iter().find_map(|&op| TransferOp::cast(m, op))?;
+    let (wait, _) = m.uses(transfer.token(m)).next()?;
+    let reads = |op: &&Op| accesses(m, **op).expect("they are known")[0].contains(&transfer.target(m));
+    Some((transfer, wait, *ops.iter().find(reads)?))
+}
+
+fn missing_wait(m: &mut Module, _: &mut Random) -> Option<()> {
+    let (_, wait, _) = transfer(m)?;
+    m.erase_op(wait);
+    Some(())
+}
+
+/// Moves a wait behind the step that reads what was transferred.
+fn late_wait(m: &mut Module, _: &mut Random) -> Option<()> {
+    let (_, wait, reader) = transfer(m)?;
+    m.move_before(wait, m.next_op(reader)?);
+    Some(())
+}
+
+/// Writes the source of a transfer, once more, before the wait.
+fn overwritten_source(m: &mut Module, _: &mut Random) -> Option<()> {
+    let (transfer, wait, _) = transfer(m)?;
+    let (ops, _) = lives(m);
+    let source = transfer.source(m);
+    let writes =
+        |op: &&Op| StepOp::cast(m, **op).is_some() && accesses(m, **op).expect("they are known")[1].contains(&source);
+    let writer = *ops.iter().take_while(|&&op| op != transfer.0).filter(writes).last()?;
+    let again = m.clone_op(writer, &mut Default::default());
+    m.move_before(again, wait);
     Some(())
 }

@@ -73,7 +73,7 @@ impl<'m> Globals<'m> {
 
     /// Returns the current contents, by name.
     pub(crate) fn contents(&self, memory: &Memory) -> Vec<(String, Vec<Datum>)> {
-        let contents = |buffer| memory.buffer(buffer).map(<[Datum]>::to_vec).unwrap_or_default();
+        let contents = |buffer| memory.elements(buffer).unwrap_or_default();
         self.list.iter().map(|(global, buffer)| (global.name.to_owned(), contents(*buffer))).collect()
     }
 
@@ -81,7 +81,7 @@ impl<'m> Globals<'m> {
     pub(crate) fn overwrite(&self, memory: &mut Memory, floats: Floats, random: &mut Random) -> Result<(), Trap> {
         for (global, buffer) in &self.list {
             let drawn = contents(&self.m.ctx, global.dtype, global.length, floats, random);
-            memory.buffer_mut(*buffer)?.clone_from_slice(&drawn);
+            memory.overwrite(*buffer, &drawn)?;
         }
         Ok(())
     }

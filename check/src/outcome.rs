@@ -8,10 +8,10 @@ use crate::seen::{Same, Seen, all_refine, floats_of, holds, same_bits};
 use gradus_interp::Interpreter;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
-use gradus_ir::{Loc, Module, Op};
+use gradus_ir::{Access, Effects, Loc, Module, Op, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Limit of the elements of memory that a run may allocate.
+/// Limit of the elements of memory that a run may allocate besides those of static shapes.
 const MAX_MEMORY: usize = 1 << 14;
 
 /// The outcome of a run.
@@ -51,6 +51,20 @@ pub enum Relation {
     Close,
 }
 
+/// Returns the number of elements of all memrefs of static shape that ops of a program allocate, such as arenas.
+fn static_elements(m: &Module) -> usize {
+    let allocates = |op: &Op| {
+        let effects = m.info(*op).map(|info| info.effects);
+        matches!(effects, Some(Effects::Memory(list)) if list.iter().any(|(access, _)| *access == Access::Alloc))
+    };
+    let elements = |v: Value| {
+        let shape = m.ctx.static_shape(m.value_type(v))?;
+        shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))
+    };
+    let ops = m.ops_under(m.root()).into_iter().filter(allocates);
+    ops.flat_map(|op| m.results(op)).filter_map(elements).fold(0, usize::saturating_add)
+}
+
 /// Runs a function of a valid program on an input, for at most `fuel` ops.
 pub fn run(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
     Runner::new(m, &Options { fuel, ..Options::default() }).run(function, input)
@@ -73,7 +87,8 @@ impl<'m> Runner<'m> {
         let mut interpreter = Interpreter::new(m)
             .fuel(options.fuel)
             .on_external(Box::new(move |m, op, operands, memory| locked(&heard).call(m, op, operands, memory)));
-        interpreter.memory.limit = MAX_MEMORY;
+        let memory = &mut interpreter.memory;
+        memory.limit = memory.limit.min(MAX_MEMORY.saturating_add(static_elements(m)));
         Runner { m, interpreter, events }
     }
 
@@ -92,7 +107,7 @@ impl<'m> Runner<'m> {
             Ok(values) => {
                 let given = input.buffers.len() as u32;
                 let results = values.iter().map(|datum| result_seen(memory, datum, given)).collect();
-                let contents = |i: u32| memory.buffer(i).ok().map(<[Datum]>::to_vec);
+                let contents = |i: u32| memory.elements(i).ok();
                 Outcome::Returned { results, buffers: (0..given).map(contents).collect(), globals, events }
             }
             Err(stop) => {

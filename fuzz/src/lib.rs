@@ -17,7 +17,7 @@ use gradus::ir::{
 use gradus::lowering::onnx_to_graph::{ImportOptions, import};
 use gradus::plan::csv::Table;
 use gradus::plan::{Budget, Pool, Problem, plan, validate};
-use gradus::runtime::artifact;
+use gradus::runtime::artifact::{self, Artifact};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -85,32 +85,33 @@ pub fn artifact(bytes: &[u8]) {
     let sections: Vec<&[u8]> = bytes.split(|&b| b == 0xFF).collect();
     with_context(|ctx| {
         for file in [bytes.to_vec(), container(&sections)] {
-            let _ = artifact::read(ctx, "input", &file.into());
+            let _ = Artifact::open("input", file.into()).and_then(|artifact| artifact.read(ctx));
         }
     });
 }
 
 /// Returns a compiled program with the given sections; see [`artifact`](mod@artifact) for the format.
 fn container(sections: &[&[u8]]) -> Vec<u8> {
-    let head = 32 + 24 * sections.len();
-    let (mut entries, mut body, mut at) = (Vec::new(), Vec::new(), head);
+    let head = 72 + 24 * sections.len();
+    // The version and machine of a target named 'cpu' precede the entries.
+    let mut checked = [&[0; 12][..], b"cpu", &[0; 29]].concat();
+    let (mut body, mut at) = (Vec::new(), head);
     for section in sections {
         let start = at.next_multiple_of(64);
         body.resize(body.len() + start - at, 0);
         body.extend_from_slice(section);
-        entries.extend_from_slice(&(start as u64).to_le_bytes());
-        entries.extend_from_slice(&(section.len() as u64).to_le_bytes());
-        entries.extend_from_slice(&crc32fast::hash(section).to_le_bytes());
-        entries.extend_from_slice(&[0; 4]);
+        checked.extend_from_slice(&(start as u64).to_le_bytes());
+        checked.extend_from_slice(&(section.len() as u64).to_le_bytes());
+        checked.extend_from_slice(&crc32fast::hash(section).to_le_bytes());
+        checked.extend_from_slice(&[0; 4]);
         at = start + section.len();
     }
     let mut file = artifact::MAGIC.to_vec();
     file.extend_from_slice(&artifact::VERSION.to_le_bytes());
     file.extend_from_slice(&(sections.len() as u32).to_le_bytes());
     file.extend_from_slice(&(at as u64).to_le_bytes());
-    file.extend_from_slice(&crc32fast::hash(&entries).to_le_bytes());
-    file.extend_from_slice(&[0; 4]);
-    file.extend_from_slice(&entries);
+    file.extend_from_slice(&crc32fast::hash(&checked).to_le_bytes());
+    file.extend_from_slice(&checked);
     file.extend_from_slice(&body);
     file
 }

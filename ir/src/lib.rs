@@ -34,6 +34,7 @@ pub mod affine;
 mod attrs;
 pub mod branch;
 mod builder;
+mod byte_buffer;
 mod constraint;
 mod context;
 pub mod control;

@@ -1,5 +1,6 @@
 //! The memory of an interpreted program.
 
+use crate::byte_buffer::ByteBuffer;
 use crate::context::Context;
 use crate::datum::{Datum, floats_to_tensor, ints_to_tensor};
 use crate::intern::Type;
@@ -11,7 +12,10 @@ use crate::races::{AccessKind, ParallelLoop};
 use crate::symbols::SymbolTables;
 use crate::tensor::{DType, Tensor};
 use crate::trap::Trap;
+use bytes::Bytes;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The storage class of a buffer: its lifetime and whether it is writable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,8 +31,25 @@ pub enum Storage {
 }
 
 struct Buffer {
-    elements: Vec<Datum>,
+    elements: Elements,
     storage: Storage,
+}
+
+/// The elements of a buffer.
+enum Elements {
+    /// Values of any type.
+    Values(Vec<Datum>),
+    /// Elements of the type `i8`, which may be viewed as others.
+    Bytes(ByteBuffer),
+}
+
+impl Elements {
+    fn len(&self) -> usize {
+        match self {
+            Elements::Values(values) => values.len(),
+            Elements::Bytes(bytes) => bytes.len(),
+        }
+    }
 }
 
 /// Buffers, by number. Uninitialized elements are poison.
@@ -83,6 +104,10 @@ impl Memory {
 
     /// Allocates a buffer with these elements.
     pub fn insert(&mut self, elements: Vec<Datum>, storage: Storage) -> Result<u32, Trap> {
+        self.add(Elements::Values(elements), storage)
+    }
+
+    fn add(&mut self, elements: Elements, storage: Storage) -> Result<u32, Trap> {
         self.check_room(elements.len())?;
         self.elements += elements.len();
         self.buffers.push(Some(Buffer { elements, storage }));
@@ -107,7 +132,10 @@ impl Memory {
         let layout = ctx.layout_of_sizes(ty, sizes, symbols).unwrap_or_else(|| StridedLayout::row_major(sizes));
         let n = usize::try_from(span(sizes, &layout)?).map_err(|_| Trap::unsupported("memory of that size"))?;
         self.check_room(n)?;
-        let buffer = self.insert(vec![Datum::Poison; n], storage)?;
+        let is_bytes = ctx.dtype(ctx.element_type(ty)) == Some(DType::I8);
+        let elements =
+            if is_bytes { Elements::Bytes(ByteBuffer::poison(n)) } else { Elements::Values(vec![Datum::Poison; n]) };
+        let buffer = self.add(elements, storage)?;
         Ok(MemRef::strided(buffer, sizes, layout))
     }
 
@@ -141,19 +169,55 @@ impl Memory {
         }
     }
 
-    /// Returns the elements of a live buffer.
-    pub fn buffer(&self, buffer: u32) -> Result<&[Datum], Trap> {
-        let live = self.buffers.get(buffer as usize).and_then(Option::as_ref);
-        live.map(|b| b.elements.as_slice()).ok_or_else(use_after_free)
+    fn live(&self, buffer: u32) -> Result<&Buffer, Trap> {
+        self.buffers.get(buffer as usize).and_then(Option::as_ref).ok_or_else(use_after_free)
     }
 
-    /// Returns the elements of a live buffer mutably.
-    pub fn buffer_mut(&mut self, buffer: u32) -> Result<&mut [Datum], Trap> {
+    fn writable(&mut self, buffer: u32) -> Result<&mut Elements, Trap> {
         let live = self.buffers.get_mut(buffer as usize).and_then(Option::as_mut).ok_or_else(use_after_free)?;
         if live.storage == Storage::Constant {
             return Err(Trap::Ub("a constant is written".into()));
         }
         Ok(&mut live.elements)
+    }
+
+    /// Returns the elements of a live buffer.
+    pub fn elements(&self, buffer: u32) -> Result<Vec<Datum>, Trap> {
+        match &self.live(buffer)?.elements {
+            Elements::Values(values) => Ok(values.clone()),
+            Elements::Bytes(bytes) => (0..bytes.len()).map(|at| byte_element(bytes, at..at + 1, DType::I8)).collect(),
+        }
+    }
+
+    /// Overwrites the elements of a live buffer from the first on.
+    pub fn overwrite(&mut self, buffer: u32, elements: &[Datum]) -> Result<(), Trap> {
+        match self.writable(buffer)? {
+            Elements::Values(values) => {
+                values.get_mut(..elements.len()).ok_or_else(outside)?.clone_from_slice(elements);
+                Ok(())
+            }
+            Elements::Bytes(bytes) => {
+                let set = |(at, value)| set_byte_element(bytes, at..at + 1, DType::I8, value);
+                elements.iter().enumerate().try_for_each(set)
+            }
+        }
+    }
+
+    /// Returns the bytes of a live byte buffer, where accesses need not be recorded.
+    pub(crate) fn byte_buffer(&self, buffer: u32) -> Option<&ByteBuffer> {
+        match &self.live(buffer).ok()?.elements {
+            Elements::Bytes(bytes) if self.parallel.is_empty() => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Returns the bytes of a live, writable byte buffer, where accesses need not be recorded.
+    pub(crate) fn byte_buffer_mut(&mut self, buffer: u32) -> Option<&mut ByteBuffer> {
+        let is_recorded = !self.parallel.is_empty();
+        match self.writable(buffer).ok()? {
+            Elements::Bytes(bytes) if !is_recorded => Some(bytes),
+            _ => None,
+        }
     }
 
     /// Whether a buffer is read-only.
@@ -194,7 +258,7 @@ impl Memory {
 
     /// Records accesses for race detection.
     #[cold]
-    fn note(&mut self, buffer: u32, elements: std::ops::Range<usize>, touch: AccessKind) -> Result<(), Trap> {
+    fn note(&mut self, buffer: u32, elements: Range<usize>, touch: AccessKind) -> Result<(), Trap> {
         let touch = if self.atomic { AccessKind::Atomic } else { touch };
         let live = self.buffers.get(buffer as usize).and_then(Option::as_ref);
         let global = live.is_some_and(|b| matches!(b.storage, Storage::Global | Storage::Constant));
@@ -205,9 +269,9 @@ impl Memory {
     }
 
     /// Returns the range of buffer elements behind the element at an address of a view, and records the access.
-    fn place(&mut self, of: &MemRef, address: i64, touch: AccessKind) -> Result<std::ops::Range<usize>, Trap> {
+    fn place(&mut self, of: &MemRef, address: i64, touch: AccessKind) -> Result<Range<usize>, Trap> {
         let range = of.place(address)?;
-        if !self.parallel.is_empty() && self.buffer(of.buffer)?.get(range.clone()).is_some() {
+        if !self.parallel.is_empty() && range.end <= self.live(of.buffer)?.elements.len() {
             self.note(of.buffer, range.clone(), touch)?;
         }
         Ok(range)
@@ -225,10 +289,13 @@ impl Memory {
     }
 
     /// Decodes the element in a range of the buffer.
-    fn element(&self, from: &MemRef, place: std::ops::Range<usize>) -> Result<Datum, Trap> {
-        match (self.buffer(from.buffer)?.get(place).ok_or_else(outside)?, from.bytes) {
-            (bytes, Some(view)) => join(view.dtype, bytes),
-            (elements, None) => Ok(elements[0].clone()),
+    fn element(&self, from: &MemRef, place: Range<usize>) -> Result<Datum, Trap> {
+        match (&self.live(from.buffer)?.elements, from.bytes) {
+            (Elements::Values(values), view) => match (values.get(place).ok_or_else(outside)?, view) {
+                (bytes, Some(view)) => join(view.dtype, bytes),
+                (elements, None) => Ok(elements[0].clone()),
+            },
+            (Elements::Bytes(bytes), view) => byte_element(bytes, place, view.map_or(DType::I8, |view| view.dtype)),
         }
     }
 
@@ -240,12 +307,19 @@ impl Memory {
     /// Stores to the element at an address of the view.
     pub fn store_at(&mut self, value: Datum, to: &MemRef, address: i64) -> Result<(), Trap> {
         let place = self.place(to, address, AccessKind::Write)?;
-        let elements = self.buffer_mut(to.buffer)?.get_mut(place).ok_or_else(outside)?;
-        match to.bytes {
-            Some(view) => elements.clone_from_slice(&cut(view.dtype, &value)?),
-            None => elements[0] = value,
+        match (self.writable(to.buffer)?, to.bytes) {
+            (Elements::Values(values), view) => {
+                let elements = values.get_mut(place).ok_or_else(outside)?;
+                match view {
+                    Some(view) => elements.clone_from_slice(&cut(view.dtype, &value)?),
+                    None => elements[0] = value,
+                }
+                Ok(())
+            }
+            (Elements::Bytes(bytes), view) => {
+                set_byte_element(bytes, place, view.map_or(DType::I8, |view| view.dtype), &value)
+            }
         }
-        Ok(())
     }
 
     /// Loads all elements of a view in row-major order.
@@ -283,13 +357,32 @@ impl Memory {
     }
 }
 
-/// Decodes an element from bytes; poison if any byte is.
+/// Loads an element from a range of a byte buffer; poison if any byte is.
+fn byte_element(bytes: &ByteBuffer, place: Range<usize>, dtype: DType) -> Result<Datum, Trap> {
+    bytes.get(place).ok_or_else(outside)?.map_or(Ok(Datum::Poison), |raw| decode(dtype, raw))
+}
+
+/// Stores an element to a range of a byte buffer.
+fn set_byte_element(bytes: &mut ByteBuffer, place: Range<usize>, dtype: DType, value: &Datum) -> Result<(), Trap> {
+    let raw = encode(dtype, value)?;
+    bytes.set(place, raw.as_deref()).ok_or_else(outside)
+}
+
+/// Decodes an element from values of bytes; poison if any byte is.
 fn join(dtype: DType, bytes: &[Datum]) -> Result<Datum, Trap> {
     if bytes.contains(&Datum::Poison) {
         return Ok(Datum::Poison);
     }
-    let raw: Result<Vec<u8>, Trap> = bytes.iter().map(|b| b.int().map(|v| v as u8)).collect();
-    let element = Tensor::new(dtype, vec![1], raw?.into())?;
+    let raw: Result<SmallVec<[u8; 8]>, Trap> = bytes.iter().map(|b| b.int().map(|v| v as u8)).collect();
+    decode(dtype, &raw?)
+}
+
+/// Decodes an element.
+fn decode(dtype: DType, raw: &[u8]) -> Result<Datum, Trap> {
+    if dtype == DType::I8 && raw.len() == 1 {
+        return Ok(Datum::Int(i64::from(raw[0] as i8)));
+    }
+    let element = Tensor::new(dtype, vec![1], raw.to_vec().into())?;
     if dtype.is_float() {
         return Ok(Datum::Float(element.to_f64()[0]));
     }
@@ -298,17 +391,25 @@ fn join(dtype: DType, bytes: &[Datum]) -> Result<Datum, Trap> {
     Ok(Datum::Int(if dtype == DType::Bool { -value } else { value }))
 }
 
-/// Encodes an element as bytes.
+/// Encodes an element as values of bytes.
 fn cut(dtype: DType, value: &Datum) -> Result<Vec<Datum>, Trap> {
+    Ok(match encode(dtype, value)? {
+        Some(raw) => raw.iter().map(|&b| Datum::Int(i64::from(b as i8))).collect(),
+        None => vec![Datum::Poison; dtype.size()],
+    })
+}
+
+/// Encodes an element; `None` for poison.
+fn encode(dtype: DType, value: &Datum) -> Result<Option<Bytes>, Trap> {
     if *value == Datum::Poison {
-        return Ok(vec![Datum::Poison; dtype.size()]);
+        return Ok(None);
     }
     let element = if dtype.is_float() {
         floats_to_tensor(dtype, &[1], vec![value.float()?])
     } else {
         ints_to_tensor(dtype, &[1], &[value.int()?])
     };
-    Ok(element.bytes().iter().map(|&b| Datum::Int(i64::from(b as i8))).collect())
+    Ok(Some(element.bytes().clone()))
 }
 
 /// Returns the number of buffer elements that a view of these sizes and layout spans.

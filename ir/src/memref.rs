@@ -74,6 +74,18 @@ impl MemRef {
         self.len() == 0
     }
 
+    /// Calls `f` with the address of each contiguous run of elements and their number, in row-major order.
+    pub(crate) fn for_each_run(&self, mut f: impl FnMut(i64, usize) -> Result<(), Trap>) -> Result<(), Trap> {
+        let (mut run, mut outer) = (1_i64, self.sizes.len());
+        while outer > 0 && (self.strides[outer - 1] == run || self.sizes[outer - 1] == 1) {
+            run = run.saturating_mul(self.sizes[outer - 1]);
+            outer -= 1;
+        }
+        let rows = MemRef { sizes: self.sizes[..outer].into(), strides: self.strides[..outer].into(), ..*self };
+        let run = usize::try_from(run).map_err(|_| outside())?;
+        rows.for_each_index(|index| f(rows.address(index)?, run))
+    }
+
     /// Calls `f` with the indices of every element in row-major order.
     pub fn for_each_index(&self, mut f: impl FnMut(&[i64]) -> Result<(), Trap>) -> Result<(), Trap> {
         if self.len() > MAX_ELEMENTS as i64 {

@@ -1,11 +1,13 @@
 //! `plan-memory`: places the buffers of schedules in an arena.
 
-use gradus_dialects::memref::{AllocOp, CopyOp};
-use gradus_dialects::sched::{ArenaOp, BufferOp, StepOp, accesses, is_view, root, size_in_bytes};
+use gradus_dialects::memref::AllocOp;
+use gradus_dialects::sched::{
+    ArenaOp, BufferOp, BufferView, StepOp, accesses, is_access, is_view, may_be_in_place, root, size_in_bytes,
+};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{
-    Block, Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Traits, Type,
-    Value,
+    Attr, Block, Builder, Context, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo,
+    Traits, Type, Value,
 };
 use gradus_plan::{Budget, Buffer, Plan, Pool, Problem, plan};
 use indexmap::IndexMap;
@@ -33,24 +35,28 @@ sched.step reads(%a : memref<4x8xf32>) writes(%b : memref<4x8xf32>) { ... }   //
 
 # Does
 
-A buffer lives from its first to its last access by a step or copy; buffers that live at the same time get disjoint bytes. The planner
+The pass places the buffers of one memory: those whose memory space is the string `arena`, or none for `host`. A buffer lives from its
+first to its last access by a step, copy, launch or transfer; a transfer ends at its wait. Buffers that live at the same time get disjoint
+bytes. With `in-place` the result of an elementwise step gets the bytes of an input of the same shape that no later step reads. The planner
 begins with several orders of first fit and searches on within its budget; the same schedule gets the same offsets on every machine.
 
 # Refuses
 
-Buffers with other uses, such as those whose elements a function returns, are left as they are. With `capacity`, it is an error if no
-plan that fits is found.
+Buffers with other uses, such as those whose elements a function returns, and those of other memories are left as they are. With
+`capacity`, it is an error if no plan that fits is found.
 
 # Cost
 
 Linear in the number of accesses, and the planner's budget: 300,000 steps and 2,000 for each buffer.",
     options: &[
-        PassOption { name: "arena", doc: "Name of the arena", kind: OptionKind::Text("host") },
+        PassOption { name: "arena", doc: "Name of the arena and memory space of its buffers", kind: OptionKind::Text(HOST) },
         PassOption { name: "alignment", doc: "Divisor of all offsets, in bytes", kind: OptionKind::Int(64) },
+        PassOption { name: "in-place", doc: "Write results of elementwise steps to the bytes of an input", kind: OptionKind::Bool(true) },
         PassOption { name: "capacity", doc: "Largest size of the arena in bytes; 0 for any", kind: OptionKind::Int(0) },
     ],
     statistics: &[
         ("num-buffers", "Number of buffers placed"),
+        ("num-in-place", "Number of buffers that take the bytes of an input"),
         ("arena-bytes", "Size of the arenas in bytes"),
         ("lower-bound-bytes", "Largest sum of sizes of buffers live at the same time"),
         ("unshared-bytes", "Sum of sizes of all buffers"),
@@ -63,14 +69,19 @@ Linear in the number of accesses, and the planner's budget: 300,000 steps and 2,
             })
         };
         let (alignment, capacity) = (number("alignment", 1)?, number("capacity", 0)?);
-        Ok(Box::new(PlanMemory { arena: options.text("arena").to_owned(), alignment, capacity }))
+        let (arena, in_place) = (options.text("arena").to_owned(), options.bool("in-place"));
+        Ok(Box::new(PlanMemory { arena, alignment, in_place, capacity }))
     },
     ..PassInfo::DEFAULT
 };
 
+/// The arena of buffers without a memory space.
+const HOST: &str = "host";
+
 struct PlanMemory {
     arena: String,
     alignment: u64,
+    in_place: bool,
     /// Bytes; 0 for any.
     capacity: u64,
 }
@@ -80,8 +91,16 @@ const STEPS: u64 = 300_000;
 /// Further steps for each buffer.
 const STEPS_PER_BUFFER: u64 = 2_000;
 
-/// Lifetimes of allocations: the first access and the end, by the allocated memref in the order of first accesses.
-type Lifetimes = IndexMap<Value, (i64, i64), FxBuildHasher>;
+/// The lifetime of an allocation, from the first access to the end, and its number in the plan: that of the allocation whose
+/// bytes it takes, or a new one.
+struct Life {
+    start: i64,
+    end: i64,
+    place: usize,
+}
+
+/// Lifetimes of allocations, by the allocated memref in the order of first accesses.
+type Lifetimes = IndexMap<Value, Life, FxBuildHasher>;
 
 impl Pass for PlanMemory {
     fn run(&mut self, m: &mut Module, top: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
@@ -89,7 +108,10 @@ impl Pass for PlanMemory {
         {
             let blocks = m.regions(function).iter().flat_map(|&region| m.region_blocks(region)).collect::<Vec<_>>();
             for block in blocks {
-                let lifetimes = lifetimes(m, block);
+                let mut lifetimes = lifetimes(m, block, self.space(&m.ctx));
+                if self.in_place {
+                    cx.count("num-in-place", join_in_place(m, block, &mut lifetimes));
+                }
                 if !lifetimes.is_empty() {
                     self.place(m, block, &lifetimes, cx)?;
                 }
@@ -100,6 +122,11 @@ impl Pass for PlanMemory {
 }
 
 impl PlanMemory {
+    /// Returns the memory space of the buffers.
+    fn space(&self, ctx: &Context) -> Option<Attr> {
+        (self.arena != HOST).then(|| ctx.string_attr(&self.arena))
+    }
+
     fn place(
         &self,
         m: &mut Module,
@@ -110,7 +137,7 @@ impl PlanMemory {
         let first = m.first_op(block).map_or(gradus_ir::Loc::UNKNOWN, |op| m.loc(op));
         let plan = self.plan(m, lifetimes).map_err(|message| Diagnostic::error(first, message))?;
         let size = plan.peak().next_multiple_of(self.alignment);
-        let ty = m.ctx.memref_type(&[size as i64], Type::I8, None, None);
+        let ty = m.ctx.memref_type(&[size as i64], Type::I8, None, self.space(&m.ctx));
         let mut state = OpState::new(&m.ctx, ArenaOp::INFO.name, first);
         state.inherent(&m.ctx, "name", Some(m.ctx.string_attr(&self.arena)));
         state.result_types.push(ty);
@@ -126,8 +153,8 @@ impl PlanMemory {
         for (name, count) in counts {
             cx.count(name, count);
         }
-        for (&allocated, &offset) in lifetimes.keys().zip(&plan.offsets) {
-            let Some(op) = m.defining_op(allocated) else { continue };
+        for (&allocated, life) in lifetimes {
+            let (Some(op), offset) = (m.defining_op(allocated), plan.offsets[life.place]) else { continue };
             let mut state = OpState::new(&m.ctx, BufferOp::INFO.name, m.loc(op));
             state.operands.push(arena);
             state.inherent(&m.ctx, "offset", Some(m.ctx.int_attr(Type::I64, offset as i64)));
@@ -142,13 +169,17 @@ impl PlanMemory {
 
     /// Plans the offsets of buffers.
     fn plan(&self, m: &Module, lifetimes: &Lifetimes) -> Result<Plan, String> {
-        let buffer = |(&value, &(start, end)): (&Value, &(i64, i64))| {
+        let mut buffers: Vec<Buffer> = Vec::with_capacity(lifetimes.len());
+        for (&value, life) in lifetimes {
             let bytes = size_in_bytes(&m.ctx, m.value_type(value)).unwrap_or(0);
             let bytes = bytes.checked_next_multiple_of(self.alignment).unwrap_or(u64::MAX);
-            Buffer { alignment: self.alignment, ..Buffer::new(start, end, bytes) }
-        };
+            match buffers.get_mut(life.place) {
+                Some(buffer) => buffer.end = life.end,
+                None => buffers.push(Buffer { alignment: self.alignment, ..Buffer::new(life.start, life.end, bytes) }),
+            }
+        }
         let pool = Pool { capacity: (self.capacity > 0).then_some(self.capacity) };
-        let problem = Problem::new(lifetimes.iter().map(buffer).collect(), vec![pool], Vec::new());
+        let problem = Problem::new(buffers, vec![pool], Vec::new());
         let problem = problem.map_err(|error| error.to_string())?;
         let budget = Budget::steps(STEPS + STEPS_PER_BUFFER * lifetimes.len() as u64);
         plan(&problem, budget, &mut |_| ControlFlow::Continue(())).map_err(|error| {
@@ -157,28 +188,67 @@ impl PlanMemory {
     }
 }
 
-/// Returns the lifetimes of the allocations of a block that only its steps and copies access, counted in such ops.
-fn lifetimes(m: &Module, block: Block) -> Lifetimes {
+/// Returns the lifetimes of the allocations of a block in a memory space that only ops of its schedule access, counted in such ops.
+fn lifetimes(m: &Module, block: Block, space: Option<Attr>) -> Lifetimes {
     let mut all = Lifetimes::default();
     for (at, op) in (0..).zip(m.block_ops(block).filter(|&op| is_access(m, op))) {
         for value in accesses(m, op).into_iter().flatten().flatten() {
-            all.entry(root(m, value)).or_insert((at, at)).1 = at + 1;
+            all.entry(root(m, value)).or_insert(Life { start: at, end: at, place: 0 }).end = at + 1;
         }
     }
     all.retain(|&value, _| {
         let is_plain = |op: Op| AllocOp::cast(m, op).is_some() && size_in_bytes(&m.ctx, m.value_type(value)).is_some();
         let is_allocated = m.defining_op(value).is_some_and(|op| is_plain(op) && m.parent_block(op) == Some(block));
-        is_allocated && m.ctx.has_identity_layout(m.value_type(value)) && only_accessed(m, value, block)
+        let ty = m.value_type(value);
+        is_allocated
+            && m.ctx.memory_space(ty) == space
+            && m.ctx.has_identity_layout(ty)
+            && only_accessed(m, value, block)
     });
+    all.values_mut().enumerate().for_each(|(i, life)| life.place = i);
     all
 }
 
-/// Whether an op only reads and writes its memref operands, at one time.
-fn is_access(m: &Module, op: Op) -> bool {
-    StepOp::cast(m, op).is_some() || CopyOp::cast(m, op).is_some()
+/// Gives the results of elementwise steps the places of inputs whose last access these steps are, and numbers the places
+/// anew. Returns the number of such results. Both then count as one buffer, which is live from the input's first access to
+/// the result's last.
+fn join_in_place(m: &Module, block: Block, lifetimes: &mut Lifetimes) -> u64 {
+    let mut inputs = vec![None; lifetimes.len()];
+    for (at, op) in (0..).zip(m.block_ops(block).filter(|&op| is_access(m, op))) {
+        if let Some((input, result)) = in_place(m, op, at, lifetimes) {
+            inputs[result] = Some(input);
+        }
+    }
+    // An input is accessed before its result, so it has its number already.
+    let mut places: Vec<usize> = Vec::with_capacity(inputs.len());
+    let mut count = 0;
+    for input in &inputs {
+        places.push(input.map_or(count, |input: usize| places[input]));
+        count += usize::from(input.is_none());
+    }
+    lifetimes.values_mut().zip(places).for_each(|(life, place)| life.place = place);
+    (inputs.len() - count) as u64
 }
 
-/// Whether steps and copies of a block are the only users of a memref and of its views.
+/// Returns the numbers of the buffer that a step, the access `at`, reads for the last time, and of the one that it writes first to
+/// the same bytes.
+fn in_place(m: &Module, op: Op, at: i64, lifetimes: &Lifetimes) -> Option<(usize, usize)> {
+    let step = StepOp::cast(m, op)?;
+    let (reads, writes) = (step.reads(m), step.writes(m));
+    let &[write] = &writes[..] else { return None };
+    let write = BufferView::of(m, write)?;
+    let (result, ..) = lifetimes.get_full(&write.root).filter(|(.., life)| life.start == at)?;
+    let bytes = |v: Value| size_in_bytes(&m.ctx, m.value_type(v));
+    reads.iter().find_map(|&value| {
+        let read = BufferView::of(m, value)?;
+        let (input, ..) = lifetimes.get_full(&read.root).filter(|(.., life)| life.end == at + 1)?;
+        let is_only = reads.iter().all(|&other| other == value || root(m, other) != read.root);
+        let is_same = read.layout.offset == write.layout.offset && bytes(read.root) == bytes(write.root);
+        (is_only && is_same && input != result && may_be_in_place(m, op, &read, &write)).then_some((input, result))
+    })
+}
+
+/// Whether the ops of a block's schedule are the only users of a memref and of its views.
 fn only_accessed(m: &Module, memref: Value, block: Block) -> bool {
     let mut views = vec![memref];
     while let Some(view) = views.pop() {

@@ -6,12 +6,15 @@
 //! | 4 | [`VERSION`] |
 //! | 4 | number of sections |
 //! | 8 | length of the file |
-//! | 4 | checksum of the section entries |
-//! | 4 | zeros |
+//! | 4 | checksum of the bytes from here to the end of the section entries |
+//! | 4 | version of the target |
+//! | 8 | hash of the machine description |
+//! | 32 | name of the target, followed by zeros |
 //! | 24 per section | offset, length, checksum, zeros |
 //! | | the sections, each at a multiple of 64, with zeros between them |
 //!
-//! Numbers are little-endian; checksums are CRC-32. The first section is the program as text, in which
+//! Numbers are little-endian; checksums are CRC-32. [`Artifact::open`] reads the header only, so that a program for another
+//! target or machine is refused before anything is parsed. The first section is the program as text, in which
 //! `dense_resource<c0>` is a constant whose elements are the second section, and so on. Tables and packed constants are
 //! thus aligned for vectors and are read from the file on use.
 
@@ -31,20 +34,48 @@ use std::sync::Arc;
 pub const MAGIC: &[u8; 8] = b"\x89GRADUS\n";
 
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
-const HEADER: usize = 32;
+const CHECKSUM: usize = 24;
+const CHECKED: usize = CHECKSUM + 4;
+const NAME: Range<usize> = 40..72;
+const HEADER: usize = NAME.end;
 const ENTRY: usize = 24;
 const ALIGNMENT: usize = 64;
 
 /// Minimum size in bytes of constants with a section of their own; smaller ones are in the text.
 const MIN_BYTES: usize = 64;
 
+/// The target for which a program was compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompiledFor {
+    /// Name of the target, 1 to 32 bytes without zeros.
+    pub target: String,
+    /// Version of the target.
+    pub version: u32,
+    /// Hash of the machine description.
+    pub machine: u64,
+}
+
+impl CompiledFor {
+    /// The bytes of the header from [`CHECKED`] on.
+    fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let name = self.target.as_bytes();
+        if name.is_empty() || name.len() > NAME.len() || name.contains(&0) {
+            let message = format!("the target's name '{}' does not have 1 to {} bytes", self.target, NAME.len());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let mut bytes = [&self.version.to_le_bytes()[..], &self.machine.to_le_bytes(), name].concat();
+        bytes.resize(HEADER - CHECKED, 0);
+        Ok(bytes)
+    }
+}
+
 /// Writes a program.
 ///
 /// # Errors
-/// Any error of the writer.
-pub fn write(mut program: Module, out: &mut dyn Write) -> io::Result<()> {
+/// Any error of the writer, or the target's name is too long.
+pub fn write(mut program: Module, compiled_for: &CompiledFor, out: &mut dyn Write) -> io::Result<()> {
     let mut sections = vec![Bytes::new()];
     for op in program.ops_under(program.root()) {
         let Some((attr, data)) = constant(&program, op).filter(|(_, data)| data.len() >= MIN_BYTES) else { continue };
@@ -55,7 +86,7 @@ pub fn write(mut program: Module, out: &mut dyn Write) -> io::Result<()> {
         sections.push(data);
     }
     sections[0] = program.to_text(Default::default()).into_bytes().into();
-    write_sections(&sections, out)
+    write_sections(&sections, compiled_for, out)
 }
 
 /// Name of the attribute of constants.
@@ -70,24 +101,23 @@ fn constant(m: &Module, op: Op) -> Option<(Attr, Bytes)> {
     }
 }
 
-fn write_sections(sections: &[Bytes], out: &mut dyn Write) -> io::Result<()> {
-    let (mut entries, mut at) = (Vec::with_capacity(sections.len() * ENTRY), HEADER + sections.len() * ENTRY);
+fn write_sections(sections: &[Bytes], compiled_for: &CompiledFor, out: &mut dyn Write) -> io::Result<()> {
+    let (mut checked, mut at) = (compiled_for.to_bytes()?, HEADER + sections.len() * ENTRY);
     for section in sections {
         at = at.next_multiple_of(ALIGNMENT);
-        entries.extend_from_slice(&(at as u64).to_le_bytes());
-        entries.extend_from_slice(&(section.len() as u64).to_le_bytes());
-        entries.extend_from_slice(&crc32fast::hash(section).to_le_bytes());
-        entries.extend_from_slice(&[0; 4]);
+        checked.extend_from_slice(&(at as u64).to_le_bytes());
+        checked.extend_from_slice(&(section.len() as u64).to_le_bytes());
+        checked.extend_from_slice(&crc32fast::hash(section).to_le_bytes());
+        checked.extend_from_slice(&[0; 4]);
         at += section.len();
     }
     out.write_all(MAGIC)?;
     out.write_all(&VERSION.to_le_bytes())?;
     out.write_all(&(sections.len() as u32).to_le_bytes())?;
     out.write_all(&(at as u64).to_le_bytes())?;
-    out.write_all(&crc32fast::hash(&entries).to_le_bytes())?;
-    out.write_all(&[0; 4])?;
-    out.write_all(&entries)?;
-    let mut written = HEADER + entries.len();
+    out.write_all(&crc32fast::hash(&checked).to_le_bytes())?;
+    out.write_all(&checked)?;
+    let mut written = CHECKED + checked.len();
     for section in sections {
         out.write_all(&[0; ALIGNMENT][..written.next_multiple_of(ALIGNMENT) - written])?;
         out.write_all(section)?;
@@ -118,36 +148,69 @@ pub fn map(path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::from_owner(map))
 }
 
-/// Reads a program and checks all of it: sizes, checksums, the text, and that all addresses of its tables are in
-/// bounds.
-///
-/// # Errors
-/// Each error with its position.
-pub fn read(ctx: &Arc<Context>, name: &str, bytes: &Bytes) -> Result<Module, Vec<Diagnostic>> {
-    let at = |(at, message): (usize, String)| {
-        vec![Diagnostic::error(Loc::UNKNOWN, format!("'{name}' is not a compiled program: byte {at}: {message}"))]
-    };
-    let sections = sections(bytes).map_err(at)?;
-    let text = std::str::from_utf8(&bytes[sections[0].clone()]);
-    let text = text.map_err(|e| at((sections[0].start + e.valid_up_to(), "the text is not UTF-8".into())))?;
-    let mut m = parse_module(ctx, name, text.to_owned(), ParseOptions::default())?;
-    for op in m.ops_under(m.root()) {
-        if let Some(attr) = m.inherent_attr(op, VALUE)
-            && let &AttrData::DenseResource { key, ty } = m.ctx.attr_data(attr)
-        {
-            let number = m.ctx.text(key).strip_prefix('c').and_then(|n| n.parse::<usize>().ok());
-            let range = number.and_then(|n| sections.get(n.checked_add(1)?));
-            let wrong = |message| vec![Diagnostic::error(m.loc(op), message)];
-            let range = range.ok_or_else(|| wrong(format!("there is no section '{}'", m.ctx.text(key))))?;
-            let tensor = tensor(&m.ctx, ty, bytes.slice(range.clone())).map_err(wrong)?;
-            let attr = m.ctx.dense_attr(ty, &tensor);
-            m.set_attr(op, VALUE, Some(attr));
-        }
-    }
-    verify(&m)?;
-    check_addresses(&m)?;
-    Ok(m)
+/// A compiled program whose header has been read and checked, and nothing else.
+pub struct Artifact {
+    compiled_for: CompiledFor,
+    name: String,
+    bytes: Bytes,
+    /// End of the section entries.
+    behind: usize,
 }
+
+impl Artifact {
+    /// Reads the header of a file named `name` and checks it: sizes and checksum.
+    ///
+    /// # Errors
+    /// The error with its position.
+    pub fn open(name: &str, bytes: Bytes) -> Result<Artifact, Vec<Diagnostic>> {
+        let (compiled_for, behind) = header(&bytes).map_err(|error| invalid(name, error))?;
+        Ok(Artifact { compiled_for, name: name.to_owned(), bytes, behind })
+    }
+
+    /// Returns the target for which the program was compiled.
+    pub fn compiled_for(&self) -> &CompiledFor {
+        &self.compiled_for
+    }
+
+    /// Reads the program and checks all of it: sections, checksums, the text, and that all addresses of its tables are in
+    /// bounds.
+    ///
+    /// # Errors
+    /// Each error with its position.
+    pub fn read(&self, ctx: &Arc<Context>) -> Result<Module, Vec<Diagnostic>> {
+        let sections = sections(&self.bytes, self.behind).map_err(|error| invalid(&self.name, error))?;
+        let text = std::str::from_utf8(&self.bytes[sections[0].clone()]).map_err(|e| {
+            invalid(&self.name, (sections[0].start + e.valid_up_to(), "the text is not UTF-8".to_owned()))
+        })?;
+        let mut m = parse_module(ctx, &self.name, text.to_owned(), ParseOptions::default())?;
+        for op in m.ops_under(m.root()) {
+            self.fill_constant(&mut m, op, &sections).map_err(|why| vec![Diagnostic::error(m.loc(op), why)])?;
+        }
+        verify(&m)?;
+        check_addresses(&m)?;
+        Ok(m)
+    }
+
+    /// Replaces the name of a section by the elements in it.
+    fn fill_constant(&self, m: &mut Module, op: Op, sections: &[Range<usize>]) -> Result<(), String> {
+        let Some(attr) = m.inherent_attr(op, VALUE) else { return Ok(()) };
+        let &AttrData::DenseResource { key, ty } = m.ctx.attr_data(attr) else { return Ok(()) };
+        let number = m.ctx.text(key).strip_prefix('c').and_then(|n| n.parse::<usize>().ok());
+        let range = number.and_then(|n| sections.get(n.checked_add(1)?));
+        let range = range.ok_or_else(|| format!("there is no section '{}'", m.ctx.text(key)))?;
+        let tensor = tensor(&m.ctx, ty, self.bytes.slice(range.clone()))?;
+        let attr = m.ctx.dense_attr(ty, &tensor);
+        m.set_attr(op, VALUE, Some(attr));
+        Ok(())
+    }
+}
+
+/// Returns the diagnostic of an invalid file: the offset in bytes and the reason.
+fn invalid(name: &str, (at, why): Invalid) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Loc::UNKNOWN, format!("'{name}' is not a compiled program: byte {at}: {why}"))]
+}
+
+type Invalid = (usize, String);
 
 /// Returns the elements of a constant.
 fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, String> {
@@ -178,11 +241,20 @@ fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {
     if all.is_empty() { Ok(()) } else { Err(all) }
 }
 
-/// Returns the byte ranges of the sections.
-fn sections(bytes: &[u8]) -> Result<Vec<Range<usize>>, (usize, String)> {
-    let cut = |at: usize| (at, format!("the file ends after {} bytes", bytes.len()));
-    let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).ok_or(cut(at));
-    let long = |at: usize| Ok(u64::from(word(at)?) | u64::from(word(at + 4)?) << 32);
+/// Reads a little-endian word of 4 bytes.
+fn word(bytes: &[u8], at: usize) -> Result<u32, Invalid> {
+    let word = bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    word.ok_or_else(|| (at, format!("the file ends after {} bytes", bytes.len())))
+}
+
+/// Reads a little-endian word of 8 bytes.
+fn long(bytes: &[u8], at: usize) -> Result<u64, Invalid> {
+    Ok(u64::from(word(bytes, at)?) | u64::from(word(bytes, at + 4)?) << 32)
+}
+
+/// Returns the target in the header, and the end of the section entries.
+fn header(bytes: &[u8]) -> Result<(CompiledFor, usize), Invalid> {
+    let (word, long) = (|at| word(bytes, at), |at| long(bytes, at));
     if bytes.get(..MAGIC.len()) != Some(MAGIC) {
         return Err((0, "the file does not start with the magic number".into()));
     }
@@ -196,10 +268,20 @@ fn sections(bytes: &[u8]) -> Result<Vec<Range<usize>>, (usize, String)> {
     let behind = count.checked_mul(ENTRY).and_then(|n| n.checked_add(HEADER)).filter(|&n| n <= bytes.len());
     let behind =
         behind.filter(|_| count > 0).ok_or_else(|| (12, format!("{count} sections do not fit into the file")))?;
-    if word(28)? != 0 || crc32fast::hash(&bytes[HEADER..behind]) != word(24)? {
-        return Err((24, "the checksum of the section entries does not match".into()));
+    if crc32fast::hash(&bytes[CHECKED..behind]) != word(CHECKSUM)? {
+        return Err((CHECKSUM, "the checksum of target and section entries does not match".into()));
     }
-    let (mut all, mut end) = (Vec::with_capacity(count), behind);
+    let (version, machine) = (word(CHECKED)?, long(CHECKED + 4)?);
+    let len = NAME.len() - bytes[NAME].iter().rev().take_while(|&&byte| byte == 0).count();
+    let target = std::str::from_utf8(&bytes[NAME][..len]).ok().filter(|name| !name.is_empty() && !name.contains('\0'));
+    let target = target.ok_or_else(|| (NAME.start, "the target has no name".to_owned()))?.to_owned();
+    Ok((CompiledFor { target, version, machine }, behind))
+}
+
+/// Returns the byte ranges of the sections, whose entries end at `behind`.
+fn sections(bytes: &[u8], behind: usize) -> Result<Vec<Range<usize>>, Invalid> {
+    let (word, long) = (|at| word(bytes, at), |at| long(bytes, at));
+    let (mut all, mut end) = (Vec::new(), behind);
     for entry in (HEADER..behind).step_by(ENTRY) {
         let (start, len) = (long(entry)?, long(entry + 8)?);
         let range = usize::try_from(start).ok().zip(start.checked_add(len).and_then(|end| usize::try_from(end).ok()));

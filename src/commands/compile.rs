@@ -2,7 +2,7 @@
 
 use super::model::{load, load_args};
 use crate::io::write;
-use crate::target::{compile, context, target_args};
+use crate::target::{compile, context, header, target_args};
 use crate::{Failure, Streams, Subcommand, Tool, pass_flags, print_flags};
 use clap::{Arg, ArgMatches, Command};
 use gradus_ir::ParseOptions;
@@ -36,9 +36,10 @@ fn with_default(arg: Arg) -> Arg {
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let ctx = context(tool, matches, streams)?;
     let [file, output]: [&String; 2] = ["FILE", "output"].map(|name| matches.get_one(name).expect("is required"));
-    let target: &String = matches.get_one("target").expect("has a default");
+    let target = tool.target(matches.get_one::<String>("target").expect("has a default"))?;
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let printing = pass_flags::printing(matches, print_flags::print_options(matches));
-    compile(tool, &mut m, tool.target(target)?, printing, streams)?;
-    write(output, streams, |out| artifact::write(m, out))
+    compile(tool, &mut m, target, printing, streams)?;
+    let header = header(target, &ctx)?;
+    write(output, streams, |out| artifact::write(m, &header, out))
 }

@@ -10,7 +10,7 @@ use gradus_ir::{Context, Module, ParseOptions, Reader, verify};
 #[cfg(feature = "onnx")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, import};
 #[cfg(feature = "cpu")]
-use gradus_runtime::artifact;
+use gradus_runtime::artifact::{self, Artifact};
 use gradus_targets::Target;
 use std::path::Path;
 use std::sync::Arc;
@@ -69,13 +69,15 @@ pub fn open<'a>(
 ) -> Result<(&'a str, Module, Option<&'static Target>), Failure> {
     let file: &String = matches.get_one("FILE").expect("is required");
     let ctx = target::context(tool, matches, streams)?;
-    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let target = target::named(tool, matches)?;
     #[cfg(feature = "cpu")]
     if Format::of(file) == Format::Compiled {
-        let target = target::compiled_for(tool, &m, file, target, streams)?;
+        let artifact = open_compiled(&ctx, file, streams)?;
+        let target = target::compiled_for(tool, &ctx, file, artifact.compiled_for(), target)?;
+        let m = artifact.read(&ctx).map_err(|d| report(&ctx, &d, streams))?;
         return Ok((file, m, Some(target)));
     }
+    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     match target {
         Some(target) => target::compile(tool, &mut m, target, IrPrinting::default(), streams)?,
         None => target::check_machine(&ctx, None)?,
@@ -98,7 +100,7 @@ pub fn load(
             parse(ctx, &text(path, streams)?, options, streams)?
         }
         #[cfg(feature = "cpu")]
-        Format::Compiled => read_compiled(ctx, path, streams)?,
+        Format::Compiled => open_compiled(ctx, path, streams)?.read(ctx).map_err(|d| report(ctx, &d, streams))?,
         #[cfg(feature = "onnx")]
         Format::Onnx => read_model(ctx, path, matches, streams)?,
         #[cfg(not(feature = "onnx"))]
@@ -108,11 +110,11 @@ pub fn load(
     Ok(m)
 }
 
-/// Reads a compiled program.
+/// Maps a compiled program into memory and reads its header.
 #[cfg(feature = "cpu")]
-fn read_compiled(ctx: &Arc<Context>, path: &str, streams: &mut Streams<'_>) -> Result<Module, Failure> {
+fn open_compiled(ctx: &Context, path: &str, streams: &mut Streams<'_>) -> Result<Artifact, Failure> {
     let bytes = artifact::map(Path::new(path)).map_err(|e| Failure::Input(format!("cannot read '{path}': {e}")))?;
-    artifact::read(ctx, path, &bytes).map_err(|d| report(ctx, &d, streams))
+    Artifact::open(path, bytes).map_err(|d| report(ctx, &d, streams))
 }
 
 /// Reads an ONNX model.

@@ -38,6 +38,9 @@ pub const TARGETS: &[&Target] = &[
 pub struct Target {
     /// Name, description, machine description, costs, implemented ops and rule groups.
     pub cost: CostModel,
+    /// Version of lowered programs, which compiled ones name in their header. It changes when programs of an earlier version
+    /// can no longer be executed, or would compute something else.
+    pub version: u32,
     /// The pipeline that lowers a program, in which `$key` stands for a number of the machine; empty for costs only.
     pub pipeline: &'static str,
     /// Dialects that the target brings.
@@ -56,8 +59,15 @@ pub type Load = for<'m> fn(&'m Module, Op, &Machine, usize) -> Result<Box<dyn Ex
 
 impl Target {
     /// The defaults of a declaration: a target with costs only.
-    pub const DEFAULT: Target =
-        Target { cost: CostModel::DEFAULT, pipeline: "", dialects: &[], passes: &[], load: None, listing: None };
+    pub const DEFAULT: Target = Target {
+        cost: CostModel::DEFAULT,
+        version: 1,
+        pipeline: "",
+        dialects: &[],
+        passes: &[],
+        load: None,
+        listing: None,
+    };
 
     /// Returns the pipeline for a machine, as a text that `opt --pass-pipeline` takes.
     ///

@@ -290,7 +290,7 @@ impl Instance {
             Some(exec) => exec(args, &values.operands, &mut memory),
             None => eval_op(args, &values.operands),
         });
-        let held = |i: usize| memory.buffer(i as u32).map(<[Datum]>::to_vec).unwrap_or_default();
+        let held = |i: usize| memory.elements(i as u32).unwrap_or_default();
         Run { results: results.expect("it is registered"), memory: (0..values.memory.len()).map(held).collect() }
     }
 

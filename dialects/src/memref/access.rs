@@ -214,8 +214,7 @@ fn copy(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum
     if from.sizes != to.sizes {
         return Err(Trap::Ub("a copy between memrefs of different shapes".into()));
     }
-    let mut elements = memory.load_all(from)?.into_iter();
-    to.for_each_index(|index| memory.store(elements.next().unwrap_or(Datum::Poison), to, index))?;
+    memory.copy(from, to)?;
     Ok(vec![])
 }
 

@@ -182,7 +182,7 @@ fn reallocate(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<
     let ty = args.result_types[0];
     let new = memory.alloc_memref(args.ctx(), ty, &sizes(args, ty, &indices(&data[1..])?), &[], Storage::Heap)?;
     elements.resize(new.len() as usize, Datum::Poison);
-    memory.buffer_mut(new.buffer)?.clone_from_slice(&elements);
+    memory.overwrite(new.buffer, &elements)?;
     Ok(vec![Datum::MemRef(Box::new(new))])
 }
 

@@ -1,6 +1,7 @@
 //! Memory accesses of ops: views of buffers, and their bytes.
 
-use super::BufferOp;
+use super::{BufferOp, LaunchOp, StepOp, TransferOp, WaitOp};
+use crate::memref::CopyOp;
 use gradus_ir::effects::{for_each_access, is_memory};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Access, Effects, Module, Op, OpDecl, Value};
@@ -111,6 +112,24 @@ impl Footprint {
         if self.run == 0 { 0 } else { self.dims.iter().fold(1, |n, &(size, _)| n.saturating_mul(size)) }
     }
 
+    /// Whether the bytes from `base` on and those of another footprint from `other_base` on have one in common.
+    pub fn shares_bytes(&self, base: u64, other: &Footprint, other_base: u64) -> bool {
+        let spans = [(self, base), (other, other_base)].map(|(f, base)| base + f.span.start..base + f.span.end);
+        if spans[0].start >= spans[1].end || spans[1].start >= spans[0].end {
+            return false;
+        }
+        let mut runs = Vec::new();
+        self.for_each_run(|run| runs.push(base + run.start..base + run.end));
+        runs.sort_unstable_by_key(|run| run.start);
+        let mut shares = false;
+        other.for_each_run(|run| {
+            // Runs have one length, so that the last that starts before the end reaches farthest.
+            let last = runs.partition_point(|own| own.start < other_base + run.end).checked_sub(1);
+            shares |= last.is_some_and(|last| runs[last].end > other_base + run.start);
+        });
+        shares
+    }
+
     /// Calls `f` with every contiguous run.
     pub fn for_each_run(&self, mut f: impl FnMut(Range<u64>)) {
         let count = self.runs();
@@ -131,9 +150,28 @@ impl Footprint {
     }
 }
 
-/// Returns the memrefs that an op reads, and those that it writes, with the ops in its regions. `None` if it may access
-/// any memory.
+/// Whether an op of a schedule accesses known buffers: steps, copies, transfers, waits and launches.
+pub fn is_access(m: &Module, op: Op) -> bool {
+    StepOp::cast(m, op).is_some()
+        || CopyOp::cast(m, op).is_some()
+        || TransferOp::cast(m, op).is_some()
+        || WaitOp::cast(m, op).is_some()
+        || LaunchOp::cast(m, op).is_some()
+}
+
+/// Returns the transfers that a wait ends.
+pub(super) fn transfers(m: &Module, wait: WaitOp) -> impl Iterator<Item = TransferOp> {
+    let tokens: Vec<Value> = wait.tokens(m).to_vec();
+    tokens.into_iter().filter_map(|token| TransferOp::defining(m, token))
+}
+
+/// Returns the memrefs that an op reads, and those that it writes, with the ops in its regions; those of a wait are the
+/// sources and targets of its transfers. `None` if the op may access any memory.
 pub fn accesses(m: &Module, op: Op) -> Option<[Vec<Value>; 2]> {
+    if let Some(wait) = WaitOp::cast(m, op) {
+        let (sources, targets) = transfers(m, wait).map(|transfer| (transfer.source(m), transfer.target(m))).unzip();
+        return Some([sources, targets]);
+    }
     let [mut reads, mut writes] = [Vec::new(), Vec::new()];
     let known = for_each_access(m, op, &mut |_, (access, value)| match (access, value) {
         (Access::Read, Some(value)) => {

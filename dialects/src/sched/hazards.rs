@@ -1,41 +1,30 @@
 //! Verification of a schedule's memory: each read finds what was written to the same buffer.
 //!
 //! A buffer is live as a whole from its first write to its last read: a write to a buffer ends the contents of all
-//! buffers that overlap it. The check is exact for straight-line code.
+//! buffers that overlap it. An op writes bytes that it reads only where it reads each element before it writes it
+//! ([`may_be_in_place`]). The target of a transfer is left alone, and its source not written, until the wait. The check is
+//! exact for straight-line code.
 
-use super::accesses::{BufferView, Footprint, accesses};
-use super::{ArenaOp, BufferOp, StepOp, size_in_bytes};
+use super::accesses::{BufferView, Footprint, accesses, transfers};
+use super::in_place::may_be_in_place;
+use super::pending::{Bytes, Pending};
+use super::{ArenaOp, BufferOp, LaunchOp, StepOp, TransferOp, WaitOp, size_in_bytes};
 use gradus_ir::{Module, Op, OpDecl, Value};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Checks the arenas of the block of `op`, at the first of them.
+/// Checks the block of `op`, at the first arena or transfer in it.
 pub(super) fn check(m: &Module, op: Op) -> Result<(), String> {
     let mut before = std::iter::successors(m.prev_op(op), |&op| m.prev_op(op));
-    if before.any(|op| ArenaOp::cast(m, op).is_some()) {
+    if before.any(|op| ArenaOp::cast(m, op).is_some() || TransferOp::cast(m, op).is_some()) {
         return Ok(());
     }
-    let (numbers, owners) = Default::default();
-    let mut memory = Memory { m, buffers: Vec::new(), numbers, owners, runs: MAX_RUNS };
-    let mut number = 0;
-    let mut next = Some(op);
-    while let Some(op) = next {
-        next = m.next_op(op);
-        if let Some(buffer) = BufferOp::cast(m, op) {
-            memory.declare(buffer);
-            continue;
-        }
-        let Some([reads, writes]) = accesses(m, op) else { continue };
-        if reads.is_empty() && writes.is_empty() {
-            continue;
-        }
-        let at = At { op, number };
-        number += 1;
-        reads.into_iter().try_for_each(|value| memory.read(at, value))?;
-        writes.into_iter().try_for_each(|value| memory.write(at, value))?;
-    }
-    Ok(())
+    let mut memory = Memory::new(m);
+    let mut ops = std::iter::successors(Some(op), |&op| m.next_op(op));
+    ops.try_for_each(|op| memory.op(op))?;
+    let unfinished = memory.pending.first().map(|pending| format!("{} is never waited for", pending.name));
+    unfinished.map_or(Ok(()), Err)
 }
 
 /// Maximum number of contiguous runs of all accessed views, against exhaustion of time and memory.
@@ -51,12 +40,21 @@ struct At {
 impl At {
     /// Names the op in messages.
     fn name(self, m: &Module) -> String {
-        let name = StepOp::cast(m, self.op).and_then(|step| step.name(m)).and_then(|a| m.ctx.as_str(a));
-        match name {
-            Some(name) => format!("step '{name}'"),
-            None => format!("'{}' (access {})", m.name_text(self.op), self.number),
+        let step = StepOp::cast(m, self.op).and_then(|step| m.ctx.as_str(step.name(m)?));
+        let program = LaunchOp::cast(m, self.op).and_then(|launch| m.ctx.as_symbol(launch.callee(m)?));
+        match (step, program) {
+            (Some(name), _) => format!("step '{name}'"),
+            (_, Some((name, _))) => format!("launch of '@{}' (access {})", m.ctx.text(name), self.number),
+            _ => format!("'{}' (access {})", m.name_text(self.op), self.number),
         }
     }
+}
+
+/// An access of a buffer.
+struct Access {
+    buffer: usize,
+    view: BufferView,
+    footprint: Footprint,
 }
 
 /// A buffer and the state of its contents.
@@ -68,6 +66,8 @@ struct Buffer {
     /// behind it.
     written: Vec<Range<u64>>,
     merged: usize,
+    /// Number of the last op that wrote it.
+    writer: Option<usize>,
     /// The op that ended the contents, and the buffer that it wrote.
     overwritten: Option<(At, usize)>,
 }
@@ -80,11 +80,93 @@ struct Memory<'m> {
     /// Per arena, the buffers whose contents are there, with all of their bytes: the start of a range, with its end and the
     /// buffer's number.
     owners: FxHashMap<Value, BTreeMap<u64, (u64, usize)>>,
+    /// The reads of the current op, by buffer.
+    reading: FxHashMap<usize, Vec<Access>>,
+    /// The transfers under way.
+    pending: Vec<Pending>,
+    /// Number of ops that access memory so far.
+    number: usize,
     /// Number of runs that may still be looked at.
     runs: u64,
 }
 
-impl Memory<'_> {
+impl<'m> Memory<'m> {
+    fn new(m: &'m Module) -> Memory<'m> {
+        let (numbers, owners, reading) = Default::default();
+        Memory { m, buffers: Vec::new(), numbers, owners, reading, pending: Vec::new(), number: 0, runs: MAX_RUNS }
+    }
+
+    /// Checks the next op.
+    fn op(&mut self, op: Op) -> Result<(), String> {
+        let m = self.m;
+        if let Some(buffer) = BufferOp::cast(m, op) {
+            self.declare(buffer);
+            return Ok(());
+        }
+        let Some([reads, writes]) = accesses(m, op) else { return Ok(()) };
+        if reads.is_empty() && writes.is_empty() {
+            return Ok(());
+        }
+        let at = At { op, number: self.number };
+        self.number += 1;
+        if let Some(wait) = WaitOp::cast(m, op) {
+            return self.wait(at, wait);
+        }
+        self.reading.clear();
+        for (values, writes) in [(&reads, false), (&writes, true)] {
+            values.iter().try_for_each(|&value| self.leave_alone(at, value, writes))?;
+        }
+        reads.into_iter().try_for_each(|value| self.read(at, value))?;
+        writes.into_iter().try_for_each(|value| self.write(at, value))?;
+        TransferOp::cast(m, op).map_or(Ok(()), |transfer| self.start(at, transfer))
+    }
+
+    /// Begins a transfer.
+    fn start(&mut self, at: At, transfer: TransferOp) -> Result<(), String> {
+        let m = self.m;
+        // Memory outside of arenas whose bytes are unknown has an error of its own.
+        let (Some(source), Some(target)) = (self.bytes(transfer.source(m)), self.bytes(transfer.target(m))) else {
+            return Ok(());
+        };
+        self.pending.push(Pending { transfer, name: at.name(m), source, target });
+        Ok(())
+    }
+
+    /// Ends transfers.
+    fn wait(&mut self, at: At, wait: WaitOp) -> Result<(), String> {
+        for transfer in transfers(self.m, wait) {
+            let pending = self.pending.iter().position(|pending| pending.transfer == transfer);
+            let pending = pending.ok_or_else(|| format!("{} waits for a transfer a second time", at.name(self.m)))?;
+            self.pending.swap_remove(pending);
+        }
+        Ok(())
+    }
+
+    /// Checks that an access reads and writes no bytes that a transfer under way writes, and writes none that it reads.
+    fn leave_alone(&mut self, at: At, value: Value, writes: bool) -> Result<(), String> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let Some(bytes) = self.bytes(value) else { return Ok(()) };
+        for pending in &self.pending {
+            let runs = bytes.runs(&pending.source).saturating_add(bytes.runs(&pending.target));
+            let left = self.runs.checked_sub(runs);
+            self.runs = left.ok_or_else(|| format!("{} accesses too many separate parts", at.name(self.m)))?;
+            if let Some(conflict) = pending.conflict(&bytes, writes) {
+                return Err(format!("{} {} {conflict}", at.name(self.m), if writes { "writes" } else { "reads" }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes of a memref, in an arena or elsewhere.
+    fn bytes(&self, value: Value) -> Option<Bytes> {
+        let view = BufferView::of(self.m, value)?;
+        let buffer = self.numbers.get(&view.root).map(|&number| &self.buffers[number]);
+        let (memory, base) = buffer.map_or((view.root, 0), |buffer| (buffer.arena, buffer.range.start));
+        Some(Bytes { memory, base, footprint: view.footprint()? })
+    }
+
     fn declare(&mut self, op: BufferOp) {
         let (m, buffer) = (self.m, op.buffer(self.m));
         let offset = op.offset(m).and_then(|a| m.ctx.as_int(a)).and_then(|n| u64::try_from(n).ok());
@@ -92,8 +174,8 @@ impl Memory<'_> {
         // An invalid buffer has an error of its own.
         let Some((start, end)) = offset.and_then(|at| Some((at, at.checked_add(size?)?))) else { return };
         self.numbers.insert(buffer, self.buffers.len());
-        let (written, overwritten) = (Vec::new(), None);
-        self.buffers.push(Buffer { arena: op.arena(m), range: start..end, written, merged: 0, overwritten });
+        let (arena, range) = (op.arena(m), start..end);
+        self.buffers.push(Buffer { arena, range, written: Vec::new(), merged: 0, writer: None, overwritten: None });
     }
 
     /// Formats a buffer for messages.
@@ -103,18 +185,22 @@ impl Memory<'_> {
     }
 
     fn read(&mut self, at: At, value: Value) -> Result<(), String> {
-        let Some((number, footprint)) = self.footprint(at, value)? else { return Ok(()) };
-        let (buffer, mut missing) = (&mut self.buffers[number], None);
-        footprint.for_each_run(|run| {
+        let Some(access) = self.access(at, value)? else { return Ok(()) };
+        let (buffer, mut missing) = (&mut self.buffers[access.buffer], None);
+        access.footprint.for_each_run(|run| {
             if missing.is_none() && !buffer.has(&run) {
                 missing = Some(run);
             }
         });
         let name = at.name(self.m);
         match (missing, buffer.overwritten) {
-            (None, _) => Ok(()),
+            (None, _) => {
+                self.reading.entry(access.buffer).or_default().push(access);
+                Ok(())
+            }
             (Some(_), Some((by, other))) => {
-                let (own, by, other) = (self.shown(number), by.name(self.m), self.shown(other));
+                let (own, by, other) = (self.shown(access.buffer), by.name(self.m), self.shown(other));
+                let by = if by == name { "an earlier step of that name".to_owned() } else { by };
                 Err(format!("{name} reads {own}, which {by} has overwritten, writing {other}"))
             }
             (Some(run), None) => {
@@ -125,46 +211,73 @@ impl Memory<'_> {
     }
 
     fn write(&mut self, at: At, value: Value) -> Result<(), String> {
-        let Some((number, footprint)) = self.footprint(at, value)? else { return Ok(()) };
-        let buffer = &mut self.buffers[number];
-        buffer.overwritten = None;
-        footprint.for_each_run(|run| buffer.written.push(run));
-        if !buffer.range.is_empty() {
-            self.take(at, number);
+        let Some(access) = self.access(at, value)? else { return Ok(()) };
+        let buffer = &mut self.buffers[access.buffer];
+        (buffer.overwritten, buffer.writer) = (None, Some(at.number));
+        access.footprint.for_each_run(|run| buffer.written.push(run));
+        if buffer.range.is_empty() { Ok(()) } else { self.take(at, &access) }
+    }
+
+    /// Makes the buffer of a write the owner of its bytes, and ends the contents of the others there.
+    fn take(&mut self, at: At, write: &Access) -> Result<(), String> {
+        let Buffer { arena, range: Range { start, end }, .. } = self.buffers[write.buffer];
+        while let Some((first, owner)) = self.last_owner(arena, start..end) {
+            self.check_in_place(at, owner, write)?;
+            if owner == write.buffer {
+                // The contents are whole, or were ended as a whole.
+                return Ok(());
+            }
+            self.owners.entry(arena).or_default().remove(&first);
+            if self.buffers[owner].writer == Some(at.number) {
+                let (name, own, other) = (at.name(self.m), self.shown(owner), self.shown(write.buffer));
+                return Err(format!("{name} writes {own} and {other}, which overlap"));
+            }
+            let other = &mut self.buffers[owner];
+            other.written.clear();
+            (other.merged, other.overwritten) = (0, Some((at, write.buffer)));
+        }
+        self.owners.entry(arena).or_default().insert(start, (end, write.buffer));
+        Ok(())
+    }
+
+    /// Returns the last buffer whose contents are in a range of an arena, with the start of its range.
+    fn last_owner(&self, arena: Value, range: Range<u64>) -> Option<(u64, usize)> {
+        let (&first, &(last, owner)) = self.owners.get(&arena)?.range(..range.end).next_back()?;
+        (last > range.start).then_some((first, owner))
+    }
+
+    /// Checks that an op that reads the contents of `owner` and writes bytes of it may do so.
+    fn check_in_place(&mut self, at: At, owner: usize, write: &Access) -> Result<(), String> {
+        for read in self.reading.get(&owner).map_or(&[][..], Vec::as_slice) {
+            let [from, to] = [read, write].map(|access| self.buffers[access.buffer].range.start);
+            let [first, second] = [(read, from), (write, to)].map(|(access, base)| base + access.footprint.span.start);
+            let is_legal = first == second && may_be_in_place(self.m, at.op, &read.view, &write.view);
+            let runs = read.footprint.runs().saturating_add(write.footprint.runs());
+            let left = self.runs.checked_sub(runs);
+            self.runs = left.ok_or_else(|| format!("{} accesses too many separate parts", at.name(self.m)))?;
+            if !is_legal && read.footprint.shares_bytes(from, &write.footprint, to) {
+                let (name, own, other) = (at.name(self.m), self.shown(owner), self.shown(write.buffer));
+                return Err(format!(
+                    "{name} reads {own} and overwrites them, writing {other}: only a step of elementwise ops may, where \
+                     an element is read and written at the same byte"
+                ));
+            }
         }
         Ok(())
     }
 
-    /// Makes a buffer the owner of its bytes, and ends the contents of the others there.
-    fn take(&mut self, at: At, number: usize) {
-        let Buffer { arena, range: Range { start, end }, .. } = self.buffers[number];
-        let owners = self.owners.entry(arena).or_default();
-        while let Some((&first, &(_, owner))) = owners.range(..end).next_back().filter(|&(_, &(last, _))| last > start)
-        {
-            if owner == number {
-                // The contents are whole, or were ended as a whole.
-                return;
-            }
-            owners.remove(&first);
-            let other = &mut self.buffers[owner];
-            other.written.clear();
-            (other.merged, other.overwritten) = (0, Some((at, number)));
-        }
-        owners.insert(start, (end, number));
-    }
-
     /// Returns the buffer that a memref views, and its bytes there; `None` for other memory.
-    fn footprint(&mut self, at: At, value: Value) -> Result<Option<(usize, Footprint)>, String> {
+    fn access(&mut self, at: At, value: Value) -> Result<Option<Access>, String> {
         let view = BufferView::of(self.m, value);
         let buffer = view.as_ref().and_then(|view| self.numbers.get(&view.root));
-        let (Some(view), Some(&number)) = (&view, buffer) else { return Ok(None) };
-        let Range { start, end } = self.buffers[number].range;
+        let (Some(view), Some(&buffer)) = (view, buffer) else { return Ok(None) };
+        let Range { start, end } = self.buffers[buffer].range;
         let Some(footprint) = view.footprint().filter(|footprint| footprint.span.end <= end - start) else {
-            return Err(format!("{} accesses bytes outside of {}", at.name(self.m), self.shown(number)));
+            return Err(format!("{} accesses bytes outside of {}", at.name(self.m), self.shown(buffer)));
         };
         let left = self.runs.checked_sub(footprint.runs());
         self.runs = left.ok_or_else(|| format!("{} accesses too many separate parts", at.name(self.m)))?;
-        Ok(Some((number, footprint)))
+        Ok(Some(Access { buffer, view, footprint }))
     }
 }
 

@@ -2,18 +2,25 @@
 //!
 //! A schedule is straight-line code. `sched.arena` is a memory of a machine, `sched.buffer` a typed range in it,
 //! `sched.step` a computation in destination-passing style: it reads buffers as tensors, computes in its region, and
-//! writes the yielded tensors to buffers. Ops of `memref` view buffers (slices, reshapes) and copy them. Function
+//! writes the yielded tensors to buffers. `sched.launch` does the same by a device program, and `sched.transfer` copies
+//! between memories beside the ops before its `sched.wait`. Ops of `memref` view buffers (slices, reshapes) and copy them. Function
 //! arguments and results stay tensors: `sched.to_buffer` and `sched.to_tensor` cross the border.
 //!
 //! The meaning of a schedule is by memory: a buffer has no value of its own. A buffer is live from its first write to
-//! its last read, and no buffer that overlaps it may be written in that time; the verifier checks this ([`hazards`]).
+//! its last read, and no buffer that overlaps it may be written in that time; the verifier checks this ([`hazards`]). The
+//! step that reads a buffer for the last time may write its result there if its ops are elementwise.
 
 mod accesses;
 mod border;
 mod hazards;
+mod in_place;
+mod pending;
+mod transfer;
 
-pub use accesses::{BufferView, Footprint, accesses, is_view, root};
+pub use accesses::{BufferView, Footprint, accesses, is_access, is_view, root};
 pub use border::{ToBufferOp, ToTensorOp};
+pub use in_place::{is_elementwise, may_be_in_place};
+pub use transfer::{LaunchOp, TokenType, TransferOp, WaitOp};
 
 use crate::constraint::{I64, MEMREF, QUOTED, TENSOR};
 use crate::memref::types::{BYTES, STATIC};
@@ -23,7 +30,8 @@ use gradus_ir::effects::is_memory_free;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{ByteView, MemRef, Memory, Storage};
 use gradus_ir::{
-    Access, AttrKind, AttrText, Context, Def, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, Type, Value, op,
+    Access, AttrKind, AttrText, Context, Def, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeDecl,
+    Value, op,
 };
 
 /// A byte offset: a nonnegative number, without its type in text.
@@ -79,7 +87,8 @@ pub struct BufferOp {
 /// Computes tensors from buffers into buffers.
 ///
 /// The region's arguments are the elements of the buffers that it reads; constants can be used directly. The yielded
-/// tensors are written after all reads. The name is that of the computation in its source.
+/// tensors are written after all reads. A step of elementwise ops may write a buffer at the bytes of one that it reads, if
+/// both have the same shape and elements of the same size; other steps write bytes that they do not read. The name is that of the computation in its source.
 ///
 /// ```mlir
 /// sched.step "relu1" reads(%a : memref<4x8xf32>) writes(%b : memref<4x8xf32>) {
@@ -154,6 +163,9 @@ fn verify_buffer(m: &Module, op: Op) -> Result<(), String> {
     let (arena, ty) = (m.value_type(this.arena(m)), m.value_type(this.buffer(m)));
     if !m.ctx.has_identity_layout(ty) {
         return Err("requires a row-major buffer".into());
+    }
+    if m.ctx.memory_space(ty) != m.ctx.memory_space(arena) {
+        return Err("requires a buffer in the memory space of its arena".into());
     }
     let Some(dtype) = m.ctx.dtype(m.ctx.element_type(ty)) else {
         return Err("requires elements that have a size in bytes".into());
@@ -247,7 +259,18 @@ fn run_step(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Me
 /// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "sched",
-    doc: "Schedules: arenas, buffers at offsets, and steps that read and write them.",
-    ops: &[ArenaOp::INFO, BufferOp::INFO, StepOp::INFO, ToBufferOp::INFO, ToTensorOp::INFO, YieldOp::INFO],
+    doc: "Schedules: arenas, buffers at offsets, steps that read and write them, and transfers.",
+    ops: &[
+        ArenaOp::INFO,
+        BufferOp::INFO,
+        StepOp::INFO,
+        ToBufferOp::INFO,
+        ToTensorOp::INFO,
+        TransferOp::INFO,
+        WaitOp::INFO,
+        LaunchOp::INFO,
+        YieldOp::INFO,
+    ],
+    types: &[TokenType::INFO],
     ..Dialect::DEFAULT
 };

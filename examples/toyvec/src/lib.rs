@@ -23,6 +23,7 @@ pub static TARGET: Target = Target {
         groups: &["toyvec"],
         ..CostModel::DEFAULT
     },
+    version: 1,
     pipeline: "builtin.module(canonicalize,saturate{target=toyvec},convert-graph-to-toyvec,canonicalize)",
     dialects: &[&DIALECT],
     passes: &[&LOWERING],

@@ -1,7 +1,7 @@
 //! The analysis of `form-steps`: divides the ops of a function into steps, and places their values in memory.
 
 use super::in_place::{Part, offsets};
-use gradus_dialects::sched::size_in_bytes;
+use gradus_dialects::sched::{is_elementwise, size_in_bytes};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Block, Module, Op, Traits, Type, TypeData, Value};
 use rustc_hash::FxHashMap;
@@ -265,9 +265,4 @@ impl Former<'_> {
         };
         operands.iter().copied().enumerate().filter(joins).find_map(draft)
     }
-}
-
-/// Whether each element of the only result depends on one element of each operand.
-fn is_elementwise(m: &Module, op: Op) -> bool {
-    (m.has_trait(op, Traits::ELEMENTWISE) || m.has_trait(op, Traits::BROADCASTING)) && m.num_results(op) == 1
 }

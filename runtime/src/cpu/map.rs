@@ -67,7 +67,8 @@ fn dtype_of_result(args: &OpArgs<'_>) -> Option<DType> {
 /// Builds a kernel from stages, the result's extents and the operands' extents.
 pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Kernel> {
     let map = Map::new(stages, result, operands)?;
-    Some(Kernel::shared(0..operands.len(), move |workers, data, out| map.compute(workers, data, out)))
+    let kernel = Kernel::shared(0..operands.len(), move |workers, data, out| map.compute(workers, data, out));
+    Some(Kernel { in_place: true, ..kernel })
 }
 
 /// Number of elements that go through all stages at once, so that they stay in the L1 cache.
@@ -116,8 +117,11 @@ impl Map {
     }
 
     /// Computes all elements, on several threads if that pays: each computes some rows, or a part of the only one.
+    /// Operands without elements are in `out`.
     fn compute(&self, workers: &Workers, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
-        let operands: SmallVec<[&[f32]; 8]> = data.iter().map(|bytes| floats(bytes)).collect();
+        // An empty slice need not be aligned.
+        let operands = data.iter().map(|&bytes| if bytes.is_empty() { &[][..] } else { floats(bytes) });
+        let operands: SmallVec<[&[f32]; 8]> = operands.collect();
         let (out, run) = (floats_mut(out), self.run.max(1));
         let rows = out.len() / run;
         let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP * (1 + self.stages.len()));
@@ -137,7 +141,7 @@ impl Map {
     fn rows(&self, operands: &[&[f32]], out: &mut [f32], first: usize) {
         let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
         let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; operands.len()];
-        let mut buffers = [[0.0; CHUNK]; 2];
+        let mut buffers = [[0.0; CHUNK]; 3];
         let run = self.run.max(1);
         let (mut row, start) = (first / run, first % run);
         for (at, l) in index.iter_mut().zip(&self.loops).rev() {
@@ -162,21 +166,28 @@ impl Map {
     }
 
     /// Applies all stages to a chunk of the inner loop. A stage does not write where it reads: of a choice between a new
-    /// element and the old one, compilers make masked stores, which are slow.
+    /// element and the old one, compilers make masked stores, which are slow. An operand in the place of the result is
+    /// copied to a buffer first.
     #[inline(always)]
     fn chunk(
         &self,
         operands: &[&[f32]],
         offsets: &[usize],
         first: usize,
-        [previous, next]: &mut [[f32; CHUNK]; 2],
+        [previous, next, input]: &mut [[f32; CHUNK]; 3],
         out: &mut [f32],
     ) {
         let len = out.len();
+        let input = &mut input[..len];
+        if operands.iter().any(|operand| operand.is_empty()) {
+            input.copy_from_slice(out);
+        }
+        let input = &*input;
         let (mut previous, mut next) = (&mut previous[..len], &mut next[..len]);
         for (i, stage) in self.stages.iter().enumerate() {
             let argument = |source| match source {
                 Source::Previous => Argument::Many(&*previous),
+                Source::Operand(i) if operands[i].is_empty() => Argument::Many(input),
                 Source::Operand(i) if self.is_many[i] => Argument::Many(&operands[i][offsets[i] + first..][..len]),
                 Source::Operand(i) => Argument::One(operands[i][offsets[i]]),
             };
@@ -243,6 +254,30 @@ mod tests {
         let want: Vec<f32> = (0..24).map(|i| 100.0 - i as f32 * (i / 4 % 3 + 1) as f32).collect();
         assert_eq!(out, want);
         assert!(Map::new(vec![], &[2, 3], &[vec![2]]).is_none());
+    }
+
+    #[test]
+    fn operands_may_be_in_the_place_of_the_result() {
+        for shape in [vec![5], vec![3, 7, 1000], vec![3, 5000]] {
+            let count: usize = shape.iter().product();
+            let column = [&shape[..shape.len() - 1], &[1]].concat();
+            let stages = vec![
+                Stage::Two(Binary::Sub, Source::Operand(1), Source::Operand(0)),
+                Stage::Two(Binary::Mul, Source::Previous, Source::Operand(0)),
+            ];
+            let map = Map::new(stages, &shape, &[shape.clone(), column.clone()]).unwrap();
+            let of = |n: usize| (0..n).map(|i| i as f32 * 0.5 - 3.0).collect::<Vec<f32>>();
+            let (x, y) = (of(count), of(column.iter().product()));
+            let y: &[u8] = bytemuck::cast_slice(&y);
+            let (mut apart, mut same) = (vec![0.0_f32; count], x.clone());
+            for threads in [1, 3] {
+                let workers = Workers::new(threads).unwrap();
+                map.compute(&workers, &[bytemuck::cast_slice(&x), y], bytemuck::cast_slice_mut(&mut apart)).unwrap();
+                same.copy_from_slice(&x);
+                map.compute(&workers, &[&[], y], bytemuck::cast_slice_mut(&mut same)).unwrap();
+                assert_eq!(apart, same);
+            }
+        }
     }
 
     #[test]

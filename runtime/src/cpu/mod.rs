@@ -64,6 +64,8 @@ struct Kernel {
     reads: Vec<usize>,
     /// Number of result columns, if it supports strided output.
     columns: Option<usize>,
+    /// Whether operands may have the place of the result; those that do are passed as empty slices.
+    in_place: bool,
     run: Box<Run>,
 }
 
@@ -90,7 +92,7 @@ impl Kernel {
         run: impl Fn(&Workers, &[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync + 'static,
     ) -> Kernel {
         let run = Box::new(move |workers: &Workers, data: &[&[u8]], out: Out<'_>| run(workers, data, out.bytes));
-        Kernel { reads: reads.into_iter().collect(), columns: None, run }
+        Kernel { reads: reads.into_iter().collect(), columns: None, in_place: false, run }
     }
 }
 

@@ -8,10 +8,12 @@ use super::{Kernel, aligned, size};
 use crate::gemm::ColumnSlice;
 use gradus_dialects::layout::CopyNest;
 use gradus_dialects::memref::{AllocOp, CopyOp};
-use gradus_dialects::sched::{ArenaOp, BufferOp, BufferView, StepOp, ToBufferOp, ToTensorOp, is_view, size_in_bytes};
+use gradus_dialects::sched::{
+    ArenaOp, BufferOp, BufferView, StepOp, ToBufferOp, ToTensorOp, is_view, root, size_in_bytes,
+};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Block, Def, Module, Op, OpDecl, Tensor, Traits, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// The accesses of a buffer: its bytes, and its first and last step.
@@ -179,8 +181,22 @@ impl<'m> Reader<'m> {
                 StepKind::Ops { ops: Ops::of(m, body)?, reads, writes }
             }
         };
+        self.count_once(step);
         self.push(last, does);
         Some(())
+    }
+
+    /// Counts the bytes that the next step writes in the place of what it reads as used once: the written buffer lives from
+    /// the step behind it on.
+    fn count_once(&mut self, step: StepOp) {
+        let (m, next) = (self.m, self.steps.len() + 1);
+        let [reads, writes] = [step.reads(m), step.writes(m)].map(|all| all.into_iter().map(|v| root(m, v)));
+        let read: FxHashSet<&Place> = reads.filter_map(|v| self.roots.get(&v)).collect();
+        for root in writes.filter(|v| self.roots.get(v).is_some_and(|place| read.contains(place))) {
+            if let Some(life) = self.lives.get_mut(&root).filter(|life| life.first + 1 == next) {
+                life.first = next;
+            }
+        }
     }
 
     /// Resolves what the kernels of a step read and write.

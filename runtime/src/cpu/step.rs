@@ -79,7 +79,8 @@ impl Step {
     pub(super) fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
             StepKind::Kernels(calls) => calls.iter().try_for_each(|KernelCall { kernel, reads, to }| {
-                store.write(&to.place, reads, others, |data, bytes, scratch| {
+                let in_place = kernel.in_place && matches!(to.form, TargetForm::Contiguous);
+                store.write(&to.place, reads, in_place, others, |data, bytes, scratch| {
                     to.fill(bytes, scratch, |out| (kernel.run)(workers, data, out))
                 })
             }),
@@ -92,7 +93,7 @@ impl Step {
                 let results = ops.run(m, arguments)?;
                 for (result, to) in results.iter().zip(writes) {
                     let from = result.tensor()?.bytes();
-                    store.write(&to.place, &[], others, |_, bytes, scratch| {
+                    store.write(&to.place, &[], false, others, |_, bytes, scratch| {
                         to.fill(bytes, scratch, |out| {
                             (out.bytes.len() == from.len())
                                 .then(|| out.bytes.copy_from_slice(from))

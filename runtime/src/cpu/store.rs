@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A memory of a run.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Memory {
     /// An argument, by index.
     Argument(usize),
@@ -22,7 +22,7 @@ pub(super) enum Memory {
 }
 
 /// Bytes of a memory.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Place {
     pub memory: Memory,
     pub bytes: Range<usize>,
@@ -161,16 +161,20 @@ impl Store {
         Ok(copy)
     }
 
-    /// Runs a kernel that writes to a place, with scratch memory. Reads of overlapping places are copied first.
+    /// Runs a kernel that writes to a place, with scratch memory. Reads of overlapping places are copied first; with
+    /// `in_place`, those of the same place are passed as empty slices instead.
     pub(super) fn write(
         &mut self,
         to: &Place,
         reads: &[Read],
+        in_place: bool,
         others: Others<'_>,
         run: impl FnOnce(&[&[u8]], &mut [u8], &mut [u8]) -> Result<(), Trap>,
     ) -> Result<(), Trap> {
         let Memory::Own(own) = to.memory else { return Err(internal_error()) };
-        let copied = |read: &Read| (read.gather.is_some() || read.place.overlaps(to)).then(|| self.copy(read, others));
+        let is_same = |read: &Read| in_place && read.gather.is_none() && read.place == *to;
+        let is_copied = |read: &Read| read.gather.is_some() || read.place.overlaps(to) && !is_same(read);
+        let copied = |read: &Read| is_copied(read).then(|| self.copy(read, others));
         let copies: SmallVec<[Option<AlignedBytes>; 8]> =
             reads.iter().map(|read| copied(read).transpose()).collect::<Result<_, _>>()?;
         let mut open = std::mem::take(&mut self.own[own].open);
@@ -183,6 +187,7 @@ impl Store {
                 let place = &read.place;
                 match copy {
                     _ if copy.is_some() => None,
+                    _ if is_same(read) => Some(&[][..]),
                     _ if place.memory != to.memory => self.bytes(place, others),
                     _ if place.bytes.end <= to.bytes.start => before.get(place.bytes.clone()),
                     _ => after.get(place.bytes.start.checked_sub(to.bytes.end)?..place.bytes.end - to.bytes.end),

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --form-steps=fuse=false --plan-memory=alignment=32 --mlir-pass-statistics
+// RUN: gradus opt %s --form-steps=fuse=false --plan-memory="alignment=32 in-place=false" --mlir-pass-statistics
 
 // At most two buffers are live at a time; the third reuses the bytes of the first. The result stays outside of the arena.
 func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
