@@ -184,6 +184,8 @@ const BODY: &Directive = &Directive { name: "Body", parse: |_, _| Ok(()), print:
 ops! {
     a_meaning_with_too_many_values { results: &[value("r", &F32)], eval: Some(|_, _| Ok(vec![Datum::Float(1.0); 2])) } =>
         "its semantics give 2 values for 1 results";
+    moves_of_no_operand { moves: &["y"] } =>
+        "it moves the elements of 'y', which is no operand";
     a_meaning_of_another_type { results: &[value("r", &F32)], eval: Some(|_, _| Ok(vec![Datum::Int(1)])) } =>
         "its semantics give an integer for a result of type 'f32'";
     a_type_too_many_is_inferred {

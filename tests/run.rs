@@ -207,3 +207,33 @@ fn iterations_of_parallel_loops_may_share_what_does_not_race() {
         assert_eq!((output.code, output.out.as_str()), (0, "result0: i32 = 1\n"), "{body}\n{}", output.err);
     }
 }
+
+#[test]
+fn poison_elements_are_shown() {
+    let program = "func.func @main() -> (tensor<?xi32>, i32, tensor<4xf32>, index) {
+  %n = arith.constant 5 : index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %empty = tensor.empty(%n) : tensor<?xi32>
+  %filled = scf.for %i = %c0 to %n step %c1 iter_args(%t = %empty) -> (tensor<?xi32>) {
+    %v = arith.index_cast %i : index to i32
+    %u = tensor.insert %v into %t[%i] : tensor<?xi32>
+    scf.yield %u : tensor<?xi32>
+  }
+  %p = ub.poison : i32
+  %none = tensor.empty() : tensor<4xf32>
+  %f = arith.constant 2.0 : f32
+  %one = tensor.insert %f into %none[%c1] : tensor<4xf32>
+  %sum = arith.addf %one, %one : tensor<4xf32>
+  %d = tensor.dim %none, %c0 : tensor<4xf32>
+  return %filled, %p, %sum, %d : tensor<?xi32>, i32, tensor<4xf32>, index
+}
+";
+    let output = run(program, None, &[]);
+    let want = "result0: tensor<5xi32> = [0, 1, 2, 3, 4]
+result1: i32 = poison
+result2: tensor<4xf32> = [poison, 4.000000, poison, poison]
+result3: index = 4
+";
+    assert_eq!((output.code, output.err.as_str(), output.out.as_str()), (0, "", want));
+}

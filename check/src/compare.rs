@@ -5,13 +5,15 @@ use crate::input::Input;
 use crate::inputs::Inputs;
 use crate::options::Options;
 use crate::outcome::{Difference, Outcome, Relation, Runner};
-use crate::show::{self, function_type, result_types};
+use crate::show;
+use crate::signature::function_type;
 use crate::witness;
+use gradus_interp::Order;
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::Passed;
 use gradus_ir::random::Random;
-use gradus_ir::symbols::is_private;
-use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, TypeData, symbol_name};
+use gradus_ir::symbols::is_public;
+use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, symbol_name};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
@@ -20,6 +22,12 @@ const MORE_FUEL: u64 = 16;
 
 /// Number of attempts per requested input; many functions are undefined on some inputs.
 const TRIES: u64 = 4;
+
+/// Number of inputs without a difference that are conclusive, however many more were undefined.
+const ENOUGH: u64 = 100;
+
+/// Limit of the elements of memory that the inputs and outcomes of a function keep.
+const MAX_KEPT: usize = 1 << 21;
 
 /// The verdict on a function.
 #[derive(Debug)]
@@ -34,6 +42,8 @@ pub enum Verdict {
         discarded: u64,
         /// Whether all possible inputs were tried.
         exhaustive: bool,
+        /// The inputs on which it leaves more memory allocated than before.
+        leaks: u64,
     },
     /// Neither the function nor anything that it may call has changed.
     Unchanged,
@@ -68,6 +78,8 @@ struct Runs {
     undefined: u64,
     discarded: u64,
     exhaustive: bool,
+    /// The elements of memory in `defined`.
+    kept: usize,
     /// The reason why there are no more inputs.
     reason: Option<String>,
 }
@@ -137,7 +149,7 @@ impl<'m> Reference<'m> {
     /// Whether anything that several functions may use has changed.
     fn others_changed(&self, after: &Module) -> bool {
         let shared = |m: &Module| -> Vec<Op> {
-            m.block_ops(m.body()).filter(|&op| !m.has_trait(op, Traits::FUNCTION) || is_private(m, op)).collect()
+            m.block_ops(m.body()).filter(|&op| !m.has_trait(op, Traits::FUNCTION) || !is_public(m, op)).collect()
         };
         let (old, new) = (shared(self.m), shared(after));
         old.len() != new.len() || old.iter().zip(&new).any(|(&a, &b)| !structurally_equal(self.m, a, after, b))
@@ -152,17 +164,18 @@ impl<'m> Reference<'m> {
             return Verdict::Unchanged;
         }
         let runs = self.runs(function);
-        let gives_tensors = gives_tensors(self.m, function.op);
         let judge = Judge::new((self.m, function.op), (after, new), self.options);
-        let (mut unknown, mut close) = (None, 0);
+        let (mut unknown, mut close, mut leaks) = (None, 0, 0);
         let mut runner = Runner::new(after, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
-        for (input, before) in &runs.defined {
-            let outcome = runner.run(new, input);
-            match judge.relation(input, before, &outcome) {
-                Relation::Refines => {}
-                // Tensors have no poison elements here: a tensor with one is poison as a whole, so an error in its
-                // shape goes unnoticed.
-                Relation::Differs if gives_tensors && before.is_vacuous() => {}
+        for ((input, before), order) in runs.defined.iter().zip(orders(self.options.seed)) {
+            let mut outcome = runner.in_order(order).run(new, input);
+            let mut relation = judge.relation(input, before, &outcome);
+            if relation == Relation::Differs && self.depends_on_order(function, input, before, order) {
+                outcome = runner.in_order(Order::Sequential).run(new, input);
+                relation = judge.relation(input, before, &outcome);
+            }
+            match relation {
+                Relation::Refines => leaks += u64::from(outcome.leaks_more(before)),
                 Relation::Differs => {
                     let (input, before) = (input.clone(), before.clone());
                     return Verdict::Different(Box::new(Difference { input, before, after: outcome }));
@@ -183,8 +196,16 @@ impl<'m> Reference<'m> {
                 undefined: runs.undefined + runs.vacuous,
                 discarded: runs.discarded + close,
                 exhaustive: runs.exhaustive,
+                leaks,
             },
         }
+    }
+
+    /// Whether the original, too, has another outcome if the iterations of parallel loops run in that order, for example
+    /// because they make external calls.
+    fn depends_on_order(&self, function: &Function, input: &Input, before: &Outcome, order: Order) -> bool {
+        let reordered = || Runner::new(self.m, &self.options).in_order(order).run(function.op, input);
+        order != Order::Sequential && reordered().relation(before) != Relation::Refines
     }
 
     fn runs<'a>(&self, function: &'a Function) -> &'a Runs {
@@ -239,15 +260,21 @@ impl<'m> Reference<'m> {
         let before = show::outcome(self.m, function, &difference.before);
         let other = functions(after).find(|(other, _)| other == name).map_or(function, |(_, op)| op);
         let after = show::outcome(after, other, &difference.after);
-        d.note(place(&difference.before), format!("before: {before}"))
-            .note(place(&difference.after), format!("after:  {after}"))
+        let d = d
+            .note(place(&difference.before), format!("before: {before}"))
+            .note(place(&difference.after), format!("after:  {after}"));
+        let aliased = difference.after.without_aliasing().relation(&difference.before.without_aliasing());
+        match aliased {
+            Relation::Refines => d.note(loc, "results differ only in the memory that they refer to"),
+            _ => d,
+        }
     }
 }
 
 impl Runs {
     fn of(m: &Module, function: &Function, options: Options) -> Runs {
         let mut runs =
-            Runs { defined: vec![], vacuous: 0, undefined: 0, discarded: 0, exhaustive: false, reason: None };
+            Runs { defined: vec![], vacuous: 0, undefined: 0, discarded: 0, exhaustive: false, kept: 0, reason: None };
         let Some(inputs) = Inputs::of(m, function.op).map(|inputs| inputs.with_floats(options.floats)) else {
             runs.reason = Some("it has no body".into());
             return runs;
@@ -255,7 +282,7 @@ impl Runs {
         let mut runner = Runner::new(m, &options);
         if let Some(count) = inputs.count(options.exhaustive) {
             (0..count).for_each(|n| drop(runs.add(&mut runner, function.op, inputs.nth(n))));
-            let calls = runs.defined.iter().any(|(_, outcome)| outcome.has_events());
+            let calls = runs.defined.iter().any(|(_, outcome)| !outcome.events().is_empty());
             if runs.discarded == 0 && !calls {
                 runs.exhaustive = true;
                 return runs;
@@ -264,7 +291,7 @@ impl Runs {
         let mut random = Random::of((options.seed, &function.name));
         let mut last = None;
         for _ in 0..TRIES * options.inputs {
-            if runs.conclusive() >= options.inputs {
+            if runs.conclusive() >= options.inputs || runs.kept > MAX_KEPT {
                 break;
             }
             match inputs.draw(&mut random) {
@@ -276,7 +303,7 @@ impl Runs {
             }
         }
         let (n, undefined, discarded) = (runs.conclusive(), runs.undefined + runs.vacuous, runs.discarded);
-        let few = n < options.inputs.min(undefined + discarded);
+        let few = n < ENOUGH.min(options.inputs).min(undefined + discarded);
         runs.reason = few.then(|| {
             let example = last.map_or(String::new(), |o| format!(", such as: {}", show::outcome(m, function.op, &o)));
             format!("it is defined on {n} inputs, undefined on {undefined}, and {discarded} were discarded{example}")
@@ -293,9 +320,11 @@ impl Runs {
     fn add(&mut self, runner: &mut Runner<'_>, function: Op, input: Input) -> Option<Outcome> {
         let outcome = runner.run(function, &input);
         match outcome {
-            Outcome::Undefined(..) => self.undefined += 1,
+            Outcome::Undefined(_, _, ref events) if events.is_empty() => self.undefined += 1,
             Outcome::Limit | Outcome::Unsupported(..) => self.discarded += 1,
-            Outcome::Returned { .. } | Outcome::Aborted(..) => {
+            Outcome::Returned { .. } | Outcome::Aborted(..) | Outcome::Undefined(..) => {
+                // The outcome keeps as much again.
+                self.kept += 2 * input.buffers.iter().map(Vec::len).sum::<usize>();
                 self.vacuous += u64::from(outcome.is_vacuous());
                 self.defined.push((input, outcome));
                 return None;
@@ -305,8 +334,13 @@ impl Runs {
     }
 }
 
-fn gives_tensors(m: &Module, function: Op) -> bool {
-    result_types(m, function).iter().any(|&ty| matches!(m.ctx.type_data(ty), TypeData::Tensor { .. }))
+/// Returns the order of parallel iterations for one input after another.
+fn orders(seed: u64) -> impl Iterator<Item = Order> {
+    (0..).map(move |n| match n % 3 {
+        0 => Order::Sequential,
+        1 => Order::Reversed,
+        _ => Order::Shuffled(seed.wrapping_add(n)),
+    })
 }
 
 /// Whether it is a function of the outermost module, with a body, that can be called from outside.
@@ -315,7 +349,7 @@ fn is_callable(m: &Module, op: Op) -> bool {
     m.parent_block(op) == Some(m.body())
         && m.has_trait(op, Traits::FUNCTION)
         && body.is_some_and(|&r| m.entry(r).is_some())
-        && !is_private(m, op)
+        && is_public(m, op)
 }
 
 fn functions(m: &Module) -> impl Iterator<Item = (String, Op)> + '_ {

@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::options::Floats;
-use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
+use gradus_ir::eval::{Datum, PoisonTensor, floats_to_tensor, ints_to_tensor};
 use gradus_ir::float::{from_f64, to_f64};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::MemRef;
@@ -10,7 +10,7 @@ use gradus_ir::random::Random;
 use gradus_ir::{Context, DType, DYNAMIC, ParamArgs, Tensor, Type, TypeData, TypeInfo};
 
 /// Maximum number of elements of a buffer.
-pub(crate) const MAX_ELEMENTS: i64 = 4096;
+pub(crate) const MAX_ELEMENTS: i64 = 1 << 18;
 
 /// Maximum number of elements of a tensor.
 const MAX_TENSOR: usize = 1 << 20;
@@ -20,6 +20,9 @@ pub(crate) const EXTENTS: [i64; 6] = [1, 2, 3, 0, 5, 8];
 
 /// Percentage of memrefs that alias an earlier argument, if possible.
 const ALIASED: u64 = 25;
+
+/// Percentage of poison elements of a vector, in inputs with poison.
+const POISON_ELEMENTS: u64 = 20;
 
 /// Percentage of buffers with uninitialized contents.
 const UNWRITTEN: u64 = 10;
@@ -56,10 +59,10 @@ impl Draw<'_> {
         if let Some((info, params)) = self.ctx.declared(ty) {
             return self.declared(info, &params, shares);
         }
-        // A tensor may have poison elements, which are not representable, but its shape is never poison.
+        // The shape of a tensor is never poison.
         let is_tensor = matches!(self.ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::UnrankedTensor { .. });
         if self.poison && !is_tensor && self.random.percent(30) {
-            return Some(Datum::Poison);
+            return Some(self.ctx.poison_of(ty));
         }
         let open = |draw: &mut Self, d: i64| if d == DYNAMIC { draw.extent() } else { d };
         let sizes: Vec<i64> = match self.ctx.type_data(ty) {
@@ -162,9 +165,19 @@ impl Draw<'_> {
         }
         let dtype = ctx.dtype(ctx.element_type(ty))?;
         let size = |&d: &i64| usize::try_from(if d == DYNAMIC { self.extent() } else { d }).ok();
-        let shape: Vec<usize> = ctx.shape(ty)?.iter().map(size).collect::<Option<_>>()?;
+        let shape: Vec<usize> = ctx.executed_shape(ty)?.iter().map(size).collect::<Option<_>>()?;
         let elements = gradus_ir::tensor::checked_len(&shape)?;
-        (elements <= MAX_TENSOR).then(|| Datum::Tensor(self.tensor(dtype, &shape)))
+        if elements > MAX_TENSOR {
+            return None;
+        }
+        let tensor = self.tensor(dtype, &shape);
+        // Many ops on tensors say for a poison element only that all results are poison, which is no more defined than
+        // the elementwise ops that they replace. So tensors from outside have none.
+        if !self.poison || !matches!(ctx.type_data(ty), TypeData::Vector { .. }) {
+            return Some(Datum::Tensor(tensor));
+        }
+        let mask = (0..elements).map(|_| self.random.percent(POISON_ELEMENTS)).collect();
+        Some(PoisonTensor::datum(tensor, mask))
     }
 
     pub(crate) fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Tensor {

@@ -8,7 +8,7 @@ use crate::options::{Floats, Options};
 use crate::outcome::{Outcome, Relation, Runner};
 use crate::seen::same_bits;
 use gradus_ir::random::Random;
-use gradus_ir::{Context, DType, Diagnostic, Module, Op, Type, symbol_name, verify};
+use gradus_ir::{Context, DType, Diagnostic, Module, Op, OpInfo, Type, symbol_name, verify};
 use std::cell::OnceCell;
 
 /// Relative tolerance of [`Floats::Approximate`], of the larger number.
@@ -32,8 +32,24 @@ pub fn widened(m: &Module) -> Result<Module, Vec<Diagnostic>> {
     let ctx = m.ctx.clone();
     let mut wide = m.clone();
     wide.retype(&|ty| if ctx.float_kind(ty).is_some() { Type::F64 } else { ty });
+    drop_conversions(m, &mut wide);
     verify(&wide)?;
     Ok(wide)
+}
+
+/// Drops the conversions between float types: they are identities when all floats are `f64`.
+fn drop_conversions(m: &Module, wide: &mut Module) {
+    for op in wide.ops_under(wide.root()) {
+        let (&[operand], 1) = (wide.operands(op), wide.num_results(op)) else { continue };
+        let result = wide.result(op, 0);
+        let is_conversion = wide.info(op).is_some_and(OpInfo::is_elementwise)
+            && m.value_type(operand) != m.value_type(result)
+            && wide.value_type(operand) == wide.value_type(result);
+        if is_conversion {
+            wide.replace_all_uses(result, operand);
+            wide.erase_op(op);
+        }
+    }
 }
 
 /// A function, and its version in `f64`.
@@ -106,7 +122,7 @@ impl<'m> Judge<'m> {
             return relation;
         }
         let is_exact = |side: &Side<'_>, outcome: &Outcome| {
-            side.run_wide(input, &self.options).is_none_or(|wide| {
+            side.run_wide(input, &self.options).is_some_and(|wide| {
                 wide.relation_by(outcome, same_numbers) != Relation::Differs
                     && outcome.relation_by(&wide, same_numbers) != Relation::Differs
             })

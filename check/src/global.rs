@@ -6,7 +6,7 @@ use crate::options::Floats;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::random::Random;
-use gradus_ir::symbols::is_private;
+use gradus_ir::symbols::is_public;
 use gradus_ir::{DType, Module, Op, symbol_name};
 
 /// A global that external functions can read and write.
@@ -29,7 +29,7 @@ impl Global<'_> {
 
 /// Returns the public mutable globals of a program.
 pub(crate) fn of(m: &Module) -> Vec<Global<'_>> {
-    m.block_ops(m.body()).filter(|&op| !is_private(m, op)).filter_map(|op| global(m, op)).collect()
+    m.block_ops(m.body()).filter(|&op| is_public(m, op)).filter_map(|op| global(m, op)).collect()
 }
 
 fn global(m: &Module, op: Op) -> Option<Global<'_>> {

@@ -1,7 +1,7 @@
 //! Inputs of a function: values, and memory for its memrefs.
 
 use gradus_ir::DType;
-use gradus_ir::eval::{Datum, floats_to_tensor};
+use gradus_ir::eval::{Datum, PoisonTensor, floats_to_tensor};
 
 /// The arguments of a call.
 #[derive(Clone, Debug)]
@@ -21,10 +21,7 @@ impl Input {
     pub(crate) fn map_floats(&self, f: &mut dyn FnMut(f64) -> f64, dtype: impl Fn(DType) -> DType) -> Input {
         let mut map = |datum: &Datum| match datum {
             Datum::Float(value) => Datum::Float(f(*value)),
-            Datum::Tensor(tensor) if tensor.dtype().is_float() => {
-                let values = tensor.to_f64().into_iter().map(&mut *f).collect();
-                Datum::Tensor(floats_to_tensor(dtype(tensor.dtype()), tensor.shape(), values))
-            }
+            Datum::Tensor(_) | Datum::PoisonTensor(_) => map_elements(datum, f, &dtype),
             other => other.clone(),
         };
         let args = self.args.iter().map(&mut map).collect();
@@ -37,4 +34,14 @@ impl Input {
     pub(crate) fn new(outside: u64) -> Input {
         Input { buffers: Vec::new(), args: Vec::new(), globals: Vec::new(), outside }
     }
+}
+
+/// Returns a tensor with each float replaced.
+fn map_elements(datum: &Datum, f: &mut dyn FnMut(f64) -> f64, dtype: &dyn Fn(DType) -> DType) -> Datum {
+    let Some((tensor, mask)) = datum.masked().filter(|(tensor, _)| tensor.dtype().is_float()) else {
+        return datum.clone();
+    };
+    let values = tensor.to_f64().into_iter().map(f).collect();
+    let tensor = floats_to_tensor(dtype(tensor.dtype()), tensor.shape(), values);
+    mask.map_or_else(|| Datum::Tensor(tensor.clone()), |mask| PoisonTensor::datum(tensor.clone(), mask.to_vec()))
 }

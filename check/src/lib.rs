@@ -20,6 +20,7 @@ mod outcome;
 pub mod reproduce;
 mod seen;
 mod show;
+mod signature;
 mod slice;
 mod witness;
 

@@ -15,11 +15,22 @@ pub struct Options {
     pub opaque: bool,
     /// The float mode.
     pub floats: Floats,
+    /// Whether external calls before undefined behavior must be preserved. Without it, a run that ends in undefined
+    /// behavior may be replaced by any other, as in LLVM.
+    pub strict_ub: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { inputs: 200, exhaustive: 1 << 12, fuel: 1 << 16, seed: 0, opaque: true, floats: Floats::Bits }
+        Options {
+            inputs: 200,
+            exhaustive: 1 << 12,
+            fuel: 1 << 16,
+            seed: 0,
+            opaque: true,
+            floats: Floats::Bits,
+            strict_ub: false,
+        }
     }
 }
 

@@ -5,14 +5,19 @@ use crate::global::Globals;
 use crate::input::Input;
 use crate::options::Options;
 use crate::seen::{Same, Seen, all_refine, floats_of, holds, same_bits};
-use gradus_interp::Interpreter;
+use crate::signature::result_types;
+use gradus_interp::{Interpreter, Order};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
-use gradus_ir::{Access, Effects, Loc, Module, Op, Value};
+use gradus_ir::{Access, Effects, Loc, Module, Op, Type, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Limit of the elements of memory that a run may allocate besides those of static shapes.
-const MAX_MEMORY: usize = 1 << 14;
+/// Limit of the elements of memory that a run may allocate, besides those of memrefs of static shape and
+/// [`PER_ELEMENT`] times those of the input.
+const MAX_MEMORY: usize = 1 << 16;
+
+/// Elements that a run may allocate for each element of the input's memory.
+const PER_ELEMENT: usize = 4;
 
 /// The outcome of a run.
 #[derive(Clone, Debug)]
@@ -27,9 +32,12 @@ pub enum Outcome {
         globals: Vec<(String, Vec<Datum>)>,
         /// The external calls, in order.
         events: Vec<ExternalCall>,
+        /// The number of heap buffers that the run allocated and neither freed nor returned.
+        leaked: usize,
     },
-    /// The behavior is undefined: the location and the reason.
-    Undefined(Loc, String),
+    /// The behavior is undefined: the location, the reason and, if [`Options::strict_ub`] is set, the external calls
+    /// before.
+    Undefined(Loc, String, Vec<ExternalCall>),
     /// The program aborted, after these external calls: the location and the reason.
     Aborted(Loc, String, Vec<ExternalCall>),
     /// A limit on ops or memory was reached.
@@ -74,6 +82,8 @@ pub fn run(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
 pub struct Runner<'m> {
     m: &'m Module,
     interpreter: Interpreter<'m>,
+    /// Limit of the elements of memory, besides those for the input.
+    memory_limit: usize,
     /// Shared with the interpreter, which records external calls in it.
     events: Arc<Mutex<Events<'m>>>,
 }
@@ -84,37 +94,52 @@ impl<'m> Runner<'m> {
         let events = Events { list: Vec::new(), globals: Globals::new(m), seed: 0, options: *options };
         let events = Arc::new(Mutex::new(events));
         let heard = events.clone();
-        let mut interpreter = Interpreter::new(m)
+        let interpreter = Interpreter::new(m)
             .fuel(options.fuel)
             .on_external(Box::new(move |m, op, operands, memory| locked(&heard).call(m, op, operands, memory)));
-        let memory = &mut interpreter.memory;
-        memory.limit = memory.limit.min(MAX_MEMORY.saturating_add(static_elements(m)));
-        Runner { m, interpreter, events }
+        let memory_limit = interpreter.memory.limit.min(MAX_MEMORY.saturating_add(static_elements(m)));
+        Runner { m, interpreter, memory_limit, events }
+    }
+
+    /// Sets the order of the iterations of parallel loops.
+    pub(crate) fn in_order(&mut self, order: Order) -> &mut Self {
+        self.interpreter.order = order;
+        self
     }
 
     /// Runs a function in fresh memory.
     pub fn run(&mut self, function: Op, input: &Input) -> Outcome {
         let (m, interpreter) = (self.m, &mut self.interpreter);
         interpreter.reset();
+        interpreter.memory.limit = self.memory_limit + PER_ELEMENT * input.buffers.iter().map(Vec::len).sum::<usize>();
         if let Err(trap) = prepare(&mut locked(&self.events), input, &mut interpreter.memory) {
             return Outcome::Unsupported(m.loc(function), trap.to_string());
         }
         let result = interpreter.call(function, input.args.clone());
         let globals = locked(&self.events).globals.contents(&interpreter.memory);
         let events = std::mem::take(&mut locked(&self.events).list);
+        let strict = locked(&self.events).options.strict_ub;
         let memory = &interpreter.memory;
         match result {
             Ok(values) => {
                 let given = input.buffers.len() as u32;
+                let types = result_types(m, function).iter().map(Some).chain(std::iter::repeat(None));
+                let value = |(datum, ty): (Datum, Option<&Type>)| match (datum, ty) {
+                    (Datum::Poison, Some(&ty)) => m.ctx.poison_of(ty),
+                    (datum, _) => datum,
+                };
+                let values: Vec<Datum> = values.into_iter().zip(types).map(value).collect();
                 let results = values.iter().map(|datum| result_seen(memory, datum, given)).collect();
+                let leaked = leaks(memory, &values, given);
                 let contents = |i: u32| memory.elements(i).ok();
-                Outcome::Returned { results, buffers: (0..given).map(contents).collect(), globals, events }
+                Outcome::Returned { results, buffers: (0..given).map(contents).collect(), globals, events, leaked }
             }
             Err(stop) => {
                 let loc = m.loc(stop.op);
                 let name = |reason: String| format!("'{}' {reason}", m.name_text(stop.op));
                 match stop.trap {
-                    Trap::Ub(reason) => Outcome::Undefined(loc, name(reason)),
+                    Trap::Ub(reason) if strict => Outcome::Undefined(loc, name(reason), events),
+                    Trap::Ub(reason) => Outcome::Undefined(loc, name(reason), Vec::new()),
                     Trap::Abort(reason) => Outcome::Aborted(loc, reason, events),
                     Trap::Limit(_) => Outcome::Limit,
                     Trap::Unsupported(reason) => Outcome::Unsupported(loc, name(reason)),
@@ -134,14 +159,14 @@ impl Outcome {
     pub(crate) fn floats(&self) -> Vec<Vec<Option<f64>>> {
         let mut places = Vec::new();
         let events = match self {
-            Outcome::Returned { results, buffers, globals, events } => {
+            Outcome::Returned { results, buffers, globals, events, .. } => {
                 places.extend(results.iter().map(Seen::floats));
                 places.extend(buffers.iter().map(|held| held.as_ref().map_or(Vec::new(), |held| floats_of(held))));
                 places.extend(globals.iter().map(|(_, held)| floats_of(held)));
                 events
             }
-            Outcome::Aborted(_, _, events) => events,
-            _ => return places,
+            Outcome::Aborted(_, _, events) | Outcome::Undefined(_, _, events) => events,
+            Outcome::Limit | Outcome::Unsupported(..) => return places,
         };
         for event in events {
             places.extend(event.args.iter().map(Seen::floats));
@@ -150,15 +175,20 @@ impl Outcome {
         places
     }
 
-    /// Whether the run made external calls.
-    pub(crate) fn has_events(&self) -> bool {
-        matches!(self, Outcome::Returned { events, .. } | Outcome::Aborted(_, _, events) if !events.is_empty())
+    /// The external calls that the run is known to have made.
+    pub(crate) fn events(&self) -> &[ExternalCall] {
+        match self {
+            Outcome::Returned { events, .. } | Outcome::Aborted(_, _, events) | Outcome::Undefined(_, _, events) => {
+                events
+            }
+            Outcome::Limit | Outcome::Unsupported(..) => &[],
+        }
     }
 
     /// Whether nearly every run refines this one: all results are poison and there are no side effects.
     pub(crate) fn is_vacuous(&self) -> bool {
         match self {
-            Outcome::Returned { results, buffers, globals, events } => {
+            Outcome::Returned { results, buffers, globals, events, .. } => {
                 let nothing_else = buffers.is_empty() && globals.is_empty() && events.is_empty();
                 !results.is_empty() && results.iter().all(Seen::is_poison) && nothing_else
             }
@@ -166,10 +196,31 @@ impl Outcome {
         }
     }
 
+    /// Whether the run leaves more of its own memory allocated than the original run.
+    pub(crate) fn leaks_more(&self, before: &Outcome) -> bool {
+        match (before, self) {
+            (Outcome::Returned { leaked: before, .. }, Outcome::Returned { leaked: after, .. }) => after > before,
+            _ => false,
+        }
+    }
+
+    /// Returns the outcome without the information which memory results refer to.
+    pub(crate) fn without_aliasing(&self) -> Outcome {
+        let mut outcome = self.clone();
+        if let Outcome::Returned { results, .. } = &mut outcome {
+            for result in results {
+                if let Seen::Memory { buffer, .. } = result {
+                    *buffer = None;
+                }
+            }
+        }
+        outcome
+    }
+
     /// Returns the location of the op that ended the run early.
     pub fn loc(&self) -> Option<Loc> {
         match self {
-            Outcome::Undefined(loc, _) | Outcome::Aborted(loc, ..) | Outcome::Unsupported(loc, _) => Some(*loc),
+            Outcome::Undefined(loc, ..) | Outcome::Aborted(loc, ..) | Outcome::Unsupported(loc, _) => Some(*loc),
             Outcome::Returned { .. } | Outcome::Limit => None,
         }
     }
@@ -182,15 +233,16 @@ impl Outcome {
     /// Returns the relation of this run to the original one, with floats compared by `same`.
     pub(crate) fn relation_by(&self, before: &Outcome, same: Same) -> Relation {
         let refines = match (before, self) {
-            (Outcome::Undefined(..), _) => true,
+            (Outcome::Undefined(_, _, events), _) if events.is_empty() => true,
             (Outcome::Limit | Outcome::Unsupported(..), _) | (_, Outcome::Unsupported(..)) => return Relation::Unknown,
             (
-                Outcome::Returned { results, buffers, globals, events },
+                Outcome::Returned { results, buffers, globals, events, .. },
                 Outcome::Returned {
                     results: other_results,
                     buffers: other_buffers,
                     globals: other_globals,
                     events: other_events,
+                    ..
                 },
             ) => {
                 same_events(events, other_events, same)
@@ -201,6 +253,12 @@ impl Outcome {
                         .iter()
                         .zip(other_buffers)
                         .all(|(before, after)| holds(before.as_ref(), after.as_ref(), same))
+            }
+            // After the calls before undefined behavior anything may happen.
+            (Outcome::Undefined(..), Outcome::Limit) => return Relation::Unknown,
+            (Outcome::Undefined(_, _, events), after) => {
+                let others = after.events().get(..events.len());
+                others.is_some_and(|others| same_events(events, others, same))
             }
             // The text of the reason may change; a pass may change neither the abort nor the calls before it.
             (Outcome::Aborted(_, reason, events), Outcome::Aborted(_, other, others)) => {
@@ -218,6 +276,13 @@ fn result_seen(memory: &Memory, datum: &Datum, given: u32) -> Seen {
         *buffer = Some(view.buffer).filter(|&number| number < given);
     }
     seen
+}
+
+/// Returns the number of heap buffers beyond the `given` ones of the input that no result refers to.
+fn leaks(memory: &Memory, results: &[Datum], given: u32) -> usize {
+    let is_returned =
+        |number: u32| results.iter().any(|datum| matches!(datum, Datum::MemRef(view) if view.buffer == number));
+    memory.heap().filter(|&number| number >= given && !is_returned(number)).count()
 }
 
 /// Allocates the memory of the input and of the globals.

@@ -37,9 +37,9 @@ impl Seen {
         }
     }
 
-    /// Whether it is poison.
+    /// Whether it is poison, or all its elements are.
     pub fn is_poison(&self) -> bool {
-        matches!(self, Seen::Value(Datum::Poison))
+        matches!(self, Seen::Value(datum) if datum.is_all_poison())
     }
 
     /// Whether it refines the value `before`.
@@ -77,7 +77,7 @@ pub(crate) fn same_bits(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }
 
-/// Whether `after` refines `before`: anything refines poison, and any NaN refines a NaN.
+/// Whether `after` refines `before`, element by element: anything refines poison, and any NaN refines a NaN.
 pub fn refines(before: &Datum, after: &Datum) -> bool {
     refines_by(before, after, same_bits)
 }
@@ -88,6 +88,11 @@ pub(crate) fn refines_by(before: &Datum, after: &Datum, same: Same) -> bool {
         (Datum::Float(a), Datum::Float(b)) => same(*a, *b),
         (Datum::Tensor(a), Datum::Tensor(b)) if a.dtype().is_float() && b.dtype().is_float() => {
             a.shape() == b.shape() && a.to_f64().into_iter().zip(b.to_f64()).all(|(a, b)| same(a, b))
+        }
+        (Datum::PoisonTensor(_), Datum::Poison) => before.is_all_poison(),
+        (Datum::PoisonTensor(_), _) | (_, Datum::PoisonTensor(_)) => {
+            let elements = || Some((before.elements()?, after.elements()?));
+            before.shape() == after.shape() && elements().is_some_and(|(a, b)| all_refine(&a, &b, same))
         }
         (a, b) => a == b,
     }

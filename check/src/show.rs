@@ -4,6 +4,7 @@ use crate::event::ExternalCall;
 use crate::input::Input;
 use crate::outcome::Outcome;
 use crate::seen::Seen;
+use crate::signature::result_types;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Context, Module, Op, Type};
 
@@ -38,10 +39,11 @@ pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
 /// Formats the outcome of a run, a line per result and effect.
 pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Undefined(_, reason) | Outcome::Unsupported(_, reason) => reason.clone(),
+        Outcome::Undefined(_, reason, events) => format!("{}{reason}", calls(events)),
+        Outcome::Unsupported(_, reason) => reason.clone(),
         Outcome::Aborted(_, reason, events) => format!("{}stops: {reason}", calls(events)),
         Outcome::Limit => "does not come to its end".into(),
-        Outcome::Returned { results, buffers, globals, events } => {
+        Outcome::Returned { results, buffers, globals, events, .. } => {
             let types = result_types(m, function);
             let ty = |i: usize| types.get(i).copied().unwrap_or(Type::NONE);
             let values: Vec<String> = results.iter().enumerate().map(|(i, v)| seen(&m.ctx, ty(i), v)).collect();
@@ -73,9 +75,10 @@ fn calls(events: &[ExternalCall]) -> String {
 fn untyped(seen: &Seen) -> String {
     match seen {
         Seen::Value(datum) => scalar(datum),
-        Seen::Memory { sizes, elements: all, .. } => {
+        Seen::Memory { buffer, sizes, elements: all } => {
             let contents = all.as_ref().map_or("gone".to_owned(), |all| elements(all));
-            format!("memory {sizes:?} {contents}")
+            let which = buffer.map_or("memory".to_owned(), |buffer| format!("memory {buffer}"));
+            format!("{which} {sizes:?} {contents}")
         }
     }
 }
@@ -89,7 +92,7 @@ fn seen(ctx: &Context, ty: Type, seen: &Seen) -> String {
 
 fn value(ctx: &Context, ty: Type, datum: &Datum) -> String {
     match ctx.datum_attr(ty, datum) {
-        Some(attr) if *datum != Datum::Poison => ctx.display_attr(attr).to_string(),
+        Some(attr) if !datum.has_poison() => ctx.display_attr(attr).to_string(),
         _ => scalar(datum),
     }
 }
@@ -99,9 +102,9 @@ fn scalar(datum: &Datum) -> String {
         Datum::Poison => "poison".into(),
         Datum::Int(v) => v.to_string(),
         Datum::Float(v) => format!("{v:?}"),
-        Datum::Tensor(t) => {
+        Datum::Tensor(_) | Datum::PoisonTensor(_) => {
             let all = datum.elements().map_or("?".to_owned(), |all| elements(&all));
-            format!("{:?} {all}", t.shape())
+            format!("{:?} {all}", datum.shape().unwrap_or(&[]))
         }
         Datum::MemRef(view) => format!("memory {:?}", view.sizes),
         Datum::Own(own) => own.to_string(),
@@ -111,13 +114,4 @@ fn scalar(datum: &Datum) -> String {
 fn elements(all: &[Datum]) -> String {
     let shown: Vec<String> = all.iter().take(SHOWN).map(scalar).collect();
     format!("[{}{}]", shown.join(", "), if all.len() > SHOWN { ", ..." } else { "" })
-}
-
-pub(crate) fn function_type(m: &Module, function: Op) -> Option<Type> {
-    m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a))
-}
-
-/// Returns the types of a function's results.
-pub(crate) fn result_types(m: &Module, function: Op) -> &[Type] {
-    function_type(m, function).and_then(|ty| m.ctx.function_parts(ty)).map_or(&[], |(_, results)| results)
 }

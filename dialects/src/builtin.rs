@@ -52,6 +52,10 @@ pub struct UnrealizedConversionCastOp {
 }
 
 fn verify_module(m: &Module, op: Op) -> Result<(), String> {
+    let names = m.ctx.dict_entries(m.attrs(op)).iter().map(|entry| m.ctx.text(entry.0));
+    if let Some(name) = names.into_iter().find(|name| !name.contains('.')) {
+        return Err(format!("can only contain attributes with dialect-prefixed names, found: '{name}'"));
+    }
     let body = ModuleOp(op).body(m);
     match m.entry(body) {
         Some(block) if !m.block_args(block).is_empty() => Err("region should have no arguments".into()),

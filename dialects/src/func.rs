@@ -3,8 +3,8 @@
 use crate::constraint::{ANY, DICT_ARRAY, FLAT_SYMBOL, FUNCTION, FUNCTION_TYPE, STRING, SYMBOL_NAME, UNIT};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    Context, Dialect, Directive, Effects, InsertPoint, Module, Op, OpArgs, OpDecl, Pattern, PatternRewriter, Rewriter,
-    Traits, Type, Value, op,
+    Attr, Context, Dialect, Directive, Effects, InsertPoint, Module, Op, OpArgs, OpDecl, Pattern, PatternRewriter,
+    Rewriter, Traits, Type, Value, op,
 };
 
 /// Defines or declares a function.
@@ -103,6 +103,7 @@ pub struct CallIndirectOp {
 #[op(
     "func.constant",
     traits = Traits::CONSTANT_LIKE,
+    verify_symbols = verify_constant,
     format = "attr-dict $value `:` type($result)",
     result_names = |_, _| vec![(0, "f".to_owned())]
 )]
@@ -145,6 +146,7 @@ fn verify_func(m: &Module, op: Op) -> Result<(), String> {
                 list.len()
             ));
         }
+        verify_prefixes(m, attr, what)?;
     }
     let Some(entry) = m.entry(func.body(m)) else {
         let visibility = func.sym_visibility(m).and_then(|a| ctx.as_str(a));
@@ -166,6 +168,33 @@ fn verify_func(m: &Module, op: Op) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Verifies that the attributes of arguments or results have names with a dialect's prefix.
+fn verify_prefixes(m: &Module, attrs: Option<Attr>, what: &str) -> Result<(), String> {
+    let ctx = &m.ctx;
+    let mut each = attrs.and_then(|a| ctx.as_array(a)).unwrap_or(&[]).iter().flat_map(|&a| ctx.dict_entries(a));
+    match each.any(|entry| !ctx.text(entry.0).contains('.')) {
+        true => Err(format!("{what}s may only have dialect attributes")),
+        false => Ok(()),
+    }
+}
+
+fn verify_constant(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), String> {
+    let (ctx, constant) = (&m.ctx, ConstantOp(op));
+    let Some(value) = constant.value(m) else { return Ok(()) };
+    let Some(func) = symbols.resolve(m, op, value).and_then(|found| FuncOp::cast(m, found)) else {
+        // An unregistered ancestor may be a symbol table.
+        if std::iter::successors(m.parent_op(op), |&p| m.parent_op(p)).any(|p| m.info(p).is_none()) {
+            return Ok(());
+        }
+        let name = ctx.as_symbol(value).map_or("", |(root, _)| ctx.text(root));
+        return Err(format!("reference to undefined function '{name}'"));
+    };
+    match func.function_type(m).and_then(|a| ctx.as_type(a)) == Some(m.value_type(constant.result(m))) {
+        true => Ok(()),
+        false => Err("reference to function with mismatched type".into()),
+    }
 }
 
 fn verify_return(m: &Module, op: Op) -> Result<(), String> {

@@ -36,8 +36,8 @@ pub struct PoisonOp {
 #[op("ub.unreachable", traits = Traits::TERMINATOR, eval = unreachable, format = "attr-dict")]
 pub struct UnreachableOp {}
 
-fn poison(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    Ok(vec![Datum::Poison])
+fn poison(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    Ok(vec![args.ctx().poison_of(args.result_types[0])])
 }
 
 fn unreachable(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {

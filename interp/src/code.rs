@@ -65,8 +65,8 @@ pub(super) enum ExecutionKind {
     Count(&'static OpInfo, CountedFn, Option<usize>),
     /// A call; `None` if the callee does not exist.
     Call(Option<Op>),
-    /// An unregistered op.
-    Unregistered,
+    /// An op that the handler of external calls executes: an unregistered or observable one.
+    External,
     /// An unregistered terminator with successors.
     UnregisteredBranch,
 }
@@ -289,11 +289,14 @@ impl Maker<'_> {
         let m = self.m;
         let Some(info) = m.info(op) else {
             return if m.successors(op).is_empty() {
-                ExecutionKind::Unregistered
+                ExecutionKind::External
             } else {
                 ExecutionKind::UnregisteredBranch
             };
         };
+        if info.traits.has(Traits::OBSERVABLE) {
+            return ExecutionKind::External;
+        }
         if !m.successors(op).is_empty() {
             let carried = carried_ranges(m, op).into_iter().chain(std::iter::repeat(0..0));
             let to = m.successors(op).iter().zip(carried).map(|(&b, range)| (self.numbers[b] as usize, range));

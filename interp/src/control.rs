@@ -1,16 +1,21 @@
 //! Regions, loops and calls.
 
 use crate::code::{Code, Frame, OpCode};
-use crate::{Interpreter, Stop};
+use crate::{Interpreter, Order, Stop};
 use gradus_ir::CountedFn;
 use gradus_ir::control::{Event, Next};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Op, OpInfo, Traits};
+use gradus_ir::random::Random;
+use gradus_ir::{Op, OpInfo, Traits, Type};
+use std::ops::Range;
 
 /// Remaining stack in bytes below which nested regions and calls continue on a new segment, and the size of that
 /// segment.
 const STACK_LEFT: usize = 128 << 10;
 const MORE_STACK: usize = 2 << 20;
+
+/// Maximum number of iterations that run in another order.
+const MAX_REORDERED: usize = 1 << 12;
 
 impl Interpreter<'_> {
     /// Runs a region with its arguments on the stack from `start` on. The terminator's operands replace them.
@@ -98,6 +103,8 @@ impl Interpreter<'_> {
             self.memory.enter_parallel();
         }
         let operands = start..self.stack.len();
+        let reordered = if parallel { self.reordered(code, op, info, operands.clone()) } else { Vec::new() };
+        let mut reordered = reordered.into_iter();
         let mut left: Option<(usize, usize)> = None;
         loop {
             // The stack holds the operands, the arguments of the region that ran, and its yielded values.
@@ -125,6 +132,12 @@ impl Interpreter<'_> {
                     self.stack.extend_from_slice(&args);
                     let yielded = self.stack.len();
                     self.stack.extend(args);
+                    // The op itself sees the points in their order.
+                    for (i, index) in
+                        if region == 0 { reordered.next() } else { None }.into_iter().flatten().enumerate()
+                    {
+                        self.stack[yielded + i] = index;
+                    }
                     self.region(code, frame, number, yielded)?;
                     left = Some((region, yielded));
                     continue;
@@ -138,5 +151,56 @@ impl Interpreter<'_> {
             }
             return Ok(results);
         }
+    }
+
+    /// Returns the induction variables of a parallel loop's iterations in another order than the sequential one; empty
+    /// for that order, and for more than [`MAX_REORDERED`] iterations.
+    fn reordered(&self, code: &Code, op: &OpCode, info: &'static OpInfo, operands: Range<usize>) -> Vec<Vec<Datum>> {
+        if self.order == Order::Sequential {
+            return Vec::new();
+        }
+        let mut points = self.points(code, op, info, operands).unwrap_or_default();
+        match self.order {
+            Order::Sequential => {}
+            Order::Reversed => points.reverse(),
+            Order::Shuffled(seed) => {
+                let mut random = Random::of(seed);
+                for i in (1..points.len()).rev() {
+                    points.swap(i, random.below(i as u64 + 1) as usize);
+                }
+            }
+        }
+        points
+    }
+
+    /// Returns the induction variables of each iteration, by asking the op for one after another.
+    fn points(
+        &self,
+        code: &Code,
+        op: &OpCode,
+        info: &'static OpInfo,
+        operands: Range<usize>,
+    ) -> Option<Vec<Vec<Datum>>> {
+        let (m, control) = (self.module, info.control?);
+        let args = m.block_args(m.entry(*m.regions(op.op).first()?)?);
+        let rank = args.iter().take_while(|&&arg| m.value_type(arg) == Type::INDEX).count();
+        code.with_args(m, op, info, |args| {
+            let data = &self.stack[operands];
+            // The values that the iterations yield do not decide which points there are.
+            let blank = vec![Datum::Poison; args.result_types.len()];
+            let mut points = Vec::new();
+            let mut next = control(args, data, Event::Enter).ok()?;
+            while let Next::Region(region, state) = next {
+                let yielded = if region == 0 { &blank[..] } else { state.get(..1)? };
+                if region == 0 {
+                    points.push(state.get(..rank)?.to_vec());
+                }
+                if points.len() > MAX_REORDERED {
+                    return None;
+                }
+                next = control(args, data, Event::Left { region, args: &state, yielded }).ok()?;
+            }
+            Some(points)
+        })
     }
 }

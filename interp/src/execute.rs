@@ -106,7 +106,7 @@ impl Interpreter<'_> {
             ExecutionKind::UnregisteredBranch => {
                 return Err(Stop { op: op.op, trap: Trap::unsupported("the branch has no semantics") });
             }
-            _ => self.outside(op.op, start, "the op is not registered")?,
+            _ => self.outside(op.op, start, "nothing outside executes the op")?,
         };
         self.stack.truncate(start);
         if leaves {
@@ -157,7 +157,9 @@ impl Interpreter<'_> {
     fn declared(&mut self, code: &Code, op: &OpCode, info: &'static OpInfo, start: usize) -> Result<Vec<Datum>, Stop> {
         self.tell();
         let (operands, memory) = (&self.stack[start..], &mut self.memory);
+        // Kernels know no poison.
         let kernels = self.kernels.as_mut().filter(|_| !info.traits.has(Traits::CONSTANT_LIKE));
+        let kernels = kernels.filter(|_| !operands.iter().any(Datum::has_poison));
         let declined = &mut self.declined;
         let results = code.with_args(self.module, op, info, |args| match (info.exec, kernels) {
             (Some(exec), _) => {
@@ -263,5 +265,5 @@ fn numbers<T>(
 const ELEMENTS_PER_OP: u64 = 256;
 
 fn elements(datum: &Datum) -> u64 {
-    if let Datum::Tensor(tensor) = datum { tensor.shape().iter().product::<usize>() as u64 } else { 0 }
+    datum.shape().map_or(0, |shape| shape.iter().product::<usize>() as u64)
 }

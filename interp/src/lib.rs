@@ -25,6 +25,18 @@ pub type External<'m> = Box<dyn FnMut(&'m Module, Op, &[Datum], &mut Memory) -> 
 /// implement it. Constants and ops with effects are never passed.
 pub type OpKernels<'m> = Box<dyn FnMut(&OpArgs<'_>, &[Datum]) -> Option<Result<Vec<Datum>, Trap>> + 'm>;
 
+/// The order in which the iterations of parallel loops run. Programs may not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    /// By induction variables, last dimension fastest.
+    #[default]
+    Sequential,
+    /// The reverse.
+    Reversed,
+    /// Random, by this seed.
+    Shuffled(u64),
+}
+
 /// An execution that ended without results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stop {
@@ -62,6 +74,8 @@ pub struct Interpreter<'m> {
     made: u64,
     fuel: u64,
     depth: usize,
+    /// The order of the iterations of parallel loops.
+    pub order: Order,
 }
 
 impl<'m> Interpreter<'m> {
@@ -80,6 +94,7 @@ impl<'m> Interpreter<'m> {
             made: 0,
             fuel: u64::MAX,
             depth: 0,
+            order: Order::Sequential,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::memref::MemRef;
 use crate::own_value::{Own, OwnValue};
+use crate::poison_tensor::PoisonTensor;
 use crate::tensor::{DType, Tensor};
 use crate::trap::Trap;
 
@@ -16,6 +17,8 @@ pub enum Datum {
     Float(f64),
     /// A tensor or vector.
     Tensor(Tensor),
+    /// A tensor or vector with poison elements.
+    PoisonTensor(Box<PoisonTensor>),
     /// A memref: a view of memory.
     MemRef(Box<MemRef>),
     /// A value of a declared type that is of a Rust type of its own.
@@ -62,7 +65,9 @@ impl Datum {
     pub fn has_nan(&self) -> bool {
         match self {
             Datum::Float(v) => v.is_nan(),
-            Datum::Tensor(t) => t.dtype().is_float() && t.to_f64().into_iter().any(f64::is_nan),
+            Datum::Tensor(_) | Datum::PoisonTensor(_) => {
+                self.masked().is_some_and(|(t, _)| t.dtype().is_float() && t.to_f64().into_iter().any(f64::is_nan))
+            }
             _ => false,
         }
     }
@@ -78,13 +83,18 @@ impl Datum {
 
     /// Returns the elements of a tensor or vector in row-major order; `None` if the element type has no scalar values.
     pub fn elements(&self) -> Option<Vec<Datum>> {
-        let Datum::Tensor(tensor) = self else { return None };
-        if tensor.dtype().is_float() {
-            return Some(tensor.to_f64().into_iter().map(Datum::Float).collect());
+        let (tensor, mask) = self.masked()?;
+        let mut elements: Vec<Datum> = if tensor.dtype().is_float() {
+            tensor.to_f64().into_iter().map(Datum::Float).collect()
+        } else {
+            // An `i1` is sign-extended, as scalars are.
+            let sign = if tensor.dtype() == DType::Bool { -1 } else { 1 };
+            tensor.to_i64()?.into_iter().map(|v| Datum::Int(v * sign)).collect()
+        };
+        for (element, _) in elements.iter_mut().zip(mask.unwrap_or(&[])).filter(|(_, poison)| **poison) {
+            *element = Datum::Poison;
         }
-        // An `i1` is sign-extended, as scalars are.
-        let sign = if tensor.dtype() == DType::Bool { -1 } else { 1 };
-        Some(tensor.to_i64()?.into_iter().map(|v| Datum::Int(v * sign)).collect())
+        Some(elements)
     }
 
     /// Returns the kind of the value with its article, for messages.
@@ -94,12 +104,16 @@ impl Datum {
             Datum::Int(_) => "an integer".to_owned(),
             Datum::Float(_) => "a float".to_owned(),
             Datum::Tensor(tensor) => format!("a tensor of {:?} {:?}", tensor.dtype(), tensor.shape()),
+            Datum::PoisonTensor(poison) => {
+                let tensor = poison.tensor();
+                format!("a tensor of {:?} {:?} with poison elements", tensor.dtype(), tensor.shape())
+            }
             Datum::MemRef(_) => "a memref".to_owned(),
             Datum::Own(own) => format!("the value {own}"),
         }
     }
 
-    /// Returns the tensor.
+    /// Returns the tensor or vector, which has no poison elements.
     pub fn tensor(&self) -> Result<&Tensor, Trap> {
         match self {
             Datum::Tensor(t) => Ok(t),
@@ -118,32 +132,46 @@ pub fn map_int(
         let ints: Result<Vec<i64>, Trap> = args.iter().map(Datum::int).collect();
         return Ok(f(&ints?)?.map_or(Datum::Poison, Datum::Int));
     };
-    let columns: Result<Vec<Vec<i64>>, Trap> = args
-        .iter()
-        .map(|a| {
-            let tensor = a.tensor()?;
-            let mut ints = tensor.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
-            if tensor.dtype() == DType::Bool {
-                // An `i1` is sign-extended, as scalars are.
-                ints.iter_mut().for_each(|v| *v = -*v);
-            }
-            Ok(ints)
-        })
-        .collect();
-    let columns = columns?;
-    let mut row = vec![0; columns.len()];
-    let mut result = Vec::with_capacity(first.len());
-    for i in 0..first.len() {
+    let dtype = out.unwrap_or(first.dtype());
+    map_elements(args, ints, f, |shape, values| ints_to_tensor(dtype, shape, &values))
+}
+
+/// Returns the integers of a tensor; `i1` is sign-extended, as scalars are.
+pub(crate) fn ints(tensor: &Tensor) -> Result<Vec<i64>, Trap> {
+    let mut ints = tensor.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
+    if tensor.dtype() == DType::Bool {
+        ints.iter_mut().for_each(|v| *v = -*v);
+    }
+    Ok(ints)
+}
+
+/// Applies `f` to the elements of tensors of one shape. An element for which `f` returns `None` is poison.
+pub(crate) fn map_elements<T: Copy + Default, R: Default>(
+    data: &[Datum],
+    read: impl Fn(&Tensor) -> Result<Vec<T>, Trap>,
+    f: impl Fn(&[T]) -> Result<Option<R>, Trap>,
+    make: impl FnOnce(&[usize], Vec<R>) -> Tensor,
+) -> Result<Datum, Trap> {
+    let columns = data.iter().map(|d| read(d.tensor()?)).collect::<Result<Vec<Vec<T>>, Trap>>()?;
+    let first = data.first().ok_or_else(|| Trap::unsupported("a function of nothing"))?.tensor()?;
+    let (shape, len) = (first.shape(), first.len());
+    let mut row = vec![T::default(); columns.len()];
+    let (mut results, mut mask) = (Vec::with_capacity(len), None);
+    for i in 0..len {
         for (cell, column) in row.iter_mut().zip(&columns) {
             *cell = *column.get(i).ok_or_else(|| Trap::unsupported("tensors of different shapes"))?;
         }
-        match f(&row)? {
-            Some(v) => result.push(v),
-            None => return Ok(Datum::Poison),
+        let result = f(&row)?;
+        if result.is_none() {
+            mask.get_or_insert_with(|| vec![false; len])[i] = true;
         }
+        results.push(result.unwrap_or_default());
     }
-    let dtype = out.unwrap_or(first.dtype());
-    Ok(Datum::Tensor(ints_to_tensor(dtype, first.shape(), &result)))
+    let tensor = make(shape, results);
+    Ok(match mask {
+        None => Datum::Tensor(tensor),
+        Some(mask) => PoisonTensor::datum(tensor, mask),
+    })
 }
 
 /// Returns the tensor of `values`, each wrapped to the integer type.

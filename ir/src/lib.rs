@@ -46,6 +46,7 @@ pub mod declarations;
 #[doc(hidden)]
 pub mod define;
 mod define_params;
+mod defined;
 pub mod diag;
 pub mod dominance;
 mod edit;
@@ -72,6 +73,8 @@ mod parametric;
 mod partition;
 pub mod pass;
 mod pattern_rewriter;
+mod poison;
+mod poison_tensor;
 pub mod prelude;
 mod races;
 pub mod random;
@@ -147,6 +150,6 @@ pub use text::{
     read_again,
 };
 pub use traits::Traits;
-pub use types::{DYNAMIC, Signedness, TypeData};
+pub use types::{DYNAMIC, Signedness, TypeData, VSCALE};
 pub use typing::InferError;
 pub use verify::verify;

@@ -233,6 +233,12 @@ impl Memory {
         Ok(())
     }
 
+    /// Returns the numbers of the heap buffers that are not freed.
+    pub fn heap(&self) -> impl Iterator<Item = u32> + '_ {
+        let live = |buffer: &Option<Buffer>| buffer.as_ref().is_some_and(|b| b.storage == Storage::Heap);
+        (0..).zip(&self.buffers).filter(move |(_, buffer)| live(buffer)).map(|(number, _)| number)
+    }
+
     /// Enters a parallel loop.
     pub fn enter_parallel(&mut self) {
         self.parallel.push(ParallelLoop::new(self.buffers.len() as u32));

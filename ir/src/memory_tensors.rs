@@ -1,31 +1,21 @@
 //! Whole tensors in memory.
 
-use crate::datum::{Datum, floats_to_tensor, ints_to_tensor};
+use crate::datum::Datum;
 use crate::memory::Memory;
 use crate::memref::{ByteView, MAX_ELEMENTS, MemRef, outside};
 use crate::tensor::{DType, Tensor};
 use crate::trap::Trap;
 
 impl Memory {
-    /// Loads all elements of a view as a tensor of its shape; poison if an element is.
+    /// Loads all elements of a view as a tensor of its shape.
     pub fn load_tensor(&mut self, from: &MemRef, dtype: DType) -> Result<Datum, Trap> {
         let shape: Option<Vec<usize>> = from.sizes.iter().map(|&n| usize::try_from(n).ok()).collect();
         let shape = shape.ok_or_else(|| Trap::unsupported("a view of negative size"))?;
-        if let Some(raw) = self.gather(from)? {
-            return raw.map_or(Ok(Datum::Poison), |raw| Ok(Datum::Tensor(Tensor::new(dtype, shape, raw.into())?)));
+        if let Some(Some(raw)) = self.gather(from)? {
+            return Ok(Datum::Tensor(Tensor::new(dtype, shape, raw.into())?));
         }
         let elements = self.load_all(from)?;
-        if elements.contains(&Datum::Poison) {
-            return Ok(Datum::Poison);
-        }
-        Ok(Datum::Tensor(if dtype.is_float() {
-            floats_to_tensor(dtype, &shape, elements.iter().map(Datum::float).collect::<Result<_, _>>()?)
-        } else {
-            // An `i1` is sign-extended in memory.
-            let sign = if dtype == DType::Bool { -1 } else { 1 };
-            let ints = elements.iter().map(|e| e.int().map(|v| v * sign)).collect::<Result<Vec<_>, _>>()?;
-            ints_to_tensor(dtype, &shape, &ints)
-        }))
+        Datum::from_elements(dtype, &shape, &elements)
     }
 
     /// Stores a tensor to a view of its shape; poison makes all elements poison.
@@ -33,7 +23,7 @@ impl Memory {
         let raw = match value {
             Datum::Poison => Some(None),
             Datum::Tensor(tensor)
-                if has_shape(tensor, to) && to.bytes.is_some_and(|view| view.dtype == tensor.dtype()) =>
+                if has_shape(tensor.shape(), to) && to.bytes.is_some_and(|view| view.dtype == tensor.dtype()) =>
             {
                 Some(Some(&tensor.bytes()[..]))
             }
@@ -46,7 +36,7 @@ impl Memory {
         }
         let elements = match value {
             Datum::Poison => vec![Datum::Poison; usize::try_from(to.len()).unwrap_or(0)],
-            Datum::Tensor(tensor) if has_shape(tensor, to) => {
+            _ if value.shape().is_some_and(|shape| has_shape(shape, to)) => {
                 value.elements().ok_or_else(|| Trap::unsupported("elements without scalar values"))?
             }
             other => return Err(Trap::unsupported(format!("a store of {} to another shape", other.kind()))),
@@ -108,7 +98,7 @@ fn whole_bytes(memref: &MemRef) -> Option<ByteView> {
     (is_small && !view.dtype.is_narrow() && view.dtype != DType::Bool).then_some(view)
 }
 
-/// Whether a tensor has the shape of a view.
-fn has_shape(tensor: &Tensor, view: &MemRef) -> bool {
-    tensor.shape().iter().map(|&d| d as i64).eq(view.sizes.iter().copied())
+/// Whether a view has the given extents.
+fn has_shape(shape: &[usize], view: &MemRef) -> bool {
+    shape.iter().map(|&d| d as i64).eq(view.sizes.iter().copied())
 }

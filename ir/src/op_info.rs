@@ -380,6 +380,12 @@ pub struct OpInfo {
     pub fold: Option<FoldFn>,
     /// Semantics of pure ops.
     pub eval: Option<EvalFn>,
+    /// The operand groups whose elements the op moves unchanged into its results; its other operands only select
+    /// them. A poison element moves like any other.
+    pub moves: &'static [&'static str],
+    /// Whether a poison operand is undefined behavior, whatever its value; for ops with [`Effects::MayUb`]. Other poison
+    /// operands of theirs are so if some value of them is.
+    pub poison_is_ub: Option<fn(&OpArgs<'_>, usize) -> bool>,
     /// Semantics of ops that access memory.
     pub exec: Option<ExecFn>,
     /// Semantics of scalar and elementwise ops: `eval` is derived from it.
@@ -438,6 +444,8 @@ impl OpInfo {
         infer: None,
         fold: None,
         eval: None,
+        moves: &[],
+        poison_is_ub: None,
         exec: None,
         scalar: None,
         access: None,

@@ -3,7 +3,7 @@
 //! Facts of the op alone, such as widths and promises, are resolved once into a closure that each execution applies. An
 //! op declares `scalar` only; its `eval` is derived from it.
 
-use crate::datum::{Datum, floats_to_tensor, ints_to_tensor};
+use crate::datum::{Datum, floats_to_tensor, ints, ints_to_tensor, map_elements};
 use crate::tensor::{DType, Tensor};
 use crate::trap::Trap;
 
@@ -34,22 +34,16 @@ impl Scalar {
         let Some(Datum::Tensor(first)) = data.iter().find(|d| matches!(d, Datum::Tensor(_))) else {
             return self.apply(data);
         };
-        let (shape, len) = (first.shape(), first.len());
-        let of_ints = || data.iter().map(|d| ints(d.tensor()?)).collect::<Result<Vec<Vec<i64>>, Trap>>();
-        let of_floats = || data.iter().map(|d| Ok(d.tensor()?.to_f64())).collect::<Result<Vec<Vec<f64>>, Trap>>();
-        let to_ints = |values: Option<Vec<i64>>, dtype: DType| {
-            values.map_or(Datum::Poison, |v| Datum::Tensor(ints_to_tensor(dtype, shape, &v)))
-        };
-        let to_floats = |values: Option<Vec<f64>>, dtype: DType| {
-            values.map_or(Datum::Poison, |v| Datum::Tensor(floats_to_tensor(dtype, shape, v)))
-        };
+        let floats = |tensor: &Tensor| Ok(tensor.to_f64());
+        let to_ints = |dtype| move |shape: &[usize], values: Vec<i64>| ints_to_tensor(dtype, shape, &values);
+        let to_floats = |dtype| move |shape: &[usize], values| floats_to_tensor(dtype, shape, values);
         let known = |dtype: Option<DType>| dtype.ok_or_else(|| Trap::unsupported("tensors of this element type"));
-        Ok(match self {
-            Scalar::Ints(f, out) => to_ints(each(&of_ints()?, len, f)?, out.unwrap_or(first.dtype())),
-            Scalar::Floats(f, out) => to_floats(each(&of_floats()?, len, |x| Ok(f(x)))?, known(*out)?),
-            Scalar::IntsToFloat(f, out) => to_floats(each(&of_ints()?, len, |x| Ok(Some(f(x))))?, known(*out)?),
-            Scalar::FloatsToInt(f, out) => to_ints(each(&of_floats()?, len, |x| Ok(f(x)))?, known(*out)?),
-        })
+        match self {
+            Scalar::Ints(f, out) => map_elements(data, ints, f, to_ints(out.unwrap_or(first.dtype()))),
+            Scalar::Floats(f, out) => map_elements(data, floats, |x| Ok(f(x)), to_floats(known(*out)?)),
+            Scalar::IntsToFloat(f, out) => map_elements(data, ints, |x| Ok(Some(f(x))), to_floats(known(*out)?)),
+            Scalar::FloatsToInt(f, out) => map_elements(data, floats, |x| Ok(f(x)), to_ints(known(*out)?)),
+        }
     }
 
     fn apply(&self, data: &[Datum]) -> Result<Datum, Trap> {
@@ -62,33 +56,4 @@ impl Scalar {
             Scalar::FloatsToInt(f, _) => f(&floats()?).map_or(Datum::Poison, Datum::Int),
         })
     }
-}
-
-/// Returns the integers of a tensor; `i1` is sign-extended, as scalars are.
-fn ints(tensor: &Tensor) -> Result<Vec<i64>, Trap> {
-    let mut ints = tensor.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
-    if tensor.dtype() == DType::Bool {
-        ints.iter_mut().for_each(|v| *v = -*v);
-    }
-    Ok(ints)
-}
-
-/// Applies `f` to each row of the columns; `None` if any result is poison.
-fn each<T: Copy + Default, R>(
-    columns: &[Vec<T>],
-    len: usize,
-    f: impl Fn(&[T]) -> Result<Option<R>, Trap>,
-) -> Result<Option<Vec<R>>, Trap> {
-    let mut row = vec![T::default(); columns.len()];
-    let mut results = Vec::with_capacity(len);
-    for i in 0..len {
-        for (cell, column) in row.iter_mut().zip(columns) {
-            *cell = *column.get(i).ok_or_else(|| Trap::unsupported("tensors of different shapes"))?;
-        }
-        match f(&row)? {
-            Some(value) => results.push(value),
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(results))
 }

@@ -127,6 +127,12 @@ pub fn is_private(m: &Module, symbol: Op) -> bool {
     visibility.and_then(|a| m.ctx.as_str(a)) == Some("private")
 }
 
+/// Whether the symbol has public visibility: it may be referenced from outside of the module.
+pub fn is_public(m: &Module, symbol: Op) -> bool {
+    let visibility = m.attr(symbol, m.ctx.str("sym_visibility"));
+    !matches!(visibility.and_then(|a| m.ctx.as_str(a)), Some("private" | "nested"))
+}
+
 /// Returns the name of a symbol op, from its `sym_name`.
 pub fn symbol_name(module: &Module, op: Op) -> Option<Str> {
     let ctx = &module.ctx;

@@ -81,6 +81,11 @@ traits! {
     /// Its verifier also checks ops around it: the uses of its results in their order, or the origin of values that its
     /// regions use. Random programs do not have such ops.
     VERIFIES_USES = 23,
+    /// Its semantics handles poison operands and poison elements itself. Those of other ops never see poison.
+    SEES_POISON = 25,
+    /// Observable outside of the program, such as output: the handler of external calls executes it. It accesses no
+    /// memory.
+    OBSERVABLE = 31,
     /// The result groups that are not single results have one size: it follows from the number of results.
     SAME_VARIADIC_RESULT_SIZE = 29,
 }

@@ -7,6 +7,10 @@ use crate::intern::{Attr, Str, Type};
 /// A dynamic extent (`?`).
 pub const DYNAMIC: i64 = i64::MIN;
 
+/// Multiple of the minimum length that scalable vectors have in executions (`vscale`). Machines may have others, so
+/// constants are not folded with it.
+pub const VSCALE: i64 = 2;
+
 /// Maximum bit width of an integer type, as in MLIR.
 pub(crate) const MAX_INT_WIDTH: u32 = (1 << 24) - 1;
 

@@ -86,15 +86,24 @@ pub fn pow(a: &Tensor, b: &Tensor) -> KernelResult {
         return Err(unsupported("pow", DType::Bool));
     }
     let exact = !a.dtype().is_float() && !b.dtype().is_float();
-    let exponents = if exact { b.to_i64().filter(|e| e.iter().all(|&e| e >= 0)) } else { None };
+    let exponents = if exact { b.to_i64() } else { None };
     let walk = BroadcastWalk::new([a.shape(), b.shape()])?;
-    let Some(exponents) = exponents else {
-        return Ok(from_f64s(a.dtype(), &walk.shape, zip_map(&walk, &a.to_f64(), &b.to_f64(), power)));
-    };
-    dispatch!(int, "pow", (a), T => {
+    let in_floats = || from_f64s(a.dtype(), &walk.shape, zip_map(&walk, &a.to_f64(), &b.to_f64(), power));
+    let Some(exponents) = exponents else { return Ok(in_floats()) };
+    let powers: KernelResult = dispatch!(int, "pow", (a), T => {
         let out = zip_map(&walk, &a.as_slice::<T>(), &exponents, |x, e| Num::powi(x, e.unsigned_abs()));
         Ok(Tensor::from_vec(&walk.shape, out))
-    })
+    });
+    if exponents.iter().all(|&e| e >= 0) {
+        return powers;
+    }
+    // Negative exponents are computed in floats, element by element.
+    let (powers, inverses, size) = (powers?, in_floats(), a.dtype().size());
+    let negative = zip_map(&walk, &a.to_f64(), &exponents, |_, e| e < 0);
+    let pairs = powers.bytes().chunks_exact(size).zip(inverses.bytes().chunks_exact(size)).zip(negative);
+    let bytes: Vec<u8> =
+        pairs.flat_map(|((power, inverse), negative)| if negative { inverse } else { power }).copied().collect();
+    Ok(Tensor::new(a.dtype(), walk.shape.clone(), bytes.into())?)
 }
 
 /// Computes a power, with fast paths for squares and roots.

@@ -16,6 +16,7 @@ use gradus_ir::pass::{Pipeline, RunOptions};
 use gradus_ir::{Context, Module, ParseOptions};
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -52,6 +53,7 @@ fn command(tool: &Tool) -> Command {
                 .value_name("FILE")
                 .help("Where to write a small program in which the same pass goes wrong, if one does"),
         )
+        .arg(number("seconds", "Check with one seed after another for N seconds".into()))
         .args(target_args(tool))
         .args(option_args())
         .args(pass_flags::pipeline_arguments(tool))
@@ -79,27 +81,78 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let before = read(&ctx, file, matches, streams)?;
     if let Some(after) = after {
         let after = read(&ctx, after, matches, streams)?;
-        return pair(&ctx, &before, &after, options(matches), streams);
+        let verdicts = repeated(matches, options(matches), |options| pair(&ctx, &before, &after, options, streams))?;
+        return conclude(&verdicts, streams);
     }
-    let subject = Subject {
-        program: &|| before.clone(),
-        pipeline: &|| self::pipeline(tool, &ctx, matches).expect("it was made before"),
-        how: RunOptions { passes: tool.passes.clone(), ..RunOptions::default() },
-        options: match pipeline.rounds() && !matches.contains_id("floats") {
-            true => Options { floats: Floats::Exact, ..options(matches) },
-            false => options(matches),
-        },
+    let options = match pipeline.rounds() && !matches.contains_id("floats") {
+        true => Options { floats: Floats::Exact, ..options(matches) },
+        false => options(matches),
     };
+    let passes = || self::pipeline(tool, &ctx, matches).expect("it was made before");
+    let verdicts = repeated(matches, options, |options| {
+        let how = RunOptions { passes: tool.passes.clone(), ..RunOptions::default() };
+        passes_checked(
+            (tool, matches),
+            &ctx,
+            &Subject { program: &|| before.clone(), pipeline: &passes, how, options },
+            streams,
+        )
+    })?;
+    conclude(&verdicts, streams)
+}
+
+/// The verdict on each function, by name.
+type Verdicts = Vec<(String, Verdict)>;
+
+/// Checks with one seed after another for `--seconds`, or once. Returns the sums of the verdicts.
+fn repeated(
+    matches: &ArgMatches,
+    mut options: Options,
+    mut check: impl FnMut(Options) -> Result<Verdicts, Failure>,
+) -> Result<Verdicts, Failure> {
+    let end = matches.get_one::<u64>("seconds").map(|&seconds| Instant::now() + Duration::from_secs(seconds));
+    let mut all = check(options)?;
+    let is_open = |(_, verdict): &(String, Verdict)| {
+        matches!(verdict, Verdict::Inconclusive(_) | Verdict::Same { exhaustive: false, .. })
+    };
+    while all.iter().any(is_open) && end.is_some_and(|end| Instant::now() < end) {
+        options.seed = options.seed.wrapping_add(1);
+        for ((_, sum), (_, next)) in all.iter_mut().zip(check(options)?) {
+            add(sum, next);
+        }
+    }
+    Ok(all)
+}
+
+/// Adds a verdict on other inputs.
+fn add(sum: &mut Verdict, next: Verdict) {
+    match (&mut *sum, &next) {
+        (
+            Verdict::Same { inputs, undefined, discarded, exhaustive: false, leaks },
+            Verdict::Same { inputs: i, undefined: u, discarded: d, leaks: l, .. },
+        ) => (*inputs, *undefined, *discarded, *leaks) = (*inputs + i, *undefined + u, *discarded + d, *leaks + l),
+        (Verdict::Inconclusive(_), _) => *sum = next,
+        _ => {}
+    }
+}
+
+/// Checks a pipeline; the error reports the pass that changes the meaning.
+fn passes_checked(
+    (tool, matches): (&Tool, &ArgMatches),
+    ctx: &Context,
+    subject: &Subject<'_>,
+    streams: &mut Streams<'_>,
+) -> Result<Verdicts, Failure> {
     match subject.check() {
-        Checked::Passed(verdicts) => conclude(&verdicts, streams),
+        Checked::Passed(verdicts) => Ok(verdicts),
         Checked::Wrong(culprit) => {
-            let failure = report(&ctx, std::slice::from_ref(&culprit.error), streams);
+            let failure = report(ctx, std::slice::from_ref(&culprit.error), streams);
             if let Some(path) = matches.get_one::<String>("reproducer") {
-                super::reduce::reproduce(tool, matches, &subject, &culprit, path, streams)?;
+                super::reduce::reproduce(tool, matches, subject, &culprit, path, streams)?;
             }
             Err(failure)
         }
-        Checked::Failed(_, said) => Err(report(&ctx, &said, streams)),
+        Checked::Failed(_, said) => Err(report(ctx, &said, streams)),
     }
 }
 
@@ -139,7 +192,7 @@ fn pair(
     after: &Module,
     options: Options,
     streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
+) -> Result<Verdicts, Failure> {
     let reference = Reference::new(before, options);
     let mut verdicts = Vec::new();
     for (name, _, verdict) in reference.compare(after) {
@@ -149,7 +202,7 @@ fn pair(
         }
         verdicts.push((name.to_owned(), verdict));
     }
-    conclude(&verdicts, streams)
+    Ok(verdicts)
 }
 
 /// Prints the verdict on each function. Succeeds if there is at least one and all are conclusive.
@@ -173,6 +226,10 @@ fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result
                 format!("inconclusive, cannot be executed after the transformation: {why}")
             }
             Verdict::Different(_) => unreachable!("differences are errors"),
+        };
+        let line = match verdict {
+            Verdict::Same { leaks: 1.., .. } => format!("{line}; it leaks memory that it did not leak before"),
+            _ => line,
         };
         let _ = writeln!(lines, "@{name}: {line}");
     }

@@ -1,10 +1,11 @@
 //! The flags of comparisons by execution, which `check` and `reduce` share.
 
+use crate::pass_flags::flag;
 use clap::{Arg, ArgMatches};
 use gradus_check::{Floats, Options};
 
 /// Returns the flags of the comparison.
-pub(super) fn option_args() -> [Arg; 5] {
+pub(super) fn option_args() -> [Arg; 6] {
     let Options { inputs, exhaustive, fuel, seed, .. } = Options::default();
     [
         number("inputs", format!("Number of inputs per function on which it is defined [default: {inputs}]")),
@@ -14,6 +15,7 @@ pub(super) fn option_args() -> [Arg; 5] {
         ),
         number("fuel", format!("Maximum number of ops per run [default: {fuel}]")),
         number("seed", format!("Seed of the inputs [default: {seed}]")),
+        flag("strict-ub", "Require external calls before undefined behavior to be preserved"),
         Arg::new("floats").long("floats").value_name("HOW").value_parser(FLOATS.map(|(word, _)| word)).help(
             "Comparison of floats: bit by bit (bits); on small integers, so that sums may be reordered (exact); in f64 \
              (algebra); up to rounding (rounding) [default: bits, or exact after a pass that reorders sums]",
@@ -32,6 +34,7 @@ pub(super) fn options(matches: &ArgMatches) -> Options {
         // Gradus's passes treat unregistered ops as opaque; another compiler may know them.
         opaque: !matches!(matches.try_contains_id("AFTER"), Ok(true)),
         floats: floats.map_or(Floats::Bits, |&(_, floats)| floats),
+        strict_ub: matches.get_flag("strict-ub"),
         ..numeric_options(matches, Options::default())
     }
 }

@@ -9,7 +9,7 @@ use crate::progress;
 use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
+use gradus_ir::eval::{Datum, PoisonTensor, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Context, DType, Module, Tensor, Type};
 use gradus_npy::{read_npy, write_npy};
 use gradus_targets::{Executable, Signature, Statistic};
@@ -262,10 +262,13 @@ pub(super) fn cut(ctx: &Context, input: &Datum, ty: Type, piece: usize, count: u
 fn output(ctx: &Context, datum: Datum, ty: Type) -> Result<Datum, Failure> {
     let dtype = ctx.dtype(ctx.repr(ty));
     match datum {
-        Datum::Tensor(_) | Datum::Own(_) => Ok(datum),
+        Datum::Tensor(_) | Datum::PoisonTensor(_) | Datum::Own(_) => Ok(datum),
         Datum::Int(v) => Ok(Datum::Tensor(ints_to_tensor(dtype.unwrap_or(DType::I64), &[], &[v]))),
         Datum::Float(v) => Ok(Datum::Tensor(floats_to_tensor(dtype.unwrap_or(DType::F64), &[], vec![v]))),
-        Datum::Poison => Err(Failure::Input("a result is poison".into())),
+        Datum::Poison => {
+            let shown = dtype.and_then(|dtype| PoisonTensor::all(dtype, &[]));
+            shown.ok_or_else(|| Failure::Input("a result is poison".into()))
+        }
         Datum::MemRef(_) => Err(Failure::Input("a result is a memref, which cannot be shown".into())),
     }
 }

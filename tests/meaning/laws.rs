@@ -4,7 +4,7 @@ use crate::draw::{Domain, Instance, Run, Values, extended};
 use gradus::Tool;
 use gradus::check::refines;
 use gradus::ir::effects::is_speculatable;
-use gradus::ir::eval::{Datum, Trap};
+use gradus::ir::eval::{Datum, PoisonTensor, Trap};
 use gradus::ir::random::Random;
 use gradus::ir::rewrite::fold_given;
 use gradus::ir::{Attr, FoldResult, Folded, Module, OpInfo, TypeData};
@@ -132,26 +132,31 @@ fn is_ub(run: &Run) -> bool {
     matches!(run.results, Err(Trap::Ub(_)))
 }
 
-/// Returns the values with each operand in turn replaced by poison. Memrefs stay. Poison tensors are skipped: elements
-/// may be poison, which is not representable here, but never the shape.
+/// Returns the values with each operand in turn replaced by poison, and with every other element of each tensor and vector
+/// poison. The shape of a tensor is never poison. Memrefs stay.
 fn poisonings(instance: &Instance, values: &Values) -> Vec<Values> {
     let m = &instance.module;
-    let is_tensor = |&i: &usize| {
-        let ty = m.value_type(m.operands(instance.op)[i]);
-        matches!(m.ctx.type_data(ty), TypeData::Tensor { .. })
-    };
-    let poisoned = |i: usize| {
+    let operands = m.operands(instance.op);
+    let is_tensor = |i: usize| matches!(m.ctx.type_data(m.value_type(operands[i])), TypeData::Tensor { .. });
+    let with = |i: usize, poison: Datum| {
         let mut poisoned = values.clone();
         // A repeated operand is poison in both places.
-        let operands = m.operands(instance.op);
         for (datum, operand) in poisoned.operands.iter_mut().zip(operands) {
             if *operand == operands[i] {
-                *datum = Datum::Poison;
+                *datum = poison.clone();
             }
         }
         poisoned
     };
-    (0..values.operands.len()).filter(|i| !is_tensor(i)).map(poisoned).collect()
+    let of = |i: usize| {
+        let masked = |poison: fn(usize) -> bool| {
+            let (tensor, _) = values.operands[i].masked()?;
+            Some(with(i, PoisonTensor::datum(tensor.clone(), (0..tensor.len()).map(poison).collect())))
+        };
+        let whole = if is_tensor(i) { masked(|_| true) } else { Some(with(i, Datum::Poison)) };
+        [whole, masked(|n| n % 2 == 0), masked(|n| n % 2 == 1)]
+    };
+    (0..values.operands.len()).flat_map(of).flatten().collect()
 }
 
 /// Whether a run on more poison is undefined, or equal up to poison.
@@ -189,7 +194,7 @@ fn is_of_type(m: &Module, ty: gradus::ir::Type, datum: &Datum) -> bool {
             let rounded = gradus::ir::float::to_f64(kind, gradus::ir::float::from_f64(kind, *value));
             value.is_nan() || rounded.to_bits() == value.to_bits()
         }),
-        Datum::Tensor(_) | Datum::MemRef(_) | Datum::Own(_) => ctx.is_value(ty, datum),
+        Datum::Tensor(_) | Datum::PoisonTensor(_) | Datum::MemRef(_) | Datum::Own(_) => ctx.is_value(ty, datum),
     }
 }
 
@@ -212,18 +217,19 @@ fn folded_with(instance: &Instance, values: &Values, constants: &[Option<Attr>],
     let Some(Folded::Results(folded)) = fold_given(m, op, constants) else { return None };
     // An undefined op may fold to anything.
     let Ok(results) = &run.results else { return None };
-    let datum = |result: &FoldResult| match result {
+    let datum = |result: &FoldResult, ty| match result {
+        FoldResult::Attr(attr) if *attr == m.ctx.poison_attr() => Some(m.ctx.poison_of(ty)),
         FoldResult::Attr(attr) => m.ctx.attr_datum(*attr),
         FoldResult::Value(value) => {
             let at = m.operands(op).iter().position(|operand| operand == value)?;
             Some(values.operands[at].clone())
         }
     };
-    let wrong = |(result, before): (&FoldResult, &Datum)| {
-        let after = datum(result)?;
+    let wrong = |((result, before), value): ((&FoldResult, &Datum), gradus::ir::Value)| {
+        let after = datum(result, m.value_type(value))?;
         (!refines(before, &after)).then(|| format!("{after:?}, not {before:?}, with {constants:?}"))
     };
-    folded.iter().zip(results).find_map(wrong)
+    folded.iter().zip(results).zip(m.results(op)).find_map(wrong)
 }
 
 /// Folds for all operand values, if these are narrow integers.

@@ -1,6 +1,10 @@
-//! The semantics of ops: corner cases, and laws for every op.
+//! The semantics of ops: corner cases, laws for every op, and second meanings: tables, explicit loops, other programs.
 
 mod associative;
+mod checking;
 mod corners;
 mod draw;
 mod laws;
+mod loops;
+mod second;
+mod tables;

@@ -328,51 +328,24 @@ fn vector_load(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result
     vector_of(ctx, ty, &elements).map(|vector| vec![vector])
 }
 
-/// Creates a vector; poison if an element is poison.
+/// Creates a vector of elements.
 fn vector_of(ctx: &Context, ty: Type, elements: &[Datum]) -> Result<Datum, Trap> {
-    if elements.contains(&Datum::Poison) {
-        return Ok(Datum::Poison);
-    }
     let unsupported = || Trap::unsupported("a vector of this type");
     let dtype = ctx.dtype(ctx.element_type(ty)).ok_or_else(unsupported)?;
     let shape: Vec<usize> = ctx.static_shape(ty).ok_or_else(unsupported)?.iter().map(|&d| d as usize).collect();
-    let tensor: Tensor = if ctx.float_kind(ctx.element_type(ty)).is_some() {
-        let values = elements.iter().map(Datum::float).collect::<Result<Vec<f64>, Trap>>()?;
-        gradus_ir::eval::floats_to_tensor(dtype, &shape, values)
-    } else {
-        let values = elements.iter().map(Datum::int).collect::<Result<Vec<i64>, Trap>>()?;
-        gradus_ir::eval::ints_to_tensor(dtype, &shape, &values)
-    };
-    Ok(Datum::Tensor(tensor))
+    Datum::from_elements(dtype, &shape, elements)
 }
 
 fn vector_store(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let (ctx, ty) = (args.ctx(), args.operand_type(0));
     let at = indices(args, &data[2..])?;
     let view = data[1].memref()?;
-    let elements = elements_of(ctx, ty, &data[0])?;
+    let elements = data[0].elements();
     for_each_element(ctx, ty, &at, |n, index| {
         let element = elements.as_ref().and_then(|list| list.get(n)).cloned().unwrap_or(Datum::Poison);
         memory.store(element, view, index)
     })?;
     Ok(Vec::new())
-}
-
-/// Returns the elements of a vector; `None` if it is poison.
-fn elements_of(ctx: &Context, ty: Type, vector: &Datum) -> Result<Option<Vec<Datum>>, Trap> {
-    if *vector == Datum::Poison {
-        return Ok(None);
-    }
-    let tensor = vector.tensor()?;
-    let unsupported = || Trap::unsupported("a vector of this type");
-    let elements = if ctx.float_kind(ctx.element_type(ty)).is_some() {
-        tensor.to_f64().into_iter().map(Datum::Float).collect()
-    } else {
-        let is_bool = ctx.element_type(ty) == Type::I1;
-        let ints = tensor.to_i64().ok_or_else(unsupported)?;
-        ints.into_iter().map(|v| Datum::Int(if is_bool { -v } else { v })).collect()
-    };
-    Ok(Some(elements))
 }
 
 /// Replaces the cast memref of an access by the cast's source.

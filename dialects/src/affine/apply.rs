@@ -3,14 +3,14 @@
 use super::scope::Scope;
 use super::text::{APPLY_CHECKED, map_data};
 use super::value_map::AffineValueMap;
-use super::{MAP, divides_by_constants, one_result, set_map};
+use super::{MAP, divides_by_constants, is_in_divisor, one_result, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::AffineMap;
 use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Type, op};
 
 /// Evaluates an affine expression.
 ///
-/// Overflow yields poison. Division or remainder by a non-positive number is undefined behavior.
+/// Overflow yields poison. Division or remainder by a non-positive or poison number is undefined behavior.
 ///
 /// ```mlir
 /// %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 2)>(%i)[%n]
@@ -19,6 +19,7 @@ use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Ty
     "affine.apply",
     effects = Effects::MayUb,
     speculatable = divides_by_constants,
+    poison_is_ub = is_in_divisor,
     format = "custom<ApplyChecked>($map, $mapOperands) attr-dict",
     directives = &[&APPLY_CHECKED],
     verify = verify,

@@ -3,7 +3,7 @@
 use super::apply::fold_results;
 use super::text::{APPLY, map_data};
 use super::value_map::AffineValueMap;
-use super::{ApplyOp, MAP, divides_by_constants, one_result, replace_with_map, set_map};
+use super::{ApplyOp, MAP, divides_by_constants, is_in_divisor, one_result, replace_with_map, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::{AffineExpr, Linear};
 use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, op};
@@ -16,6 +16,7 @@ macro_rules! extreme {
             $name,
             effects = Effects::MayUb,
             speculatable = divides_by_constants,
+            poison_is_ub = is_in_divisor,
             format = "custom<Apply>($map, $operands) attr-dict",
             directives = &[&APPLY],
             verify = verify,

@@ -38,7 +38,7 @@ pub use tile::{perfect_nest, tile};
 pub use value_map::AffineValueMap;
 
 use crate::constraint::{ANY, kind};
-use gradus_ir::affine::{AffineExpr, AffineMap, NoValue};
+use gradus_ir::affine::{AffineBinOp, AffineBinary, AffineExpr, AffineMap, NoValue};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::scalar::Scalar;
 use gradus_ir::{
@@ -141,6 +141,23 @@ fn no_value<T>(reason: NoValue) -> Result<Option<T>, Trap> {
 fn divides_by_constants(m: &Module, op: Op) -> bool {
     let map = m.inherent_attr(op, "map").and_then(|a| text::map_data(&m.ctx, a));
     map.is_some_and(|map| map.results.iter().all(AffineExpr::divides_by_constants))
+}
+
+/// Whether the attribute `map` divides by an expression of input `i`. Poison there is undefined behavior: lowered to
+/// arithmetic, the divisor is poison.
+fn is_in_divisor(args: &OpArgs<'_>, i: usize) -> bool {
+    let Some(map) = args.attr("map").and_then(|a| text::map_data(args.ctx(), a)) else { return false };
+    let is_input = |leaf: &AffineExpr| match *leaf {
+        AffineExpr::Dim(n) => n as usize == i,
+        AffineExpr::Symbol(n) => (n + map.num_dims) as usize == i,
+        _ => false,
+    };
+    // Whether the expression has the input, and whether a divisor in it has.
+    let divides = |node: &AffineBinary, lhs: (bool, bool), rhs: (bool, bool)| {
+        let is_division = !matches!(node.op(), AffineBinOp::Add | AffineBinOp::Mul);
+        Some((lhs.0 | rhs.0, lhs.1 | rhs.1 | (is_division && rhs.0)))
+    };
+    map.results.iter().any(|expr| expr.fold(|leaf| Some((is_input(leaf), false)), divides).is_some_and(|found| found.1))
 }
 
 /// Sets the map `name` of an op and its operands from `first` on.

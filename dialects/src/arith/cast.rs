@@ -180,6 +180,7 @@ fn narrower(m: &Module, op: Op) -> Result<(), String> {
 }
 
 fn index_and_integer(m: &Module, op: Op) -> Result<(), String> {
+    alike(m, op)?;
     let (from, to) = ends(m, op);
     let index = |t| m.ctx.element_type(t) == Type::INDEX;
     if index(from) != index(to) { Ok(()) } else { Err(incompatible(m, op)) }

@@ -3,9 +3,9 @@
 use super::int::{unsigned, width};
 use super::{FASTMATH, bool_like};
 use crate::constraint::{ANY, BOOL_LIKE, FLOAT_LIKE, INT_OR_INDEX_LIKE, kind};
-use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::eval::{Datum, PoisonTensor, Trap};
 use gradus_ir::scalar::Scalar;
-use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Type, TypeRelation, op};
+use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Traits, Type, TypeRelation, op};
 
 const INT_CASES: &[(&str, i64)] = &[
     ("eq", 0),
@@ -117,7 +117,7 @@ pub struct CmpFOp {
     verify = verify_select,
     fold = fold_select,
     eval = select,
-    exec = |args, data, _| select_of_poison(args, data),
+    traits = Traits::SEES_POISON,
     format = "$condition `,` $true_value `,` $false_value attr-dict `:` custom<ConditionTypes>($condition, $result)"
 )]
 pub struct SelectOp {
@@ -229,21 +229,15 @@ fn holds(predicate: i64, a: f64, b: f64) -> bool {
     predicate & bit != 0
 }
 
-/// Evaluates a selection; the operand that is not selected may be poison.
-fn select_of_poison(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    match data {
-        [Datum::Poison, ..] | [Datum::Tensor(_), Datum::Poison, _] | [Datum::Tensor(_), _, Datum::Poison] => {
-            Ok(vec![Datum::Poison])
-        }
-        _ => select(args, data),
-    }
-}
-
+/// Evaluates a selection; values that are not selected may be poison.
 fn select(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let Datum::Tensor(condition) = &data[0] else {
-        return Ok(vec![data[if data[0].int()? != 0 { 1 } else { 2 }].clone()]);
+    let condition = match &data[0] {
+        Datum::Tensor(condition) => condition,
+        Datum::Poison => return Ok(vec![poison_like(&data[1])]),
+        Datum::PoisonTensor(_) => return select_elements(data),
+        scalar => return Ok(vec![data[if scalar.int()? != 0 { 1 } else { 2 }].clone()]),
     };
-    let (yes, no) = (data[1].tensor()?, data[2].tensor()?);
+    let (Datum::Tensor(yes), Datum::Tensor(no)) = (&data[1], &data[2]) else { return select_elements(data) };
     if yes.dtype() != no.dtype() || yes.len() != no.len() || condition.len() != yes.len() {
         return Err(Trap::unsupported("tensors of different shapes"));
     }
@@ -251,4 +245,23 @@ fn select(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let rows = condition.bytes().iter().zip(yes.bytes().chunks(size).zip(no.bytes().chunks(size)));
     let bytes: Vec<u8> = rows.flat_map(|(&c, (y, n))| if c != 0 { y } else { n }).copied().collect();
     Ok(vec![Datum::Tensor(gradus_ir::Tensor::new(yes.dtype(), yes.shape().to_vec(), bytes.into())?)])
+}
+
+/// Returns poison with the extents of a value.
+fn poison_like(datum: &Datum) -> Datum {
+    let extents = |(tensor, _): (&gradus_ir::Tensor, _)| PoisonTensor::all(tensor.dtype(), tensor.shape());
+    datum.masked().and_then(extents).unwrap_or(Datum::Poison)
+}
+
+/// Evaluates a selection between tensors element by element; poison if extents are unknown.
+fn select_elements(data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let Some((like, _)) = data[1..].iter().find_map(Datum::masked) else { return Ok(vec![Datum::Poison]) };
+    let elements = |datum: &Datum| datum.elements().unwrap_or_else(|| vec![Datum::Poison; like.len()]);
+    let (conditions, yes, no) = (elements(&data[0]), elements(&data[1]), elements(&data[2]));
+    let chosen = conditions.iter().zip(yes.into_iter().zip(no)).map(|(condition, (yes, no))| match condition {
+        Datum::Poison => Datum::Poison,
+        Datum::Int(0) => no,
+        _ => yes,
+    });
+    Ok(vec![Datum::from_elements(like.dtype(), like.shape(), &chosen.collect::<Vec<_>>())?])
 }

@@ -138,7 +138,7 @@ plain! {
 /// ```
 #[op(
     "arith.addui_extended",
-    traits = Traits::COMMUTATIVE,
+    traits = Traits::COMMUTATIVE.and(Traits::ELEMENTWISE),
     relations = &[TypeRelation::Same(&["lhs", "rhs", "sum"])],
     eval = addui_extended,
     result_names = declared_names,
@@ -159,7 +159,7 @@ pub struct AddUIExtendedOp {
 macro_rules! extended_mul {
     ($($Op:ident $name:literal $doc:literal $eval:path;)*) => { $(
         #[doc = $doc]
-        #[op($name, traits = COMMUTATIVE, eval = $eval, result_names = declared_names, format = "$lhs `,` $rhs attr-dict `:` type($lhs)")]
+        #[op($name, traits = COMMUTATIVE.and(Traits::ELEMENTWISE), eval = $eval, result_names = declared_names, format = "$lhs `,` $rhs attr-dict `:` type($lhs)")]
         pub struct $Op {
             /// Left operand.
             lhs: Operand<INT_OR_INDEX_LIKE>,

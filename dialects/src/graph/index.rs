@@ -15,7 +15,7 @@ use gradus_reference_kernels::{self as kernels, ScatterReduction};
 /// ```mlir
 /// %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<4x8xf32>, tensor<2x3xi64>) -> tensor<4x2x3xf32>
 /// ```
-#[op("graph.gather", extensions = &[&DeclaredCost::MOVE], format = GENERIC, infer = infer_gather, eval = gather)]
+#[op("graph.gather", extensions = &[&DeclaredCost::MOVE], format = GENERIC, infer = infer_gather, moves = &["x"], eval = gather)]
 pub struct GatherOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -47,7 +47,7 @@ fn gather(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.gather_elements %x, %i {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x3xf32>
 /// ```
-#[op("graph.gather_elements", format = GENERIC, infer = infer_gather_elements, eval = gather_elements)]
+#[op("graph.gather_elements", format = GENERIC, infer = infer_gather_elements, moves = &["x"], eval = gather_elements)]
 pub struct GatherElementsOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -83,7 +83,7 @@ fn gather_elements(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap
 /// ```mlir
 /// %y = graph.gather_nd %x, %i : (tensor<4x8x2xf32>, tensor<5x2xi64>) -> tensor<5x2xf32>
 /// ```
-#[op("graph.gather_nd", format = GENERIC, infer = infer_gather_nd, eval = gather_nd)]
+#[op("graph.gather_nd", format = GENERIC, infer = infer_gather_nd, moves = &["x"], eval = gather_nd)]
 pub struct GatherNdOp {
     /// Operand.
     x: Operand<TENSOR>,

@@ -20,6 +20,7 @@ use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis
     format = GENERIC,
     infer = infer_transpose,
     fold = fold_transpose,
+    moves = &["x"],
     eval = |args, data| unary(data, |x| kernels::transpose(x, &list(args, "perm")))
 )]
 pub struct TransposeOp {
@@ -80,6 +81,7 @@ fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     format = GENERIC,
     infer = infer_concat,
     fold = fold_concat,
+    moves = &["inputs"],
     eval = |args, data| variadic(data, |x| kernels::concat(x, int(args, "axis")?))
 )]
 pub struct ConcatOp {
@@ -133,7 +135,7 @@ fn fold_concat(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```mlir
 /// %y:2 = graph.split %x {num_outputs = 2 : i64} : (tensor<4x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
 /// ```
-#[op("graph.split", extensions = &[&DeclaredCost(parts_cost)], format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
+#[op("graph.split", extensions = &[&DeclaredCost(parts_cost)], format = GENERIC, infer = infer_split, fold = fold_split, moves = &["x"], eval = split)]
 pub struct SplitOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -234,6 +236,7 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $starts `,` $ends (`axes` $axes^)? (`steps` $steps^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_slice,
+    moves = &["x"],
     eval = slice
 )]
 pub struct SliceOp {

@@ -16,7 +16,7 @@ use gradus_reference_kernels::{self as kernels, PadMode};
 /// ```mlir
 /// %y = graph.expand %x, %shape : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<4x3xf32>
 /// ```
-#[op("graph.expand", extensions = &[&DeclaredCost::MOVE], format = GENERIC, infer = infer_expand, fold = fold_same_shape, eval = expand)]
+#[op("graph.expand", extensions = &[&DeclaredCost::MOVE], format = GENERIC, infer = infer_expand, fold = fold_same_shape, moves = &["x"], eval = expand)]
 pub struct ExpandOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -44,7 +44,7 @@ fn expand(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.tile %x, %repeats : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<?x?xf32>
 /// ```
-#[op("graph.tile", extensions = &[&DeclaredCost::MOVE], format = GENERIC, infer = infer_tile, eval = tile)]
+#[op("graph.tile", extensions = &[&DeclaredCost::MOVE], format = GENERIC, infer = infer_tile, moves = &["x"], eval = tile)]
 pub struct TileOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -85,6 +85,7 @@ fn tile(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $pads (`value` $constant_value^)? (`axes` $axes^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_pad,
+    moves = &["x", "constant_value"],
     eval = pad,
     verify = |m, op| checked(m, op, pad_mode)
 )]
@@ -163,6 +164,7 @@ fn pad(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     "graph.depth_to_space",
     format = GENERIC,
     infer = infer_depth_to_space,
+    moves = &["x"],
     eval = |args, data| unary(data, |x| kernels::depth_to_space(x, int(args, "blocksize")?, column_major(args)?)),
     verify = |m, op| checked(m, op, |args| block(args).and(column_major(args)))
 )]
@@ -219,6 +221,7 @@ fn infer_depth_to_space(args: &OpArgs<'_>) -> infer::Types {
     "graph.space_to_depth",
     format = GENERIC,
     infer = infer_space_to_depth,
+    moves = &["x"],
     eval = |args, data| unary(data, |x| kernels::space_to_depth(x, int(args, "blocksize")?, column_major(args)?)),
     verify = |m, op| checked(m, op, |args| block(args).and(column_major(args)))
 )]

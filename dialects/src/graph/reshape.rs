@@ -111,7 +111,7 @@ fn dropout(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.reshape %x, %shape : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<8x3xf32>
 /// ```
-#[op("graph.reshape", extensions = &[&DeclaredCost::VIEW], format = GENERIC, infer = infer_reshape, fold = fold_same_shape, eval = reshape)]
+#[op("graph.reshape", extensions = &[&DeclaredCost::VIEW], format = GENERIC, infer = infer_reshape, fold = fold_same_shape, moves = &["x"], eval = reshape)]
 pub struct ReshapeOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -182,6 +182,7 @@ fn reshape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     format = GENERIC,
     infer = infer_flatten,
     fold = fold_same_shape,
+    moves = &["x"],
     eval = |args, data| unary(data, |x| kernels::flatten(x, int(args, "axis")?))
 )]
 pub struct FlattenOp {
@@ -207,7 +208,7 @@ fn infer_flatten(args: &OpArgs<'_>) -> infer::Types {
 /// ```mlir
 /// %y = graph.squeeze %x, %axes : (tensor<1x3x1xf32>, tensor<1xi64>) -> tensor<?x?xf32>
 /// ```
-#[op("graph.squeeze", extensions = &[&DeclaredCost::VIEW], format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, eval = squeeze)]
+#[op("graph.squeeze", extensions = &[&DeclaredCost::VIEW], format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, moves = &["x"], eval = squeeze)]
 pub struct SqueezeOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -246,7 +247,7 @@ fn squeeze(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.unsqueeze %x, %axes : (tensor<3xf32>, tensor<2xi64>) -> tensor<1x3x1xf32>
 /// ```
-#[op("graph.unsqueeze", extensions = &[&DeclaredCost::VIEW], format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, eval = unsqueeze)]
+#[op("graph.unsqueeze", extensions = &[&DeclaredCost::VIEW], format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, moves = &["x"], eval = unsqueeze)]
 pub struct UnsqueezeOp {
     /// Operand.
     x: Operand<TENSOR>,

@@ -31,6 +31,7 @@ const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis",
     verify = verify_padding,
     fold = fold_in_order,
     eval = pack,
+    moves = &["x"],
     format = "$x `into` $layout attr-dict `:` type($x) `->` type($y)"
 )]
 pub struct PackOp {
@@ -56,6 +57,7 @@ pub struct PackOp {
     verify = verify_unpack,
     fold = fold_in_order,
     eval = unpack,
+    moves = &["x"],
     format = "$x `from` $layout attr-dict `:` type($x) `->` type($y)"
 )]
 pub struct UnpackOp {

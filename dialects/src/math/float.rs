@@ -174,6 +174,7 @@ pub struct FPowIOp {
 /// ```
 #[op(
     "math.sincos",
+    traits = Traits::ELEMENTWISE,
     relations = &[TypeRelation::Same(&["operand", "sin", "cos"])],
     eval = sincos,
     result_names = declared_names,

@@ -70,9 +70,9 @@ fn to_tensor(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<V
 
 fn to_buffer(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let ty = args.result_types[0];
-    let sizes: Vec<i64> = match &data[0] {
-        Datum::Tensor(tensor) => tensor.shape().iter().map(|&d| d as i64).collect(),
-        _ => args.ctx().static_shape(ty).ok_or_else(|| Trap::unsupported("memory of unknown size"))?.to_vec(),
+    let sizes: Vec<i64> = match data[0].shape() {
+        Some(shape) => shape.iter().map(|&d| d as i64).collect(),
+        None => args.ctx().static_shape(ty).ok_or_else(|| Trap::unsupported("memory of unknown size"))?.to_vec(),
     };
     let view = memory.alloc_memref(args.ctx(), ty, &sizes, &[], Storage::Stack)?;
     memory.store_tensor(&data[0], &view)?;

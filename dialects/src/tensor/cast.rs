@@ -23,6 +23,7 @@ use gradus_ir::{
     verify = verify_cast,
     fold = fold_same_type,
     eval = cast,
+    moves = &["source"],
     patterns = &[CHAINED_CASTS, CAST_OF_SLICE, super::create::CAST_OF_EMPTY],
     result_names = |_, _| names("cast"),
     format = "$source attr-dict `:` type($source) `to` type($dest)"
@@ -46,6 +47,7 @@ pub struct CastOp {
     verify = verify_bitcast,
     fold = fold_same_type,
     eval = bitcast,
+    moves = &["source"],
     patterns = &[CHAINED_BITCASTS],
     format = "$source attr-dict `:` type($source) `to` type($dest)"
 )]

@@ -21,6 +21,7 @@ use gradus_ir::{
     verify = verify,
     fold = fold_concat,
     eval = concat,
+    moves = &["inputs"],
     patterns = &[SINGLE_INPUT, KNOWN_INPUTS, KNOWN_RESULT],
     result_names = |_, _| names("concat"),
     format = "`dim` `` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)"

@@ -4,7 +4,7 @@ use super::types::{self, STATIC_TENSOR, dynamic_dims, ranked_element, shape, wit
 use super::{CastOp, data, names};
 use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
 use crate::views::{Mixed, fold_entries, split};
-use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::eval::{Datum, PoisonTensor, Trap};
 use gradus_ir::{
     Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
     Type, TypeRelation, Value, op,
@@ -18,7 +18,7 @@ use gradus_ir::{
 #[op(
     "tensor.empty",
     verify = |m, op| verify_sizes(m, EmptyOp(op).dynamic_sizes(m).len(), EmptyOp(op).result(m)),
-    eval = |args, sizes| Ok(vec![no_elements(args, sizes).unwrap_or(Datum::Poison)]),
+    eval = |args, sizes| Ok(vec![uninitialized(args, sizes).unwrap_or(Datum::Poison)]),
     patterns = &[CONSTANT_SIZES],
     format = "`(` $dynamicSizes `)` attr-dict `:` type($result)"
 )]
@@ -48,6 +48,7 @@ pub struct EmptyOp {
     verify = |m, op| verify_sizes(m, SplatOp(op).dynamic_sizes(m).len(), SplatOp(op).aggregate(m)),
     fold = fold_splat,
     eval = splat,
+    moves = &["input"],
     result_names = |_, _| names("splat"),
     format = "$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"
 )]
@@ -77,6 +78,7 @@ pub struct SplatOp {
     verify = verify_from_elements,
     fold = fold_from_elements,
     eval = from_elements,
+    moves = &["elements"],
     result_names = |_, _| names("from_elements"),
     format = "$elements attr-dict `:` type($result)"
 )]
@@ -170,23 +172,22 @@ fn fold_from_elements(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<F
     data::constant_of(args.ctx(), &elements?, *args.result_types.first()?).map(Folded::from)
 }
 
-/// Returns an empty tensor, which has no poison elements, if a size is zero. It has static extents.
-fn no_elements(args: &OpArgs<'_>, sizes: &[Datum]) -> Option<Datum> {
+/// Returns a tensor of poison elements; `None` for extents that no tensor has.
+fn uninitialized(args: &OpArgs<'_>, sizes: &[Datum]) -> Option<Datum> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
-    let shape = data::sizes_of(ctx, ty, sizes).ok().filter(|shape| shape.contains(&0))?;
-    data::from_scalars(data::dtype(ctx, ty).ok()?, &shape, &[]).ok().map(Datum::Tensor)
+    PoisonTensor::all(data::dtype(ctx, ty).ok()?, &data::sizes_of(ctx, ty, sizes).ok()?)
 }
 
 fn splat(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let shape = data::sizes_of(ctx, ty, &data[1..])?;
-    let one = data::from_scalars(data::dtype(ctx, ty)?, &[], &data[..1])?;
+    let one = Datum::from_elements(data::dtype(ctx, ty)?, &[], &data[..1])?;
     let count = shape.iter().product();
-    Ok(vec![Datum::Tensor(data::take(&one, &shape, std::iter::repeat_n(0, count)))])
+    Ok(vec![Datum::Tensor(data::take(one.tensor()?, &shape, std::iter::repeat_n(0, count)))])
 }
 
 fn from_elements(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let shape = data::sizes_of(ctx, ty, &[])?;
-    Ok(vec![Datum::Tensor(data::from_scalars(data::dtype(ctx, ty)?, &shape, data)?)])
+    Ok(vec![Datum::from_elements(data::dtype(ctx, ty)?, &shape, data)?])
 }

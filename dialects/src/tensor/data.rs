@@ -1,6 +1,6 @@
 //! Run-time tensors: elements, and copies of slices.
 
-use gradus_ir::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
+use gradus_ir::eval::{Datum, PoisonTensor, Trap};
 use gradus_ir::float::FloatKind;
 use gradus_ir::tensor::checked_len;
 use gradus_ir::{Attr, Dense};
@@ -68,17 +68,10 @@ pub(crate) fn element(tensor: &Tensor, at: usize) -> Result<Datum, Trap> {
     Ok(Datum::Int(bits))
 }
 
-/// Creates a tensor of scalars.
-pub(crate) fn from_scalars(dtype: DType, shape: &[usize], scalars: &[Datum]) -> Result<Tensor, Trap> {
-    if checked_len(shape) != Some(scalars.len()) {
-        return Err(Trap::unsupported(format!("{} elements for the shape {shape:?}", scalars.len())));
-    }
-    if dtype.is_float() {
-        let floats: Result<Vec<f64>, Trap> = scalars.iter().map(Datum::float).collect();
-        return Ok(floats_to_tensor(dtype, shape, floats?));
-    }
-    let ints: Result<Vec<i64>, Trap> = scalars.iter().map(Datum::int).collect();
-    Ok(ints_to_tensor(dtype, shape, &ints?))
+/// Returns the element at a linear index of a tensor or vector, which may be poison.
+pub(crate) fn element_of(datum: &Datum, at: usize) -> Result<Datum, Trap> {
+    let Some((tensor, mask)) = datum.masked() else { return Ok(Datum::Poison) };
+    if mask.is_some_and(|mask| mask[at]) { Ok(Datum::Poison) } else { element(tensor, at) }
 }
 
 /// Returns the tensor of the elements at linear indices.
@@ -97,6 +90,20 @@ pub(crate) fn put(from: &Tensor, to: &Tensor, numbers: impl IntoIterator<Item = 
         out[at * size..(at + 1) * size].copy_from_slice(source);
     }
     Tensor::new(to.dtype(), to.shape().to_vec(), out.into()).expect("the shape is as before")
+}
+
+/// Returns a tensor or vector with the elements at linear indices replaced by scalars, which may be poison.
+pub(crate) fn put_scalars(scalars: &[Datum], to: &Datum, numbers: &[usize]) -> Result<Datum, Trap> {
+    let Some((dest, mask)) = to.masked() else { return Ok(Datum::Poison) };
+    let from = Datum::from_elements(dest.dtype(), &[scalars.len()], scalars)?;
+    let Some((from, from_mask)) = from.masked() else { return Ok(Datum::Poison) };
+    let tensor = put(from, dest, numbers.iter().copied());
+    if mask.is_none() && from_mask.is_none() {
+        return Ok(Datum::Tensor(tensor));
+    }
+    let mut mask = mask.map_or_else(|| vec![false; dest.len()], <[bool]>::to_vec);
+    numbers.iter().enumerate().for_each(|(i, &at)| mask[at] = from_mask.is_some_and(|from| from[i]));
+    Ok(PoisonTensor::datum(tensor, mask))
 }
 
 /// Returns the linear indices of a slice, row by row. An out-of-bounds slice is undefined behavior.

@@ -26,6 +26,7 @@ use gradus_ir::{
     verify = verify_extract,
     fold = fold_extract,
     eval = extract,
+    moves = &["tensor"],
     patterns = &[EXTRACT_FROM_CAST, EXTRACT_FROM_GENERATE, EXTRACT_FROM_INDEX_CAST],
     result_names = |_, _| names("extracted"),
     format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
@@ -65,6 +66,7 @@ pub struct ExtractOp {
     verify = verify_insert,
     fold = fold_insert,
     eval = insert,
+    moves = &["scalar", "dest"],
     patterns = &[INSERT_INTO_CAST],
     result_names = |_, _| names("inserted"),
     format = "$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"
@@ -208,6 +210,6 @@ fn extract(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 fn insert(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let tensor = data[1].tensor()?;
     let at = position(tensor.shape(), &data[2..])?;
-    let scalar = data::from_scalars(tensor.dtype(), &[], &data[..1])?;
-    Ok(vec![Datum::Tensor(data::put(&scalar, tensor, [at]))])
+    let scalar = Datum::from_elements(tensor.dtype(), &[], &data[..1])?;
+    Ok(vec![Datum::Tensor(data::put(scalar.tensor()?, tensor, [at]))])
 }

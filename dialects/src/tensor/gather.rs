@@ -26,6 +26,7 @@ use gradus_ir::{
     verify = verify_gather,
     fold = fold_gather,
     eval = gather,
+    moves = &["source"],
     result_names = |_, _| names("gather"),
     format = "$source `[` $indices `]` `gather_dims` `(` custom<Dims>($gather_dims) `)` (`unique` $unique^)? attr-dict
               `:` functional-type(operands, results)"
@@ -56,6 +57,7 @@ pub struct GatherOp {
     directives = &[&DIMS],
     verify = verify_scatter,
     eval = scatter,
+    moves = &["source", "dest"],
     result_names = |_, _| names("scatter"),
     format = "$source `into` $dest `[` $indices `]` `scatter_dims` `(` custom<Dims>($scatter_dims) `)` (`unique` $unique^)?
               attr-dict `:` functional-type(operands, results)"

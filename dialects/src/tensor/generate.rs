@@ -5,7 +5,7 @@ use super::types::{dynamic_dims, ranked_element, shape};
 use super::{data, names};
 use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
 use gradus_ir::control::{Edge, Event, Next, Point};
-use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::eval::{Datum, PoisonTensor, Trap};
 use gradus_ir::{
     DType, Effects, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Region, Rewriter, Tensor, Traits,
     Type, op,
@@ -126,7 +126,7 @@ fn generate(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next,
         next.append(&mut elements.chunks);
         return Ok(Next::Region(0, next));
     }
-    elements.finish(&shape).map(|result| Next::Done(vec![result]))
+    Ok(Next::Done(vec![elements.finish(&shape)]))
 }
 
 /// Returns the indices of a linear index.
@@ -152,50 +152,43 @@ impl ElementChunks {
         let Event::Left { args, yielded, .. } = event else { return Ok(ElementChunks { chunks: Vec::new(), dtype }) };
         let mut elements = ElementChunks { chunks: args.get(rank..).unwrap_or(&[]).to_vec(), dtype };
         let yielded = yielded.first().ok_or_else(|| Trap::unsupported("a region that yields nothing"))?;
-        match yielded {
-            // One poison element makes the whole tensor poison.
-            Datum::Poison => elements.chunks = vec![Datum::Poison, Datum::Int(elements.len() as i64 + 1)],
-            scalar => elements.push(data::from_scalars(dtype, &[1], std::slice::from_ref(scalar))?),
-        }
+        elements.push(Datum::from_elements(dtype, &[1], std::slice::from_ref(yielded))?);
         Ok(elements)
     }
 
     /// Returns the number of elements.
     pub(super) fn len(&self) -> usize {
-        let count = |chunk: &Datum| match chunk {
-            Datum::Tensor(t) => t.len(),
-            Datum::Int(n) => *n as usize,
-            _ => 0,
-        };
         self.chunks.iter().map(count).sum()
     }
 
     /// Appends elements.
-    pub(super) fn push(&mut self, mut next: Tensor) {
-        if let [Datum::Poison, Datum::Int(count)] = &mut self.chunks[..] {
-            *count += next.len() as i64;
-            return;
+    pub(super) fn push(&mut self, mut next: Datum) {
+        while let Some(last) = self.chunks.pop_if(|last| count(last) <= count(&next)) {
+            next = joined(self.dtype, &[count(&last) + count(&next)], &[last, next]);
         }
-        while let Some(Datum::Tensor(last)) =
-            self.chunks.pop_if(|c| matches!(c, Datum::Tensor(t) if t.len() <= next.len()))
-        {
-            next = joined(self.dtype, &[last.len() + next.len()], &[last, next]);
-        }
-        self.chunks.push(Datum::Tensor(next));
+        self.chunks.push(next);
     }
 
     /// Returns the tensor of all elements.
-    pub(super) fn finish(self, shape: &[usize]) -> Result<Datum, Trap> {
-        if self.chunks.first() == Some(&Datum::Poison) {
-            return Ok(Datum::Poison);
-        }
-        let chunks: Vec<Tensor> = self.chunks.iter().map(|c| c.tensor().cloned()).collect::<Result<_, _>>()?;
-        Ok(Datum::Tensor(joined(self.dtype, shape, &chunks)))
+    pub(super) fn finish(self, shape: &[usize]) -> Datum {
+        joined(self.dtype, shape, &self.chunks)
     }
 }
 
+/// Returns the number of elements of a chunk.
+fn count(chunk: &Datum) -> usize {
+    chunk.masked().map_or(0, |(tensor, _)| tensor.len())
+}
+
 /// Concatenates the elements of tensors.
-fn joined(dtype: DType, shape: &[usize], parts: &[Tensor]) -> Tensor {
-    let bytes: Vec<u8> = parts.iter().flat_map(|t| t.bytes().iter().copied()).collect();
-    Tensor::new(dtype, shape.to_vec(), bytes.into()).expect("the parts make up the shape")
+fn joined(dtype: DType, shape: &[usize], parts: &[Datum]) -> Datum {
+    let parts = || parts.iter().filter_map(Datum::masked);
+    let bytes: Vec<u8> = parts().flat_map(|(tensor, _)| tensor.bytes().iter().copied()).collect();
+    let tensor = Tensor::new(dtype, shape.to_vec(), bytes.into()).expect("the parts make up the shape");
+    if parts().all(|(_, mask)| mask.is_none()) {
+        return Datum::Tensor(tensor);
+    }
+    let mask =
+        |(tensor, mask): (&Tensor, Option<&[bool]>)| mask.map_or_else(|| vec![false; tensor.len()], <[bool]>::to_vec);
+    PoisonTensor::datum(tensor, parts().flat_map(mask).collect())
 }

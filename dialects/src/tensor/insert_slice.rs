@@ -32,6 +32,7 @@ use gradus_ir::{
     verify = verify,
     fold = fold_insert_slice,
     eval = insert_slice,
+    moves = &["source", "dest"],
     patterns = &[CONSTANT_ENTRIES, INSERT_OVER_INSERT, INSERT_OF_CAST],
     result_names = |_, _| names("inserted_slice"),
     format = "$source `into` $dest `` custom<DynamicIndexList>($offsets, $static_offsets)
@@ -67,8 +68,9 @@ pub struct InsertSliceOp {
     effects = Effects::MayUb,
     parents = &["scf.forall.in_parallel"],
     directives = &[&DYNAMIC_INDEX_LIST],
-    verify = verify,
+    verify = verify_parallel,
     eval = insert_slice,
+    moves = &["source", "dest"],
     patterns = &[CONSTANT_ENTRIES, INSERT_OF_CAST],
     format = "$source `into` $dest `` custom<DynamicIndexList>($offsets, $static_offsets)
               custom<DynamicIndexList>($sizes, $static_sizes)
@@ -111,6 +113,15 @@ fn source_and_dest(m: &Module, op: Op) -> (Value, Value) {
 fn verify(m: &Module, op: Op) -> Result<(), String> {
     let (source, dest) = source_and_dest(m, op);
     m.args(op).map_or(Ok(()), |args| verify_slice(&args, m.value_type(dest), m.value_type(source)))
+}
+
+/// Verifies that the destination is a shared output: a block argument of the loop.
+fn verify_parallel(m: &Module, op: Op) -> Result<(), String> {
+    let (_, dest) = source_and_dest(m, op);
+    if m.defining_op(dest).is_some() || m.def_block(dest) != m.parent_op(op).and_then(|end| m.parent_block(end)) {
+        return Err("may only insert into an output block argument".into());
+    }
+    verify(m, op)
 }
 
 fn fold_insert_slice(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {

@@ -12,7 +12,7 @@ use gradus_ir::control::{Event, Next};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    AttrKind, AttrText, Context, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, Region, Tensor, Traits, Type, Value, op,
+    AttrKind, AttrText, Context, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, Region, Traits, Type, Value, op,
 };
 
 /// Pads a tensor with elements computed by a region from their indices in the result. Negative padding crops. `nofold`
@@ -161,21 +161,23 @@ fn verify_region(m: &Module, region: Region, rank: usize, elem: Type) -> Result<
 
 /// Mapping from result elements to source elements.
 struct PaddedIndexing<'a> {
-    source: &'a Tensor,
+    source: &'a Datum,
+    extents: &'a [usize],
     low: Vec<i64>,
     shape: Vec<usize>,
 }
 
 impl<'a> PaddedIndexing<'a> {
     fn new(args: &OpArgs<'_>, data: &'a [Datum]) -> Result<PaddedIndexing<'a>, Trap> {
-        let source = data[0].tensor()?;
+        let source = &data[0];
+        let extents = source.shape().ok_or_else(|| Trap::unsupported("a tensor of unknown extents"))?;
         let low = runtime_entries(args, data, "low", "static_low")?;
         let high = runtime_entries(args, data, "high", "static_high")?;
-        let sizes = source.shape().iter().zip(&low).zip(&high);
+        let sizes = extents.iter().zip(&low).zip(&high);
         let sizes: Vec<i64> = sizes.map(|((&d, &l), &h)| (d as i64).saturating_add(l).saturating_add(h)).collect();
         let shape = data::extents(&sizes)?;
         match data::has_type(args.ctx(), args.result_types[0], &shape) {
-            true => Ok(PaddedIndexing { source, low, shape }),
+            true => Ok(PaddedIndexing { source, extents, low, shape }),
             false => Err(Trap::Ub(format!("the result has extents {shape:?}, which contradict its type"))),
         }
     }
@@ -183,7 +185,7 @@ impl<'a> PaddedIndexing<'a> {
     /// Returns the source element of result element `at`; `None` for padding.
     fn inner(&self, at: &[Datum]) -> Option<usize> {
         let shifted = at.iter().zip(&self.low).map(|(i, low)| i.int().map_or(-1, |i| i.saturating_sub(*low)));
-        data::position(self.source.shape(), &shifted.collect::<Vec<_>>()).ok()
+        data::position(self.extents, &shifted.collect::<Vec<_>>()).ok()
     }
 }
 
@@ -195,7 +197,8 @@ fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap
         };
     }
     let layout = PaddedIndexing::new(args, data)?;
-    let mut elements = ElementChunks::after(event, layout.shape.len(), layout.source.dtype())?;
+    let dtype = data::dtype(args.ctx(), args.result_types[0])?;
+    let mut elements = ElementChunks::after(event, layout.shape.len(), dtype)?;
     let count = layout.shape.iter().product();
     while elements.len() < count {
         let mut at = indices(&layout.shape, elements.len());
@@ -203,7 +206,7 @@ fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap
             at.append(&mut elements.chunks);
             return Ok(Next::Region(0, at));
         };
-        elements.push(data::take(layout.source, &[1], [number]));
+        elements.push(Datum::from_elements(dtype, &[1], &[data::element_of(layout.source, number)?])?);
     }
-    Ok(Next::Done(vec![elements.finish(&layout.shape)?]))
+    Ok(Next::Done(vec![elements.finish(&layout.shape)]))
 }

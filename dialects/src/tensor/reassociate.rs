@@ -22,6 +22,7 @@ use gradus_ir::{
     verify = verify_collapse,
     fold = |args, constants| fold_reshape(args, constants, ExpandShapeOp::INFO),
     eval = collapse,
+    moves = &["src"],
     patterns = &[COMPOSE, COLLAPSE_OF_EXPAND, COLLAPSE_OF_CAST, RESHAPE_OF_SCALARS],
     result_names = |_, _| names("collapsed"),
     format = "$src $reassociation attr-dict `:` type($src) `into` type($result)"
@@ -48,6 +49,7 @@ pub struct CollapseShapeOp {
     verify = verify_expand,
     fold = |args, constants| fold_reshape(args, constants, CollapseShapeOp::INFO),
     eval = expand,
+    moves = &["src"],
     patterns = &[COMPOSE, EXPAND_OF_COLLAPSE, CONSTANT_EXTENTS, RESHAPE_OF_SCALARS],
     result_names = |_, _| names("expanded"),
     format = "$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape)

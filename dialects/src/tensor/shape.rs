@@ -16,7 +16,7 @@ use gradus_ir::{
 /// ```
 #[op(
     "tensor.dim",
-    traits = Traits::EXTENT,
+    traits = Traits::EXTENT.and(Traits::SEES_POISON),
     effects = Effects::MayUb,
     fold = fold_dim,
     eval = dim,
@@ -40,8 +40,9 @@ pub struct DimOp {
 /// ```
 #[op(
     "tensor.rank",
+    traits = Traits::SEES_POISON,
     fold = fold_rank,
-    eval = |_, data| Ok(vec![Datum::Int(data[0].tensor()?.rank() as i64)]),
+    eval = |_, data| Ok(vec![data[0].shape().map_or(Datum::Poison, |shape| Datum::Int(shape.len() as i64))]),
     result_names = |_, _| names("rank"),
     format = "$tensor attr-dict `:` type($tensor)"
 )]
@@ -63,6 +64,7 @@ pub struct RankOp {
     verify = verify_reshape,
     fold = fold_reshape,
     eval = reshape,
+    moves = &["source"],
     patterns = &[RESHAPE_OF_RESHAPE],
     result_names = |_, _| names("reshape"),
     format = "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
@@ -224,11 +226,21 @@ fn verify_reshape(m: &Module, op: Op) -> Result<(), String> {
     }
 }
 
-fn dim(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let (tensor, index) = (data[0].tensor()?, data[1].int()?);
-    let extent = usize::try_from(index).ok().and_then(|i| tensor.shape().get(i));
+fn dim(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let Datum::Int(index) = data[1] else { return Err(Trap::Ub("the dimension is poison".into())) };
+    let index_in = |rank: usize| usize::try_from(index).ok().filter(|&i| i < rank);
+    // The elements may be poison; a poison tensor of a dynamic type has unknown extents.
+    let Some(shape) = data[0].shape() else {
+        let dims = args.ctx().shape(args.operand_type(0)).unwrap_or(&[]);
+        return match index_in(dims.len()).map(|i| dims[i]) {
+            None => Err(Trap::Ub(format!("the tensor has no dimension {index}"))),
+            Some(DYNAMIC) => Ok(vec![Datum::Poison]),
+            Some(extent) => Ok(vec![Datum::Int(extent)]),
+        };
+    };
+    let extent = index_in(shape.len()).map(|i| shape[i]);
     let extent = extent.ok_or_else(|| Trap::Ub(format!("the tensor has no dimension {index}")))?;
-    Ok(vec![Datum::Int(*extent as i64)])
+    Ok(vec![Datum::Int(extent as i64)])
 }
 
 fn reshape(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -25,6 +25,7 @@ use gradus_ir::{
     infer = infer_extract_slice,
     fold = fold_extract_slice,
     eval = extract_slice,
+    moves = &["source"],
     patterns = &[CONSTANT_ENTRIES, SLICE_OF_CAST],
     result_names = |_, _| names("extracted_slice"),
     format = "$source `` custom<DynamicIndexList>($offsets, $static_offsets)

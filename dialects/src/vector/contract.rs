@@ -4,6 +4,7 @@ use super::contract_text::{CONTRACT, OUTER_PRODUCT};
 use super::contract_verify::{verify_contract, verify_outer_product};
 use super::data;
 use super::mask::{surrounding, unmasked};
+use super::memory_exec::stored;
 use super::reduce::kind_at_run_time;
 use super::reduce_patterns as patterns;
 use super::types::{FLOAT_VECTOR, ITERATOR_TYPES, KIND, MAPS, RANKED_VECTOR};
@@ -12,7 +13,7 @@ use crate::constraint::ANY;
 use gradus_ir::affine::AffineMap;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::memory::Memory;
-use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Type, TypeRelation, op};
+use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Traits, Type, TypeRelation, op};
 
 /// Generalized contraction of two vectors: multiplies elements and combines products along reduction dimensions.
 ///
@@ -36,6 +37,7 @@ use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Type, TypeRelat
     verify = verify_contract,
     eval = |args, data| unmasked(args).and_then(|()| contract(args, data, None)),
     exec = contract_under_mask,
+    traits = Traits::SEES_POISON,
     patterns = patterns::CONTRACT,
     format = "custom<Contract>($indexing_maps, $iterator_types, $kind, $lhs, $rhs, $acc, type($result))"
 )]
@@ -69,6 +71,7 @@ pub struct ContractionOp {
     verify = verify_outer_product,
     eval = |args, data| unmasked(args).and_then(|()| outer_product(args, data, None)),
     exec = outer_product_under_mask,
+    traits = Traits::SEES_POISON,
     format = "custom<OuterProduct>($lhs, $rhs, $acc, $kind, type($result))"
 )]
 pub struct OuterProductOp {
@@ -94,6 +97,7 @@ pub struct OuterProductOp {
     "vector.fma",
     relations = &[TypeRelation::Same(&["lhs", "rhs", "acc", "result"])],
     eval = fma,
+    traits = Traits::SEES_POISON,
     format = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs)"
 )]
 pub struct FMAOp {
@@ -197,11 +201,11 @@ fn contract(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Result<
     let kind = kind_at_run_time(args, ty);
     let maps = maps_of(ctx, args.attr("indexing_maps"));
     let extents = loops(args, &maps)?;
-    let lists: Result<Vec<_>, Trap> = data.iter().map(|d| Ok(data::elements(d)?.unwrap_or_default())).collect();
-    let mut lists = lists?;
     let shapes = [0, 1, 2].map(|i| data::extents(ctx, args.operand_type(i)));
     let [lhs, rhs, out] = shapes;
     let (lhs, rhs, out) = (lhs?, rhs?, out?);
+    let list = |(datum, shape): (&Datum, &Vec<usize>)| stored(datum, shape.iter().product());
+    let mut lists = data.iter().zip([&lhs, &rhs, &out]).map(list).collect::<Result<Vec<_>, Trap>>()?;
     let at = |map: &AffineMap, shape: &[usize], index: &[usize]| {
         data::number(shape, dims(map).into_iter().map(|d| index[d.unwrap_or(0)]))
     };
@@ -223,7 +227,8 @@ fn contract(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Result<
 fn outer_product(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Result<Vec<Datum>, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let kind = kind_at_run_time(args, ty);
-    let (a, b) = (data::elements(&data[0])?.unwrap_or_default(), data::elements(&data[1])?.unwrap_or_default());
+    let count = |i: usize| Ok::<_, Trap>(data::extents(ctx, args.operand_type(i))?.iter().product());
+    let (a, b) = (stored(&data[0], count(0)?)?, stored(&data[1], count(1)?)?);
     let times = if ctx.float_kind(ctx.element_type(ty)).is_some() { arith::MulFOp::INFO } else { arith::MulIOp::INFO };
     let elem = ctx.element_type(ty);
     let mut all = Vec::with_capacity(a.len() * b.len());
@@ -233,7 +238,7 @@ fn outer_product(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Re
         }
     }
     if let Some(acc) = data.get(2) {
-        let sums = data::elements(acc)?.unwrap_or_default();
+        let sums = stored(acc, all.len())?;
         for (n, (product, sum)) in all.iter_mut().zip(sums).enumerate() {
             *product = match mask.is_none_or(|mask| mask[n]) {
                 true => data::combine(args, elem, &kind, sum, product.clone())?,

@@ -1,19 +1,15 @@
-//! Run-time vectors. Scalable vectors are unsupported, since their length is machine-dependent.
-//!
-//! Vectors cannot hold single poison elements yet: one poison element makes the vector poison.
+//! Run-time vectors.
 
 use super::types;
-pub(super) use crate::tensor::data::{element, from_scalars, position, put, take};
+pub(super) use crate::tensor::data::{element, element_of, position, put, put_scalars, take};
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::tensor::checked_len;
 use gradus_ir::{Attr, Context, DType, EvalFn, Folded, OpArgs, OpDecl, OpInfo, Tensor, Type};
 
-/// Returns the extents of a vector; empty for other types.
+/// Returns the extents of a vector in executions; empty for other types.
 pub(super) fn extents(ctx: &Context, ty: Type) -> Result<Vec<usize>, Trap> {
-    if types::is_scalable(ctx, ty) {
-        return Err(Trap::unsupported("scalable vectors"));
-    }
-    let shape: Vec<usize> = types::shape(ctx, ty).iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
+    let shape = ctx.executed_shape(ty).filter(|_| types::vector(ctx, ty).is_some()).unwrap_or_default();
+    let shape: Vec<usize> = shape.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
     match checked_len(&shape) {
         Some(n) if n <= MAX_ELEMENTS => Ok(shape),
         _ => Err(Trap::unsupported(format!("vectors of more than {MAX_ELEMENTS} elements"))),
@@ -28,22 +24,21 @@ pub(super) fn dtype(ctx: &Context, ty: Type) -> Result<DType, Trap> {
     ctx.dtype(ctx.element_type(ty)).ok_or_else(|| Trap::unsupported("vectors of this element type"))
 }
 
-/// Creates a vector or scalar from elements; poison if one is poison.
+/// Creates a vector or scalar from elements.
 pub(super) fn value_of(ctx: &Context, ty: Type, elements: &[Datum]) -> Result<Datum, Trap> {
-    if elements.contains(&Datum::Poison) {
-        return Ok(Datum::Poison);
-    }
     match types::vector(ctx, ty) {
-        Some(_) => Ok(Datum::Tensor(from_scalars(dtype(ctx, ty)?, &extents(ctx, ty)?, elements)?)),
+        Some(_) => Datum::from_elements(dtype(ctx, ty)?, &extents(ctx, ty)?, elements),
         None => elements.first().cloned().ok_or_else(|| Trap::unsupported("a scalar without a numeric element type")),
     }
 }
 
-/// Returns the elements of a vector or scalar; `None` for poison.
+/// Returns the elements of a vector or scalar; `None` for poison as a whole.
 pub(super) fn elements(datum: &Datum) -> Result<Option<Vec<Datum>>, Trap> {
     match datum {
         Datum::Poison => Ok(None),
-        Datum::Tensor(_) => datum.elements().map(Some).ok_or_else(|| Trap::unsupported("vectors of this element type")),
+        Datum::Tensor(_) | Datum::PoisonTensor(_) => {
+            datum.elements().map(Some).ok_or_else(|| Trap::unsupported("vectors of this element type"))
+        }
         scalar => Ok(Some(vec![scalar.clone()])),
     }
 }
@@ -141,7 +136,7 @@ pub(super) fn fold_small(args: &OpArgs<'_>, constants: &[Option<Attr>], eval: Ev
         return None;
     }
     let operands: Option<Vec<Datum>> = constants.iter().map(|c| ctx.attr_datum((*c)?)).collect();
-    let result = eval(args, &operands?).ok()?.pop().filter(|result| *result != Datum::Poison)?;
+    let result = eval(args, &operands?).ok()?.pop().filter(|result| !result.has_poison())?;
     ctx.datum_attr(ty, &result).map(Folded::from)
 }
 

@@ -24,6 +24,7 @@ use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Traits, Type, TypeRelation, op};
     verify = verify_extract,
     fold = fold_extract,
     eval = extract,
+    moves = &["source"],
     patterns = patterns::EXTRACT,
     format = "$source `` custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict `:` type($result) `from` type($source)"
 )]
@@ -53,7 +54,7 @@ pub struct ExtractOp {
     verify = verify_insert,
     fold = fold_insert,
     eval = insert,
-    exec = |args, data, _| insert(args, data),
+    moves = &["valueToStore", "dest"],
     patterns = patterns::INSERT,
     format = "$valueToStore `,` $dest custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict `:` type($valueToStore) `into` type($dest)"
 )]
@@ -175,32 +176,22 @@ fn part(extents: &[usize], positions: &[i64]) -> Option<std::ops::Range<usize>> 
     Some(at * len..(at + 1) * len)
 }
 
-/// Evaluates the positions; `None` if one is poison.
-fn positions_at_run_time(args: &OpArgs<'_>, data: &[Datum]) -> Result<Option<Vec<i64>>, Trap> {
-    let dynamic = data.get(args.operand_range("dynamic_position")).unwrap_or(&[]);
-    if dynamic.contains(&Datum::Poison) {
-        return Ok(None);
-    }
-    runtime_entries(args, data, "dynamic_position", "static_position").map(Some)
+fn positions_at_run_time(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<i64>, Trap> {
+    runtime_entries(args, data, "dynamic_position", "static_position")
 }
 
 fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let source = data[0].tensor()?;
-    let Some(positions) = positions_at_run_time(args, data)? else { return Ok(vec![Datum::Poison]) };
+    let positions = positions_at_run_time(args, data)?;
     let Some(part) = part(source.shape(), &positions) else { return Ok(vec![Datum::Poison]) };
     data::pick(args.ctx(), args.result_types[0], source, part).map(|part| vec![part])
 }
 
 pub(super) fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let poison = Ok(vec![Datum::Poison]);
-    let extents = data::extents(args.ctx(), args.operand_type(1))?;
-    let Some(positions) = positions_at_run_time(args, data)? else { return poison };
-    let Some(part) = part(&extents, &positions) else { return poison };
-    let Some(elements) = data::elements(&data[0])? else { return poison };
-    if elements.len() == extents.iter().product::<usize>() {
-        return data::value_of(args.ctx(), args.operand_type(1), &elements).map(|v| vec![v]);
-    }
-    let Datum::Tensor(dest) = &data[1] else { return poison };
-    let elements = data::from_scalars(dest.dtype(), &[elements.len()], &elements)?;
-    Ok(vec![Datum::Tensor(data::put(&elements, dest, part))])
+    let dest = data[1].tensor()?;
+    let positions = positions_at_run_time(args, data)?;
+    let Some(part) = part(dest.shape(), &positions) else { return Ok(vec![Datum::Poison]) };
+    let elements = data::elements(&data[0])?.ok_or_else(|| Trap::unsupported("poison of unknown extents"))?;
+    let elements = Datum::from_elements(dest.dtype(), &[elements.len()], &elements)?;
+    Ok(vec![Datum::Tensor(data::put(elements.tensor()?, dest, part))])
 }

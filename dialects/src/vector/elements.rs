@@ -23,7 +23,7 @@ use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, op};
     verify = |m, op| verify_elements(m, FromElementsOp(op).dest(m), m.operands(op).len(), "dest"),
     fold = patterns::fold_from_elements,
     eval = |args, data| data::value_of(args.ctx(), args.result_types[0], data).map(|v| vec![v]),
-    exec = |args, data, _| data::value_of(args.ctx(), args.result_types[0], data).map(|v| vec![v]),
+    moves = &["elements"],
     patterns = patterns::FROM_ELEMENTS,
     format = "$elements attr-dict `:` type($dest)"
 )]
@@ -46,6 +46,7 @@ pub struct FromElementsOp {
     verify = verify_to_elements,
     fold = patterns::fold_to_elements,
     eval = to_elements,
+    moves = &["source"],
     patterns = patterns::TO_ELEMENTS,
     format = "$source attr-dict `:` type($source)"
 )]

@@ -127,8 +127,10 @@ fn gather(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<
     }
     for ((element, place), _) in all.iter_mut().zip(&places).zip(&mask).filter(|(_, mask)| **mask) {
         *element = match &data[0] {
-            Datum::Tensor(tensor) => data::element(tensor, number(tensor, place)?)?,
-            Datum::Poison if !is_memory(args) => Datum::Poison,
+            tensor if !is_memory(args) => match tensor.masked() {
+                Some((dense, _)) => data::element_of(tensor, number(dense, place)?)?,
+                None => Datum::Poison,
+            },
             base => memory.load(base.memref()?, place)?,
         };
     }
@@ -153,13 +155,11 @@ fn scatter(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec
     if args.result_types.is_empty() {
         return Ok(Vec::new());
     }
-    let Datum::Tensor(mut tensor) = data[0].clone() else { return Ok(vec![Datum::Poison]) };
+    let Some((dense, _)) = data[0].masked() else { return Ok(vec![Datum::Poison]) };
+    let (mut elements, mut numbers) = (Vec::new(), Vec::new());
     for (element, place) in written {
-        if *element == Datum::Poison {
-            return Ok(vec![Datum::Poison]);
-        }
-        let one = data::from_scalars(tensor.dtype(), &[], std::slice::from_ref(element))?;
-        tensor = data::put(&one, &tensor, [number(&tensor, place)?]);
+        elements.push(element.clone());
+        numbers.push(number(dense, place)?);
     }
-    Ok(vec![Datum::Tensor(tensor)])
+    Ok(vec![data::put_scalars(&elements, &data[0], &numbers)?])
 }

@@ -11,7 +11,7 @@ use gradus_ir::control::{Event, Next};
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
-use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Value, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, VSCALE, Value, op};
 
 /// Mask that is true in a block at the origin with dynamic sizes, which are clamped to the extents.
 ///
@@ -141,14 +141,18 @@ fn create_mask(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 fn constant_mask(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    leading(args, &args.ints("mask_dim_sizes").unwrap_or_default())
+    let scaled = |(n, &scalable): (i64, &bool)| if scalable { n * VSCALE } else { n };
+    let sizes = args.ints("mask_dim_sizes").unwrap_or_default().into_iter();
+    let sizes: Vec<i64> = sizes.zip(scalable(args.ctx(), args.result_types[0])).map(scaled).collect();
+    leading(args, &sizes)
 }
 
 /// Executes the masked op, which applies the mask. A poison mask makes its results poison, unless memory is accessed.
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
     let Event::Left { yielded, .. } = event else {
-        if data[0] == Datum::Poison && args.op.is_some_and(|op| is_memory_free(args.module, op)) {
-            return Ok(Next::Done(vec![Datum::Poison; args.result_types.len()]));
+        if data[0].has_poison() && args.op.is_some_and(|op| is_memory_free(args.module, op)) {
+            let poison = args.result_types.iter().map(|&ty| args.ctx().poison_of(ty));
+            return Ok(Next::Done(poison.collect()));
         }
         memory.around.push(data.to_vec());
         return Ok(Next::Region(0, Vec::new()));
@@ -168,7 +172,12 @@ fn choose(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memo
         return Ok(Next::Done(vec![Datum::Poison]));
     };
     let pairs = mask.iter().zip(value.into_iter().zip(other));
-    let chosen: Vec<Datum> = pairs.map(|(m, (a, b))| if *m == Datum::Int(0) { b } else { a }).collect();
+    let choose = |(m, (a, b)): (&Datum, _)| match m {
+        Datum::Poison => Datum::Poison,
+        Datum::Int(0) => b,
+        _ => a,
+    };
+    let chosen: Vec<Datum> = pairs.map(choose).collect();
     data::value_of(args.ctx(), args.result_types[0], &chosen).map(|v| Next::Done(vec![v]))
 }
 
@@ -186,7 +195,8 @@ pub(super) fn surrounding(args: &OpArgs<'_>, memory: &Memory) -> Result<Option<E
         return Ok(None);
     }
     let around = memory.around.last().ok_or_else(|| Trap::unsupported("a mask outside of execution"))?;
-    let mask = data::elements(&around[0])?.ok_or_else(|| Trap::Ub("an op under a poison mask".into()))?;
+    let mask = data::elements(&around[0])?.filter(|mask| !mask.contains(&Datum::Poison));
+    let mask = mask.ok_or_else(|| Trap::Ub("an op under a poison mask".into()))?;
     let mask = mask.iter().map(|m| *m != Datum::Int(0)).collect();
     Ok(Some(EnclosingMask { mask, passthru: around.get(1).cloned() }))
 }

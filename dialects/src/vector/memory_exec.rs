@@ -39,6 +39,7 @@ pub(super) fn one<'d>(args: &OpArgs<'_>, data: &'d [Datum], name: &str) -> Resul
 /// Returns the elements of a mask. Poison is undefined behavior, since it would control accesses.
 pub(super) fn mask(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<bool>, Trap> {
     let mask = data::elements(one(args, data, "mask")?)?;
+    let mask = mask.filter(|mask| !mask.contains(&Datum::Poison));
     let mask = mask.ok_or_else(|| Trap::Ub("an access to memory under a poison mask".into()))?;
     Ok(mask.iter().map(|m| *m != Datum::Int(0)).collect())
 }

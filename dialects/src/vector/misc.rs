@@ -1,16 +1,18 @@
 //! `vscale`, `scalable.extract`, `scalable.insert` and `print`.
 
+use super::data;
 use super::types::{PRINTABLE, PUNCTUATION, SCALABLE_1D, VECTOR_1D, check, shape};
 use crate::constraint::{I64, INDEX, STRING};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Effects, Module, Op, OpArgs, TypeRelation, Value, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, Traits, Type, TypeRelation, VSCALE, Value, op};
+use std::ops::Range;
 
 /// Runtime multiple of the length of scalable vectors (`vscale`).
 ///
 /// ```mlir
 /// %vscale = vector.vscale
 /// ```
-#[op("vector.vscale", eval = machine, result_names = |_, _| vec![(0, "vscale".to_owned())], format = "attr-dict")]
+#[op("vector.vscale", eval = |_, _| Ok(vec![Datum::Int(VSCALE)]), result_names = |_, _| vec![(0, "vscale".to_owned())], format = "attr-dict")]
 pub struct VectorScaleOp {
     /// Multiple.
     res: OpResult<INDEX>,
@@ -24,7 +26,8 @@ pub struct VectorScaleOp {
 #[op(
     "vector.scalable.extract",
     verify = |m, op| verify_part(m, ScalableExtractOp(op).res(m), ScalableExtractOp(op).source(m), op, "result"),
-    eval = machine,
+    eval = extract,
+    moves = &["source"],
     format = "$source `[` $pos `]` attr-dict `:` type($res) `from` type($source)"
 )]
 pub struct ScalableExtractOp {
@@ -45,7 +48,8 @@ pub struct ScalableExtractOp {
     "vector.scalable.insert",
     relations = &[TypeRelation::Same(&["dest", "res"])],
     verify = |m, op| verify_part(m, ScalableInsertOp(op).value_to_store(m), ScalableInsertOp(op).dest(m), op, "source"),
-    eval = machine,
+    eval = insert,
+    moves = &["valueToStore", "dest"],
     format = "$valueToStore `,` $dest `[` $pos `]` attr-dict `:` type($valueToStore) `into` type($dest)"
 )]
 pub struct ScalableInsertOp {
@@ -71,7 +75,7 @@ pub struct ScalableInsertOp {
     "vector.print",
     effects = Effects::Unknown,
     verify = verify_print,
-    exec = |_, _, _| Err(Trap::unsupported("output during execution")),
+    traits = Traits::OBSERVABLE,
     format = "($source^ `:` type($source))? (`str` $stringLiteral^)? (`punctuation` $punctuation^)? attr-dict"
 )]
 pub struct PrintOp {
@@ -101,6 +105,25 @@ fn verify_print(m: &Module, op: Op) -> Result<(), String> {
     check(alone, || "failed to verify that `source` or `punctuation` are not set when printing strings".into())
 }
 
-fn machine(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    Err(Trap::unsupported("values that depend on 'vscale'"))
+/// Returns the range of the sub-vector of type `part` in a vector of `len` elements; `None` if it is out of bounds.
+fn range(args: &OpArgs<'_>, part: Type, len: usize) -> Result<Option<Range<usize>>, Trap> {
+    let scale = if args.ctx().is_scalable(part) { VSCALE } else { 1 };
+    let start = args.int("pos").and_then(|pos| usize::try_from(pos.checked_mul(scale)?).ok());
+    let size: usize = data::extents(args.ctx(), part)?.iter().product();
+    let end = start.and_then(|start| start.checked_add(size)).filter(|&end| end <= len);
+    Ok(start.zip(end).map(|(start, end)| start..end))
+}
+
+fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (source, ty) = (data[0].tensor()?, args.result_types[0]);
+    match range(args, ty, source.len())? {
+        Some(range) => data::pick(args.ctx(), ty, source, range).map(|part| vec![part]),
+        None => Ok(vec![Datum::Poison]),
+    }
+}
+
+fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (part, dest) = (data[0].tensor()?, data[1].tensor()?);
+    let range = range(args, args.operand_type(0), dest.len())?;
+    Ok(vec![range.map_or(Datum::Poison, |range| Datum::Tensor(data::put(part, dest, range)))])
 }

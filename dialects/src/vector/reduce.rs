@@ -2,6 +2,7 @@
 
 use super::data;
 use super::mask::{surrounding, unmasked};
+use super::memory_exec::stored;
 use super::reduce_patterns as patterns;
 use super::types::{KIND, RANKED_VECTOR, check, same_element, scalable, shape, vector_type, word};
 use crate::arith::FASTMATH;
@@ -28,6 +29,7 @@ use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRel
     verify = verify_reduction,
     eval = reduction,
     exec = reduction_under_mask,
+    traits = Traits::SEES_POISON,
     patterns = patterns::REDUCTION,
     format = "$kind `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($vector) `into` type($dest)"
 )]
@@ -54,9 +56,9 @@ pub struct ReductionOp {
     "vector.multi_reduction",
     relations = &[TypeRelation::Same(&["dest", "acc"])],
     verify = verify_multi_reduction,
-
     eval = multi_reduction,
     exec = multi_reduction_under_mask,
+    traits = Traits::SEES_POISON,
     patterns = patterns::MULTI_REDUCTION,
     format = "$kind `,` $source `,` $acc attr-dict $reduction_dims `:` type($source) `to` type($dest)"
 )]
@@ -187,7 +189,7 @@ fn fastmath_flags(args: &OpArgs<'_>) -> Attr {
 
 fn reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     unmasked(args)?;
-    let elements = data[0].elements().ok_or_else(|| Trap::unsupported("vectors of this element type"))?;
+    let elements = stored(&data[0], data::extents(args.ctx(), args.operand_type(0))?.iter().product())?;
     combine_all(args, data.get(1).cloned().into_iter().chain(elements))
 }
 
@@ -235,24 +237,33 @@ fn slices<'a>(
 }
 
 fn multi_reduction_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
-    let Some(around) = surrounding(args, memory)? else { return eval_op(args, data) };
+    match surrounding(args, memory)? {
+        None => eval_op(args, data),
+        Some(around) => reduce_elements(args, data, Some(&around.mask)),
+    }
+}
+
+/// Reduces element by element, without the elements at which `mask` is false.
+fn reduce_elements(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Result<Vec<Datum>, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
-    let (Datum::Tensor(source), Some(mut sums)) = (&data[0], data::elements(&data[1])?) else {
-        return Ok(vec![Datum::Poison]);
-    };
+    let (from, out) = (data::extents(ctx, args.operand_type(0))?, data::extents(ctx, ty)?);
+    let source = stored(&data[0], from.iter().product())?;
+    let mut sums = stored(&data[1], out.iter().product())?;
     let (kind, elem) = (kind_at_run_time(args, ty), ctx.element_type(ty));
     let dims = args.ints("reduction_dims").unwrap_or_default();
-    let out = data::extents(ctx, ty)?;
-    for (n, index) in data::indices(source.shape()).enumerate().filter(|(n, _)| around.mask[*n]) {
+    for (n, index) in data::indices(&from).enumerate().filter(|(n, _)| mask.is_none_or(|mask| mask[*n])) {
         let kept = index.into_iter().enumerate().filter(|(i, _)| !dims.contains(&(*i as i64))).map(|(_, at)| at);
         let to = data::number(&out, kept);
-        sums[to] = data::combine(args, elem, &kind, sums[to].clone(), data::element(source, n)?)?;
+        sums[to] = data::combine(args, elem, &kind, sums[to].clone(), source[n].clone())?;
     }
     data::value_of(ctx, ty, &sums).map(|v| vec![v])
 }
 
 fn multi_reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     unmasked(args)?;
+    if data.iter().any(Datum::has_poison) {
+        return reduce_elements(args, data, None);
+    }
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let kind = kind_at_run_time(args, ty);
     let dims = args.ints("reduction_dims").unwrap_or_default();
@@ -282,7 +293,7 @@ fn scan(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         last = data::combine(args, ty, &kind, last, next)?;
         outputs.push(last.clone());
     }
-    if last == Datum::Poison {
+    if last.has_poison() {
         return Ok(vec![Datum::Poison, Datum::Poison]);
     }
     let dim = usize::try_from(dim).unwrap_or(0);

@@ -20,6 +20,7 @@ use gradus_ir::{Context, DType, Module, Op, OpArgs, Tensor, Traits, Type, op};
     verify = verify_broadcast,
     fold = patterns::fold_broadcast,
     eval = broadcast,
+    moves = &["source"],
     patterns = patterns::BROADCAST,
     format = "$source attr-dict `:` type($source) `to` type($vector)"
 )]
@@ -40,6 +41,7 @@ pub struct BroadcastOp {
     verify = verify_shape_cast,
     fold = patterns::fold_shape_cast,
     eval = shape_cast,
+    moves = &["source"],
     patterns = patterns::SHAPE_CAST,
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]
@@ -62,6 +64,7 @@ pub struct ShapeCastOp {
     fold = patterns::fold_bitcast,
     patterns = patterns::BITCAST,
     eval = bitcast,
+    moves = &["source"],
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct BitCastOp {
@@ -81,6 +84,7 @@ pub struct BitCastOp {
     verify = verify_transpose,
     fold = patterns::fold_transpose,
     eval = transpose,
+    moves = &["vector"],
     patterns = patterns::TRANSPOSE,
     format = "$vector `,` $permutation attr-dict `:` type($vector) `to` type($result)"
 )]

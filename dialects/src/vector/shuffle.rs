@@ -19,7 +19,7 @@ use gradus_ir::{Context, Module, Op, OpArgs, Traits, Type, TypeRelation, declare
     verify = verify_shuffle,
     fold = patterns::fold_shuffle,
     eval = shuffle,
-    exec = |args, data, _| shuffle(args, data),
+    traits = Traits::SEES_POISON,
     patterns = patterns::SHUFFLE,
     format = "$v1 `,` $v2 $mask attr-dict `:` type($v1) `,` type($v2)"
 )]
@@ -51,7 +51,7 @@ pub struct ShuffleOp {
         },
     ],
     eval = interleave,
-    exec = |args, data, _| interleave(args, data),
+    moves = &["lhs", "rhs"],
     format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
 )]
 pub struct InterleaveOp {
@@ -74,6 +74,7 @@ pub struct InterleaveOp {
     relations = &[TypeRelation::Same(&["res1", "res2"])],
     verify = verify_deinterleave,
     eval = deinterleave,
+    moves = &["source"],
     result_names = declared_names,
     format = "$source attr-dict `:` type($source) `->` type($res1)"
 )]
@@ -143,18 +144,15 @@ fn shuffle(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let ctx = args.ctx();
     let mask = args.ints("mask").unwrap_or_default();
     let rows = data::extents(ctx, args.operand_type(0))?.first().map_or(1, |&n| n as i64);
-    let uses = |first: bool| mask.iter().any(|&n| (n < rows) == first);
-    let poison = |i: usize| data[i] == Datum::Poison && uses(i == 0);
-    if mask.contains(&-1) || poison(0) || poison(1) {
-        return Ok(vec![Datum::Poison]);
-    }
-    let lists = [data::elements(&data[0])?.unwrap_or_default(), data::elements(&data[1])?.unwrap_or_default()];
+    let lists = [data::elements(&data[0])?, data::elements(&data[1])?];
     let row: usize = data::extents(ctx, args.result_types[0])?[1..].iter().product();
-    let all = mask.iter().flat_map(|&n| {
+    let element = |n: i64, i: usize| {
         let (list, n) = if n < rows { (&lists[0], n) } else { (&lists[1], n - rows) };
-        list[n as usize * row..(n as usize + 1) * row].iter().cloned()
-    });
-    let all: Vec<Datum> = all.collect();
+        let at = usize::try_from(n).ok().map(|n| n * row + i);
+        list.as_ref().zip(at).and_then(|(list, at)| list.get(at)).cloned().unwrap_or(Datum::Poison)
+    };
+    let all: Vec<Datum> =
+        mask.iter().flat_map(|&n| (0..row).map(move |i| (n, i))).map(|(n, i)| element(n, i)).collect();
     data::value_of(ctx, args.result_types[0], &all).map(|v| vec![v])
 }
 

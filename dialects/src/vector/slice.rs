@@ -16,6 +16,7 @@ use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, op};
     verify = verify_extract,
     fold = patterns::fold_extract,
     eval = extract,
+    moves = &["source"],
     patterns = patterns::EXTRACT,
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]
@@ -44,7 +45,7 @@ pub struct ExtractStridedSliceOp {
     verify = verify_insert,
     fold = patterns::fold_insert,
     eval = insert,
-    exec = |args, data, _| insert(args, data),
+    moves = &["valueToStore", "dest"],
     patterns = patterns::INSERT,
     format = "$valueToStore `,` $dest attr-dict `:` type($valueToStore) `into` type($dest)"
 )]
@@ -178,10 +179,7 @@ fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 pub(super) fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let (Datum::Tensor(part), Datum::Tensor(dest)) = (&data[0], &data[1]) else {
-        let whole = args.operand_type(0) == args.operand_type(1);
-        return Ok(vec![if whole { data[0].clone() } else { Datum::Poison }]);
-    };
+    let (part, dest) = (data[0].tensor()?, data[1].tensor()?);
     let offsets = sizes(args.ints("offsets"))?;
     let leading = dest.rank() - part.rank();
     let sizes: Vec<usize> = std::iter::repeat_n(1, leading).chain(part.shape().iter().copied()).collect();

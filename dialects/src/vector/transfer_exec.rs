@@ -24,8 +24,11 @@ enum ElementSource {
 /// Returns the extents of the memref or tensor.
 fn sizes(base: &Datum) -> Result<Vec<i64>, Trap> {
     match base {
-        Datum::Tensor(tensor) => Ok(tensor.shape().iter().map(|&d| d as i64).collect()),
-        base => Ok(base.memref()?.sizes.to_vec()),
+        Datum::MemRef(view) => Ok(view.sizes.to_vec()),
+        base => match base.shape() {
+            Some(shape) => Ok(shape.iter().map(|&d| d as i64).collect()),
+            None => base.memref().map(|_| Vec::new()),
+        },
     }
 }
 
@@ -92,8 +95,10 @@ pub(super) fn read(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Re
     let element = |(n, place): (usize, ElementSource)| match (place, &data[0]) {
         (ElementSource::Masked, _) => Ok(passthru.as_ref().map_or(padding, |list| &list[n]).clone()),
         (ElementSource::Nowhere, _) => Ok(padding.clone()),
-        (ElementSource::At(at), Datum::Tensor(tensor)) => data::element(tensor, data::position(tensor.shape(), &at)?),
-        (ElementSource::At(at), base) => memory.load(base.memref()?, &at),
+        (ElementSource::At(at), base) => match base.shape() {
+            Some(shape) => data::element_of(base, data::position(shape, &at)?),
+            None => memory.load(base.memref()?, &at),
+        },
     };
     let places = places(args, data, ty, around.as_ref().map(|a| a.mask.as_slice()))?;
     let all: Vec<Datum> = places.into_iter().enumerate().map(element).collect::<Result<_, _>>()?;
@@ -114,7 +119,7 @@ pub(super) fn write(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> R
         ElementSource::At(at) => Some((element, at)),
         ElementSource::Nowhere | ElementSource::Masked => None,
     });
-    let Datum::Tensor(before) = &data[1] else {
+    let Some(shape) = data[1].shape() else {
         for (element, at) in written {
             memory.store(element.clone(), data[1].memref()?, &at)?;
         }
@@ -123,11 +128,7 @@ pub(super) fn write(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> R
     let (mut all, mut numbers) = (Vec::new(), Vec::new());
     for (element, at) in written {
         all.push(element.clone());
-        numbers.push(data::position(before.shape(), &at)?);
+        numbers.push(data::position(shape, &at)?);
     }
-    if all.contains(&Datum::Poison) {
-        return Ok(vec![Datum::Poison]);
-    }
-    let all = data::from_scalars(before.dtype(), &[all.len()], &all)?;
-    Ok(vec![Datum::Tensor(data::put(&all, before, numbers))])
+    Ok(vec![data::put_scalars(&all, &data[1], &numbers)?])
 }

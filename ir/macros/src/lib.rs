@@ -23,7 +23,7 @@ use syn::{
 /// |---|---|
 /// | `traits` | `Traits::A.and(Traits::B)` |
 /// | `format` | the custom form, in MLIR's declarative assembly format |
-/// | `verify`, `infer`, `relations`, `fold`, `eval`, `exec`, `control`, `counted`, `patterns`, `effects`, ... | the field of `OpInfo` of that name |
+/// | `verify`, `infer`, `relations`, `fold`, `eval`, `moves`, `exec`, `control`, `counted`, `patterns`, `effects`, ... | the field of `OpInfo` of that name |
 /// | `scalar`, `access` | the field of `OpInfo` of that name, from which `eval` or `exec` follows |
 /// | `extensions` | `&[&A(...), &B]`, values of types that implement `Extension`, each of another type |
 ///
@@ -237,6 +237,7 @@ const OP: Kind = Kind {
         "infer",
         "fold",
         "eval",
+        "poison_is_ub",
         "exec",
         "control",
         "control_memory",
@@ -252,6 +253,7 @@ const OP: Kind = Kind {
     keys: &[
         "scalar",
         "access",
+        "moves",
         "traits",
         "effects",
         "parents",

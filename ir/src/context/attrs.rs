@@ -3,7 +3,7 @@
 use super::Context;
 use crate::attrs::{AttrData, Dense, Int, Piece};
 use crate::intern::{Attr, Str, Type};
-use crate::tensor::{Elem, Tensor};
+use crate::tensor::{DType, Elem, Tensor};
 
 macro_rules! well_known_attrs {
     ($($name:ident = $index:literal: $data:expr),* $(,)?) => {
@@ -302,25 +302,36 @@ impl Context {
         }
     }
 
-    /// Returns the tensor of a dense attribute whose element type has a [`DType`](crate::DType). Splats are expanded.
+    /// Returns the tensor of a dense attribute whose element type has a [`DType`]. Splats are expanded.
     pub fn dense_tensor(&self, attr: Attr) -> Option<Tensor> {
         let AttrData::Dense(dense) = self.attr_data(attr) else { return None };
         let dtype = self.dtype(self.element_type(dense.ty))?;
-        let shape: Option<Vec<usize>> = self.static_shape(dense.ty)?.iter().map(|&d| usize::try_from(d).ok()).collect();
-        let shape = shape?;
-        let data = if dense.splat {
-            let n = crate::tensor::checked_len(&shape)?;
-            if n.checked_mul(dtype.size())? > MAX_SPLAT_BYTES {
-                return None;
-            }
-            if n == 1 { dense.data() } else { dense.data().repeat(n).into() }
-        } else {
-            dense.data()
-        };
-        if dtype.is_narrow() {
-            return Some(Tensor::from_bits(dtype, &shape, data.to_vec()));
+        dense_of_shape(dense, dtype, self.static_shape(dense.ty)?)
+    }
+
+    /// Returns the tensor of a splat of a scalable vector type, with the extents of executions.
+    pub(crate) fn scalable_tensor(&self, attr: Attr) -> Option<Tensor> {
+        let AttrData::Dense(dense) = self.attr_data(attr) else { return None };
+        let dtype = self.dtype(self.element_type(dense.ty)).filter(|_| dense.splat && self.is_scalable(dense.ty))?;
+        dense_of_shape(dense, dtype, &self.executed_shape(dense.ty)?)
+    }
+
+    /// Returns the tensor of a sparse attribute; `None` if nothing computes with its elements or it is too large. Of
+    /// several values for one element the first counts.
+    pub(crate) fn sparse_tensor(&self, attr: Attr) -> Option<Tensor> {
+        let AttrData::Sparse { ty, indices, values } = *self.attr_data(attr) else { return None };
+        let dtype = self.dtype(self.element_type(ty))?;
+        let shape: Option<Vec<usize>> = self.static_shape(ty)?.iter().map(|&d| usize::try_from(d).ok()).collect();
+        let (shape, size) = (shape?, dtype.size());
+        let bytes = crate::tensor::checked_len(&shape)?.checked_mul(size).filter(|&n| n <= MAX_SPLAT_BYTES)?;
+        let (rows, values) = (self.dense_tensor(indices)?.to_i64()?, self.dense_tensor(values)?);
+        let mut data = vec![0; bytes];
+        for (row, value) in rows.chunks_exact(shape.len().max(1)).zip(values.bytes().chunks_exact(size)).rev() {
+            let inside = |(&i, &d): (&i64, &usize)| usize::try_from(i).ok().filter(|&i| i < d);
+            let at = row.iter().zip(&shape).try_fold(0, |at, pair| Some(at * pair.1 + inside(pair)?))?;
+            data.get_mut(at * size..(at + 1) * size)?.copy_from_slice(value);
         }
-        Tensor::new(dtype, shape, data).ok()
+        Tensor::new(dtype, shape, data.into()).ok()
     }
 
     /// Returns the elements of a dense attribute of element type `T`, row-major. Splats are expanded.
@@ -340,6 +351,24 @@ impl Context {
         let data = if splat { data.slice(..size) } else { data.clone() };
         self.attr(AttrData::Dense(Box::new(Dense::new(ty, splat, data))))
     }
+}
+
+/// Returns the elements of a dense attribute as a tensor of extents `shape`.
+fn dense_of_shape(dense: &Dense, dtype: DType, shape: &[i64]) -> Option<Tensor> {
+    let shape = shape.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<Vec<usize>>>()?;
+    let data = if dense.splat {
+        let n = crate::tensor::checked_len(&shape)?;
+        if n.checked_mul(dtype.size())? > MAX_SPLAT_BYTES {
+            return None;
+        }
+        if n == 1 { dense.data() } else { dense.data().repeat(n).into() }
+    } else {
+        dense.data()
+    };
+    if dtype.is_narrow() {
+        return Some(Tensor::from_bits(dtype, &shape, data.to_vec()));
+    }
+    Tensor::new(dtype, shape, data).ok()
 }
 
 /// Maximum size in bytes of an expanded splat: a few bytes of text can declare any size.

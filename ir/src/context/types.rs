@@ -4,7 +4,8 @@ use super::Context;
 use crate::float::FloatKind;
 use crate::intern::Type;
 use crate::tensor::DType;
-use crate::types::{DYNAMIC, Signedness, TypeData};
+use crate::types::{DYNAMIC, Signedness, TypeData, VSCALE};
+use std::borrow::Cow;
 
 macro_rules! well_known_types {
     ($($name:ident = $index:literal: $data:expr),* $(,)?) => {
@@ -80,10 +81,27 @@ impl Context {
 
     /// Returns the extents if all are static and none is scalable.
     pub fn static_shape(&self, ty: Type) -> Option<&[i64]> {
-        if matches!(self.type_data(ty), TypeData::Vector { scalable, .. } if scalable.contains(&true)) {
+        if self.is_scalable(ty) {
             return None;
         }
         self.shape(ty).filter(|s| !s.contains(&DYNAMIC))
+    }
+
+    /// Returns the extents of values of a shaped type in executions: those of scalable dimensions are multiplied by
+    /// [`VSCALE`].
+    pub fn executed_shape(&self, ty: Type) -> Option<Cow<'_, [i64]>> {
+        match self.type_data(ty) {
+            TypeData::Vector { shape, scalable, .. } if scalable.contains(&true) => {
+                let extent = |(&n, &scalable): (&i64, &bool)| if scalable { n.saturating_mul(VSCALE) } else { n };
+                Some(shape.iter().zip(scalable).map(extent).collect())
+            }
+            _ => self.shape(ty).map(Cow::Borrowed),
+        }
+    }
+
+    /// Whether the type is a vector with a scalable dimension.
+    pub fn is_scalable(&self, ty: Type) -> bool {
+        matches!(self.type_data(ty), TypeData::Vector { scalable, .. } if scalable.contains(&true))
     }
 
     /// Returns the element type of a shaped type; any other type itself.

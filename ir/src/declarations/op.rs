@@ -232,6 +232,10 @@ impl Check<'_> {
             let near = hint(name, ctx.dialects().iter().map(|d| d.name));
             self.add(format!("its default dialect '{name}' is not registered{near}"));
         }
+        for moved in info.moves.iter().filter(|name| info.operands.iter().all(|spec| spec.name != **name)) {
+            let near = hint(moved, info.operands.iter().map(|spec| spec.name));
+            self.add(format!("it moves the elements of '{moved}', which is no operand{near}"));
+        }
         if let Effects::Memory(list) | Effects::MemoryOf(list) = info.effects {
             for group in list.iter().map(|effect| effect.1).filter(|group| !group.is_empty()) {
                 self.value_group(group, "its effects");

@@ -50,14 +50,18 @@ fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
     Some(if traits.has(Traits::INVOLUTION) { m.operands(inner)[0] } else { operand })
 }
 
-/// Whether a constant operand makes the results poison: any poison operand does, unless the op handles poison.
+/// Whether a constant operand makes the results poison: any poison operand does, unless the op handles poison or its
+/// results have elements of other operands too.
 fn is_poisoned(m: &Module, info: &OpInfo, constants: &[Option<Attr>]) -> bool {
+    let is_poison = |constant: &Option<Attr>| *constant == Some(m.ctx.poison_attr());
     info.eval.is_some()
+        && !info.traits.has(Traits::SEES_POISON)
         && info.exec.is_none()
         && !info.results.is_empty()
         && matches!(info.effects, Effects::Pure | Effects::MayUb)
         && !info.traits.has(Traits::TERMINATOR)
-        && constants.contains(&Some(m.ctx.poison_attr()))
+        && constants.iter().any(is_poison)
+        && (info.moves.is_empty() || constants.iter().all(is_poison))
 }
 
 fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
@@ -73,6 +77,10 @@ fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folde
         return None;
     }
     let ctx = args.ctx();
+    // The length of scalable vectors is that of the machine.
+    if (0..args.operands.len()).any(|i| ctx.is_scalable(args.operand_type(i))) {
+        return None;
+    }
     let elements = |ty: &Type| ctx.static_shape(*ty).map_or(1, |s| s.iter().fold(1i64, |n, &d| n.saturating_mul(d)));
     let stored = |constant: &Option<Attr>| match constant.map(|c| ctx.attr_data(c)) {
         Some(AttrData::Dense(dense)) if !dense.splat => elements(&dense.ty),
@@ -85,10 +93,10 @@ fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folde
     let operands: Option<Vec<Datum>> = constants.iter().map(|c| ctx.attr_datum((*c)?)).collect();
     let operands = operands?;
     let mut results = eval_op(args, &operands).ok()?;
-    if results.contains(&Datum::Poison) && info.traits.has(Traits::PROMISES) {
+    if results.iter().any(Datum::has_poison) && info.traits.has(Traits::PROMISES) {
         results = eval_op(&OpArgs { props: Attr::EMPTY_DICT, ..*args }, &operands).ok()?;
     }
-    if results.contains(&Datum::Poison) {
+    if results.iter().any(Datum::has_poison) {
         return None;
     }
     let attrs: Option<Vec<FoldResult>> = results

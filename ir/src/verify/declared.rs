@@ -6,6 +6,7 @@ use crate::intern::{Attr, OpName, Type};
 use crate::module::{Module, Op};
 use crate::op_info::{Arity, OpInfo, ValueSpec, group_range, segment_sizes};
 use crate::traits::Traits;
+use crate::types::TypeData;
 use rustc_hash::{FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -189,6 +190,7 @@ fn same_shapes(m: &Module, op: Op) -> Check {
     let ctx = &m.ctx;
     let types: Vec<Type> = m.operands(op).iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();
     let Some(shaped) = types.iter().find(|&&t| ctx.is_shaped(t)) else { return Ok(()) };
+    let is_vector = |ty| matches!(ctx.type_data(ty), TypeData::Vector { .. });
     for &ty in &types {
         let compatible = match (ctx.shape(*shaped), ctx.shape(ty)) {
             (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x < 0 || *y < 0),
@@ -196,6 +198,9 @@ fn same_shapes(m: &Module, op: Op) -> Check {
         };
         if !compatible {
             return Err("requires the same shape for all operands and results".into());
+        }
+        if is_vector(*shaped) != is_vector(ty) {
+            return Err("all non-scalar operands/results must have the same shape and base type".into());
         }
     }
     Ok(())

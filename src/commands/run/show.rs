@@ -18,13 +18,16 @@ pub fn summarize(
 ) -> Result<(), Failure> {
     let mut text = String::new();
     for ((name, ty), value) in outputs.iter().zip(values) {
-        let Datum::Tensor(tensor) = value else {
+        let Some((tensor, mask)) = value.masked() else {
             if let Datum::Own(own) = value {
                 text += &format!("{name}: {} = {own}\n", ctx.display_type(*ty));
             }
             continue;
         };
-        let all = first_values(tensor);
+        let mut all = first_values(tensor);
+        for (shown, _) in all.iter_mut().zip(mask.unwrap_or(&[])).filter(|(_, poison)| **poison) {
+            *shown = "poison".into();
+        }
         if !ctx.is_shaped(ctx.repr(*ty)) {
             text += &format!("{name}: {} = {}\n", ctx.display_type(*ty), all.join(", "));
             continue;

@@ -5,5 +5,5 @@ module @inner {
     "t.x"() {map = affine_map<(d0) -> (d0)>} : () -> ()
   }) : () -> ()
 }
-module @other attributes {k = 1 : i32} {
+module @other attributes {t.k = 1 : i32} {
 }
