@@ -90,6 +90,7 @@ fn odd() -> Vec<(&'static str, String)> {
         ("strides", attr("memref<4xf32, strided<[9223372036854775807], offset: 9223372036854775807>>")),
         ("float_overflow", attr("1.0e999999 : f32")),
         ("sparse_index", attr("sparse<[[999999999999]], [1]> : tensor<4xi32>")),
+        ("sign", attr("dense<+1> : tensor<1xi32>")),
         ("ragged", attr("dense<[[1,2],[3]]> : tensor<2x2xi32>")),
         ("resource", attr("dense_resource<k> : tensor<4xf32>") + resource),
         ("alias_cycle", format!("!a = !b\n!b = !a\n{}", attr("!a"))),

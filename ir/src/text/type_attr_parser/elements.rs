@@ -325,7 +325,7 @@ impl<'s> ElementParser<'s> {
         }
         while let Some(&byte) = bytes.get(self.at) {
             // Inside a number, a sign may only follow the `e` of the exponent.
-            let in_exponent = (byte == b'-' || byte == b'+') && bytes[self.at - 1] | 0x20 == b'e' && self.at > start;
+            let in_exponent = self.at > start && (byte == b'-' || byte == b'+') && bytes[self.at - 1] | 0x20 == b'e';
             if byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_' || in_exponent {
                 self.at += 1;
             } else {
