@@ -8,7 +8,7 @@
 use crate::case::Case;
 use crate::run;
 use gradus::check::{Floats, Options, Reference, Verdict};
-use gradus::ir::{Context, Module, ParseOptions, parse_module};
+use gradus::ir::{Context, Module, ParseOptions, parse_module, pass};
 use std::sync::Arc;
 
 /// Fewer inputs than the defaults of `gradus check`, since there are thousands of chunks.
@@ -27,6 +27,18 @@ pub fn can_execute(case: &Case) -> bool {
     read(case, &ctx).is_ok_and(|m| Reference::new(&m, Options { inputs: 5, ..OPTIONS }).can_run())
 }
 
+/// Whether an argument of the command runs a pass that changes floats by rounding.
+fn rounds(case: &Case, word: &str) -> bool {
+    let word = word.trim_start_matches('-');
+    let (name, options) = word.split_once('=').unwrap_or((word, ""));
+    let passes = &case.tool.passes;
+    if name == "pass-pipeline" {
+        return pass::Pipeline::parse(options, passes).is_ok_and(|pipeline| pipeline.rounds());
+    }
+    let pass = passes.iter().find(|pass| pass.name == name);
+    pass.is_some_and(|pass| pass::Options::parse(pass.options, options).is_ok_and(|options| (pass.rounds)(&options)))
+}
+
 /// Runs the comparison.
 pub fn check(case: &Case) -> Result<(), String> {
     let mut command = case.command();
@@ -41,10 +53,9 @@ pub fn check(case: &Case) -> Result<(), String> {
     let before = read(case, &ctx)?;
     let after = load(&ctx, &output.out)?;
     let approximate = command.iter().any(|word| word.contains("floats=approx"));
-    let rounds = |word: &String| case.tool.passes.iter().any(|pass| pass.rounds && word.contains(pass.name));
     let floats = match approximate {
         true => Floats::Approximate,
-        false if command.iter().any(rounds) => Floats::Exact,
+        false if command.iter().any(|word| rounds(case, word)) => Floats::Exact,
         false => OPTIONS.floats,
     };
     let reference = Reference::new(&before, Options { floats, ..OPTIONS });
