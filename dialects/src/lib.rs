@@ -36,6 +36,7 @@ pub mod tensor;
 pub mod ub;
 pub mod vector;
 pub mod views;
+pub mod x64;
 
 /// All dialects, alphabetically. Listings use this order.
 pub const DIALECTS: &[&Dialect] = &[
@@ -62,6 +63,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &tensor::DIALECT,
     &ub::DIALECT,
     &vector::DIALECT,
+    &x64::DIALECT,
 ];
 
 /// Returns a context with all dialects registered.

@@ -10,7 +10,7 @@ use gradus_ir::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx};
 use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
 use gradus_reference_kernels as kernels;
 
-/// Straight-line code with the factors as immediates.
+/// Straight-line code with one multiply-add per nonzero factor and vector.
 pub static UNROLLED: Strategy = Strategy { name: "unrolled" };
 /// Calls of functions chosen by the pattern of nonzero factors.
 pub static PATTERNS: Strategy = Strategy { name: "patterns" };
@@ -30,7 +30,7 @@ const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
 
 /// Matrix product with a sparse constant. Products with its zeros are omitted, even of infinities and NaNs.
 ///
-/// `unrolled` embeds the nonzero factors as immediates, `patterns` calls one function per pattern of zeros, and `csr`
+/// `unrolled` is straight-line code with one multiply-add per nonzero factor and vector, `patterns` calls one function per pattern of zeros, and `csr`
 /// loops over compressed sparse rows. The left operand is the sparse one, or the right operand if `right` is present.
 ///
 /// ```mlir
@@ -70,7 +70,15 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
         Some(1) => &PATTERNS,
         _ => &CSR,
     };
-    OpCost::Contract(Contraction { nonzeros, strategy: Some(strategy), ..crate::graph::product(args) })
+    let product = Contraction { nonzeros, strategy: Some(strategy), ..crate::graph::product(args) };
+    OpCost::Contract(if args.attr("right").is_some() { transposed(product) } else { product })
+}
+
+/// The product of the transposes, whose left operand is sparse. Unless one side is a vector, the dense operand and the
+/// result are transposed element by element.
+fn transposed(c: Contraction) -> Contraction {
+    let moved = c.rows.saturating_mul(c.depth.saturating_add(c.columns));
+    Contraction { rows: c.columns, columns: c.rows, runs: if c.rows == 1 { 0 } else { moved }, ..c }
 }
 
 /// Counts the zeros of a constant. Returns the number of zeros and the number of elements.

@@ -1,0 +1,287 @@
+//! Functions and calls: `x64.func`, `x64.code`, `x64.call`.
+
+use super::FLAG;
+use super::lift::{assemble, decode_all, lift};
+use super::ops::RetOp;
+use super::simulate::simulate;
+use crate::constraint::{FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR, kind};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::symbols::SymbolTables;
+use gradus_ir::{
+    AttrData, AttrKind, Builder, Context, DType, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor,
+    Traits, Type, op,
+};
+
+/// A tensor of bytes.
+const BYTES: AttrKind = kind("tensor of bytes", |c, a| {
+    matches!(c.attr_data(a), AttrData::Dense(dense) if c.dtype(c.element_type(dense.ty)) == Some(DType::U8)
+        && c.static_shape(dense.ty).is_some_and(|dims| dims.len() == 1))
+});
+
+/// A function as instructions.
+///
+/// Values are registers: each operand must still be in the register of its type. Blocks follow each other in order, so that
+/// the second successor of a conditional jump is the next block. The entry block's arguments are the registers that
+/// `x64.call` passes.
+///
+/// ```mlir
+/// x64.func @zeros {
+/// ^bb0(%output: !x64.gpr<rsi>, %start: !x64.gpr<rcx>):
+///   %0 = x64.vxorps %zero, %zero : (!x64.zmm<0>, !x64.zmm<0>) -> !x64.zmm<0>
+///   x64.ret
+/// }
+/// ```
+#[op(
+    "x64.func",
+    traits = Traits::ISOLATED.and(Traits::SYMBOL),
+    effects = Effects::Unknown,
+    format = "$sym_name attr-dict-with-keyword $body",
+    verify_regions = verify_func
+)]
+pub struct FuncOp {
+    /// Name.
+    sym_name: Attribute<SYMBOL_NAME>,
+    /// Instructions.
+    body: Region,
+}
+
+/// A function as bytes.
+#[op(
+    "x64.code",
+    traits = Traits::SYMBOL,
+    effects = Effects::Unknown,
+    format = "$sym_name attr-dict `=` $value",
+    verify = verify_code
+)]
+pub struct CodeOp {
+    /// Name.
+    sym_name: Attribute<SYMBOL_NAME>,
+    /// Bytes.
+    value: Attribute<BYTES>,
+}
+
+/// Computes a matrix by a function that works on columns of `b`.
+///
+/// The function gets the addresses of `b` (`rdi`), of the result (`rsi`) and of the pool (`rdx`), and computes the columns
+/// whose byte offsets in a row are from `rcx` to `r8`. There is a call for each `tile` bytes of a row; it works in steps of
+/// `panel` bytes. Columns that do not fill a panel are computed under a mask, a bit of `r9` for each element, if the code is
+/// `masked`, and otherwise by the last full panel of a row.
+///
+/// ```mlir
+/// %c = x64.call @f(%pool, %b) panel 64 tile 2048 masked : (tensor<12xf32>, tensor<64x100xf32>) -> tensor<8x100xf32>
+/// ```
+#[op(
+    "x64.call",
+    effects = Effects::MayUb,
+    format = "$callee `(` $pool `,` $b `)` `panel` $panel `tile` $tile (`masked` $masked^)? attr-dict `:` functional-type(operands, results)",
+    verify = verify_call,
+    verify_symbols = verify_callee,
+    eval = call
+)]
+pub struct CallOp {
+    /// Function.
+    callee: Attribute<FLAT_SYMBOL>,
+    /// Bytes of a row per step, a positive multiple of the size of an element, at most 256.
+    panel: Attribute<I64>,
+    /// Bytes of a row per call, a positive multiple of `panel`.
+    tile: Attribute<I64>,
+    /// Whether the code computes under a mask.
+    masked: OptAttribute<FLAG>,
+    /// Constants that the code reads, `[P]`.
+    pool: Operand<TENSOR>,
+    /// Matrix, `[K, N]`, row-major.
+    b: Operand<TENSOR>,
+    /// Result, `[M, N]`, row-major.
+    y: OpResult<TENSOR>,
+}
+
+/// What one call of a function passes, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tile {
+    /// Offset of the first column in a row.
+    pub start: u64,
+    /// Offset of the end, a multiple of panels after `start`.
+    pub end: u64,
+    /// A bit for each element of a panel that is computed.
+    pub mask: u64,
+}
+
+/// The sizes of a call, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Abi {
+    /// Size of an element.
+    pub element: u64,
+    /// Size of the pool.
+    pub pool: u64,
+    /// Size of `b`.
+    pub input: u64,
+    /// Size of the result.
+    pub output: u64,
+    /// Size of a row of `b` and of the result.
+    pub row: u64,
+    /// Bytes of a row per step.
+    pub panel: u64,
+    /// Bytes of a row per call.
+    pub tile: u64,
+    /// Whether the code computes under a mask.
+    pub masked: bool,
+}
+
+impl Abi {
+    /// Reads the sizes of a call.
+    ///
+    /// # Errors
+    /// The violated rule.
+    pub fn of(args: &OpArgs<'_>) -> Result<Abi, String> {
+        let (ctx, types) = (
+            args.ctx(),
+            [args.operand_type(0), args.operand_type(1), *args.result_types.first().ok_or("has no result")?],
+        );
+        let [pool, input, output] = types.map(|ty| extents(ctx, ty));
+        let (Some(&[p]), Some(&[k, n]), Some(&[m, columns])) = (pool.as_deref(), input.as_deref(), output.as_deref())
+        else {
+            return Err("requires a vector and two matrices of static shape".into());
+        };
+        let dtype = ctx.dtype(ctx.element_type(types[1])).ok_or("requires elements that have a size in bytes")?;
+        if n != columns || types.iter().any(|&ty| ctx.dtype(ctx.element_type(ty)) != Some(dtype)) {
+            return Err("requires as many columns in the result as in the operand, and elements of one type".into());
+        }
+        let element = dtype.size() as u64;
+        let bytes = |a: u64, b: u64| a.checked_mul(b).and_then(|n| n.checked_mul(element)).filter(|&n| n < 1 << 31);
+        let (Some(pool), Some(input), Some(output)) = (bytes(p, 1), bytes(k, n), bytes(m, n)) else {
+            return Err("requires operands and a result of less than 2 GiB".into());
+        };
+        let int = |name| args.int(name).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        let (panel, tile) = (int("panel"), int("tile"));
+        if !(1..=256).contains(&panel) || panel % element != 0 || tile == 0 || tile % panel != 0 || panel / element > 64
+        {
+            return Err("requires panels of at most 64 elements and 256 bytes, and tiles of whole panels".into());
+        }
+        let (row, masked) = (n * element, args.flag("masked"));
+        if !masked && row < panel {
+            return Err(format!("has rows of {row} bytes, but code without a mask needs {panel}"));
+        }
+        Ok(Abi { element, pool, input, output, row, panel, tile, masked })
+    }
+
+    /// Bytes of a row in full panels.
+    pub fn full(&self) -> u64 {
+        self.row / self.panel * self.panel
+    }
+
+    /// A mask of all elements of a panel.
+    pub fn all(&self) -> u64 {
+        u64::MAX >> (64 - self.panel / self.element)
+    }
+
+    /// The call for the columns that do not fill a panel.
+    pub fn tail(&self) -> Option<Tile> {
+        let (full, rest) = (self.full(), self.row % self.panel);
+        match self.masked {
+            _ if rest == 0 => None,
+            true => Some(Tile {
+                start: full,
+                end: full + self.panel,
+                mask: self.all() >> ((self.panel - rest) / self.element),
+            }),
+            false => Some(Tile { start: self.row - self.panel, end: self.row, mask: self.all() }),
+        }
+    }
+
+    /// All calls; the last one, for the tail, may compute columns again.
+    pub fn tiles(&self) -> impl Iterator<Item = Tile> {
+        let (full, tile, mask) = (self.full(), self.tile, self.all());
+        let starts = (0..full.div_ceil(tile)).map(move |i| i * tile);
+        starts.map(move |start| Tile { start, end: (start + tile).min(full), mask }).chain(self.tail())
+    }
+}
+
+fn extents(ctx: &Context, ty: Type) -> Option<Vec<u64>> {
+    ctx.static_shape(ty)?.iter().map(|&d| u64::try_from(d).ok()).collect()
+}
+
+fn verify_func(m: &Module, op: Op) -> Result<(), String> {
+    let body = FuncOp(op).body(m);
+    let last = m.region_blocks(body).next_back().and_then(|block| m.last_op(block)).ok_or("requires instructions")?;
+    if RetOp::cast(m, last).is_none() {
+        return Err("requires that its last block ends in 'x64.ret'".into());
+    }
+    assemble(m, body).map(drop).map_err(|(at, why)| format!("'{}' {why}", m.name_text(at)))
+}
+
+fn verify_code(m: &Module, op: Op) -> Result<(), String> {
+    let code = bytes_of(m, op).ok_or("requires bytes")?;
+    decode_all(code.bytes())
+        .map(drop)
+        .map_err(|at| format!("byte {at} is not the start of an instruction of this dialect"))
+}
+
+fn verify_call(m: &Module, op: Op) -> Result<(), String> {
+    m.with_args(op, Abi::of).unwrap_or_else(|| Err("is not declared".into())).map(drop)
+}
+
+fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), String> {
+    match tables.resolve(m, op, CallOp(op).callee(m).ok_or("has no callee")?) {
+        Some(found) if FuncOp::cast(m, found).is_some() || CodeOp::cast(m, found).is_some() => Ok(()),
+        _ => Err("requires the symbol of an 'x64.func' or 'x64.code'".into()),
+    }
+}
+
+/// The bytes of an `x64.code`.
+fn bytes_of(m: &Module, op: Op) -> Option<Tensor> {
+    m.ctx.dense_tensor(CodeOp::cast(m, op)?.value(m)?)
+}
+
+/// Replaces all `x64.code` by `x64.func`. Returns the functions, in program order.
+///
+/// # Errors
+/// The op whose bytes are not instructions of the dialect, or jump out of it.
+pub fn disassemble(m: &mut Module) -> Result<Vec<Op>, Diagnostic> {
+    let mut functions = Vec::new();
+    for op in m.ops_under(m.root()) {
+        functions.extend(FuncOp::cast(m, op).map(|func| func.0));
+        let (Some(code), Some(name)) = (bytes_of(m, op), CodeOp::cast(m, op).and_then(|code| code.sym_name(m))) else {
+            continue;
+        };
+        let loc = m.loc(op);
+        let mut state = OpState::new(&m.ctx, FuncOp::INFO.name, loc);
+        state.inherent(&m.ctx, "sym_name", Some(name));
+        state.regions = 1;
+        let func = Builder::before(m, op).create(state);
+        let region = m.regions(func)[0];
+        let failed = |at| Diagnostic::error(loc, format!("byte {at} of the code cannot be disassembled"));
+        lift(m, region, code.bytes(), loc).map_err(failed)?;
+        m.erase_op(op);
+        functions.push(func);
+    }
+    Ok(functions)
+}
+
+/// Returns the code of the function that a call names, assembled if it stands as instructions.
+///
+/// # Errors
+/// There is no such function, or it cannot be assembled.
+pub fn code_of(m: &Module, call: Op) -> Result<Vec<u8>, String> {
+    let callee = CallOp::cast(m, call).and_then(|call| call.callee(m)).ok_or("is not a call")?;
+    let found = SymbolTables::default().resolve(m, call, callee).ok_or("names no function")?;
+    if let Some(code) = bytes_of(m, found) {
+        return Ok(code.bytes().to_vec());
+    }
+    let func = FuncOp::cast(m, found).ok_or("names no function")?;
+    assemble(m, func.body(m)).map_err(|(at, why)| format!("calls code in which '{}' {why}", m.name_text(at)))
+}
+
+fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let call = args.op.ok_or_else(|| Trap::unsupported("a call outside of a module"))?;
+    let abi = Abi::of(args)?;
+    let code = code_of(args.module, call)?;
+    let code = decode_all(&code).map_err(|at| format!("byte {at} of the code is not the start of an instruction"))?;
+    let (pool, b) = (data[0].tensor()?, data[1].tensor()?);
+    let mut out = vec![0; abi.output as usize];
+    for tile in abi.tiles() {
+        simulate(&code, &tile, [pool.bytes(), b.bytes()], &mut out)?;
+    }
+    let shape = args.ctx().static_shape(args.result_types[0]).unwrap_or(&[]);
+    let shape = shape.iter().map(|&d| d as usize).collect();
+    Ok(vec![Datum::Tensor(Tensor::new(b.dtype(), shape, out.into())?)])
+}

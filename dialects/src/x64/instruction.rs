@@ -1,0 +1,372 @@
+//! Instructions as data: declarations with their encodings, and instructions with their registers.
+
+use super::types::{Class, Register};
+use gradus_ir::Extension;
+use smallvec::SmallVec;
+
+/// The operation of an instruction, by which simulators and verifiers know its meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// Vector sum `reg = src + rm`.
+    Add,
+    /// Vector difference `reg = src - rm`.
+    Sub,
+    /// Vector product `reg = src * rm`.
+    Mul,
+    /// Fused `reg = src * rm + reg`.
+    Fma,
+    /// Fused `reg = -(src * rm) + reg`.
+    NegFma,
+    /// `reg += sums of four products` of unsigned bytes of `src` and signed bytes of `rm`, in i32.
+    Dot,
+    /// Integer sum of 32-bit lanes.
+    AddInt,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Vector load or register move `reg = rm`.
+    Load,
+    /// Vector store `rm = reg`.
+    Store,
+    /// Broadcast of a scalar in memory to all lanes.
+    Broadcast,
+    /// Mask register from a general-purpose register.
+    MaskMove,
+    /// Hint to load a cache line.
+    Prefetch,
+    /// Zeroes the upper halves of vector registers 0 to 15.
+    ZeroUpper,
+    /// General-purpose `reg = rm`.
+    Move,
+    /// General-purpose `reg = imm`, zero-extended from 32 bits.
+    MoveImm,
+    /// Address computation `reg = base + index + displacement`.
+    Lea,
+    /// Sum of 64-bit registers `reg += rm`.
+    AddReg,
+    /// Difference of 64-bit registers `reg -= rm`.
+    SubReg,
+    /// Comparison of 64-bit registers, which sets the flags.
+    CmpReg,
+    /// `reg += imm`.
+    AddImm,
+    /// `reg -= imm`.
+    SubImm,
+    /// Comparison with an immediate, which sets the flags.
+    CmpImm,
+    /// Logical shift right by `imm` bits.
+    Shr,
+    /// Jump if the flags fulfil the condition.
+    JumpIf(Condition),
+    /// Unconditional jump.
+    Jump,
+    /// Return.
+    Ret,
+}
+
+/// A condition of the flags that a comparison `a, b` sets, unsigned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Condition {
+    /// a < b.
+    Below,
+    /// a >= b.
+    AboveOrEqual,
+    /// a != b.
+    NotEqual,
+}
+
+/// The opcode map of a VEX or EVEX encoding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Map {
+    /// `0F`
+    M0F = 1,
+    /// `0F38`
+    M0F38 = 2,
+}
+
+/// The encoding of an instruction form (Intel SDM, volume 2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    /// VEX or EVEX with a ModRM byte.
+    Vector(Vector),
+    /// `VEX.L0 op /r` from a general-purpose register; the SIMD prefix is `pp`.
+    Mask {
+        /// SIMD prefix: 0 none, 1 `66`, 2 `F3`, 3 `F2`.
+        pp: u8,
+        /// Operand size bit.
+        w: bool,
+        /// Opcode.
+        opcode: u8,
+    },
+    /// `REX.W op /r`.
+    Reg(u8),
+    /// `REX.W 83 /digit ib` or `REX.W 81 /digit id`.
+    Imm(u8),
+    /// `REX.W C1 /digit ib`.
+    Shift(u8),
+    /// `B8+r id`.
+    MoveImm,
+    /// `0F 18 /digit`.
+    Prefetch(u8),
+    /// An opcode with a 32-bit offset from the end of the instruction.
+    Jump(&'static [u8]),
+    /// A fixed sequence of bytes.
+    Fixed(&'static [u8]),
+}
+
+/// A VEX or EVEX encoding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Vector {
+    /// Opcode map.
+    pub map: Map,
+    /// SIMD prefix: 0 none, 1 `66`, 2 `F3`, 3 `F2`.
+    pub pp: u8,
+    /// EVEX.W; VEX.W is the same where it matters, and 0 otherwise.
+    pub w: bool,
+    /// Opcode.
+    pub opcode: u8,
+    /// Size in bytes of an element.
+    pub element: u8,
+    /// Operands.
+    pub operands: VectorOperands,
+    /// Whether there is a VEX form.
+    pub vex: bool,
+}
+
+/// The operands of a vector instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VectorOperands {
+    /// `reg, src, rm`; `rm` is a register, memory or a broadcast element.
+    Three,
+    /// `reg, rm`; `rm` is a vector in memory or a register.
+    Two,
+    /// `rm, reg`, in memory.
+    Stored,
+    /// `reg, rm`; `rm` is one element in memory.
+    Scalar,
+}
+
+/// An instruction form: what its op declares beyond operands.
+#[derive(Debug)]
+pub struct Instruction {
+    /// Name of its op, `x64.` and the mnemonic.
+    pub name: &'static str,
+    /// Operation.
+    pub operation: Operation,
+    /// Encoding.
+    pub encoding: Encoding,
+    /// Cycles until a dependent instruction can start, on recent cores with 512-bit vectors; of a load, from L1.
+    pub latency: u8,
+}
+
+impl Extension for Instruction {}
+
+impl PartialEq for Instruction {
+    fn eq(&self, other: &Instruction) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Instruction {
+    /// Returns the vector encoding, if it is one.
+    pub fn vector(&self) -> Option<&Vector> {
+        if let Encoding::Vector(vector) = &self.encoding { Some(vector) } else { None }
+    }
+
+    /// Whether the form reads its result register.
+    pub fn is_tied(&self) -> bool {
+        use Operation::{AddImm, AddReg, Dot, Fma, NegFma, Shr, SubImm, SubReg};
+        matches!(self.operation, Fma | NegFma | Dot | AddReg | SubReg | AddImm | SubImm | Shr)
+    }
+
+    /// Whether the form writes no register.
+    pub fn has_no_result(&self) -> bool {
+        use Operation::{CmpImm, CmpReg, Jump, JumpIf, Prefetch, Ret, Store, ZeroUpper};
+        matches!(self.operation, Store | CmpReg | CmpImm | Prefetch | ZeroUpper | Jump | JumpIf(_) | Ret)
+    }
+
+    /// Whether control leaves the sequence.
+    pub fn is_terminator(&self) -> bool {
+        matches!(self.operation, Operation::Jump | Operation::JumpIf(_) | Operation::Ret)
+    }
+}
+
+/// The width of vector registers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Width {
+    /// 128 bits.
+    Xmm = 0,
+    /// 256 bits.
+    Ymm = 1,
+    /// 512 bits.
+    Zmm = 2,
+}
+
+impl Width {
+    /// Returns the size in bytes.
+    pub fn bytes(self) -> usize {
+        16 << self as usize
+    }
+}
+
+/// A memory operand: the address `base + index + displacement`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mem {
+    /// Base register.
+    pub base: u8,
+    /// Index register, not `rsp`.
+    pub index: Option<u8>,
+    /// Displacement in bytes.
+    pub displacement: i32,
+    /// Whether one element is broadcast to all lanes.
+    pub broadcast: bool,
+}
+
+impl Mem {
+    /// The address `base + displacement`.
+    pub fn at(base: u8, displacement: i32) -> Mem {
+        Mem { base, index: None, displacement, broadcast: false }
+    }
+
+    /// The address with an index register.
+    pub fn indexed(self, index: u8) -> Mem {
+        Mem { index: Some(index), ..self }
+    }
+
+    /// The element at the address, broadcast.
+    pub fn broadcast(self) -> Mem {
+        Mem { broadcast: true, ..self }
+    }
+}
+
+/// The operand that is a register or in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rm {
+    /// A register.
+    Reg(u8),
+    /// Memory.
+    Mem(Mem),
+}
+
+/// An instruction with its registers. Fields that its form does not use are zero.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Inst {
+    /// Form.
+    pub what: &'static Instruction,
+    /// Width of vectors.
+    pub width: Width,
+    /// Register in ModRM.reg: the result, or the stored value.
+    pub reg: u8,
+    /// First source of three-operand forms.
+    pub src: u8,
+    /// Last operand.
+    pub rm: Rm,
+    /// Immediate, or the offset of a jump from the end of the instruction.
+    pub imm: i32,
+    /// Mask register of a load or store; 0 for none. Masked-off elements of a load are zero.
+    pub mask: u8,
+}
+
+impl Inst {
+    /// Creates an instruction without vectors.
+    pub fn scalar(what: &'static Instruction, reg: u8, rm: Rm, imm: i32) -> Inst {
+        Inst { what, width: Width::Xmm, reg, src: 0, rm, imm, mask: 0 }
+    }
+
+    /// Creates a vector instruction.
+    pub fn vector(what: &'static Instruction, width: Width, reg: u8, src: u8, rm: Rm) -> Inst {
+        Inst { what, width, reg, src, rm, imm: 0, mask: 0 }
+    }
+
+    /// The instruction under a mask.
+    pub fn masked(self, mask: u8) -> Inst {
+        Inst { mask, ..self }
+    }
+
+    /// Whether it needs AVX-512 (EVEX).
+    pub fn is_evex(&self) -> bool {
+        let Some(vector) = self.what.vector() else { return false };
+        let rm = match self.rm {
+            Rm::Reg(r) => r,
+            Rm::Mem(mem) if mem.broadcast => return true,
+            Rm::Mem(_) => 0,
+        };
+        !vector.vex || self.width == Width::Zmm || self.mask != 0 || (self.reg | self.src | rm) > 15
+    }
+
+    /// The size in bytes of its memory access without a mask; 0 without one.
+    pub fn access_bytes(&self) -> usize {
+        match (self.rm, &self.what.encoding) {
+            (Rm::Mem(mem), Encoding::Vector(vector)) => {
+                if mem.broadcast || vector.operands == VectorOperands::Scalar {
+                    usize::from(vector.element)
+                } else {
+                    self.width.bytes()
+                }
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// The registers of an instruction, in the order of its op's operands.
+#[derive(Clone, Default, Debug)]
+pub struct Registers {
+    /// Sources; the first is the overwritten one, in tied forms.
+    pub sources: SmallVec<[Register; 3]>,
+    /// Base register.
+    pub base: Option<Register>,
+    /// Index register.
+    pub index: Option<Register>,
+    /// Mask.
+    pub mask: Option<Register>,
+    /// Result.
+    pub result: Option<Register>,
+}
+
+impl Registers {
+    /// Returns all registers that are read.
+    pub fn read(&self) -> impl Iterator<Item = Register> {
+        self.sources.iter().copied().chain(self.base).chain(self.index).chain(self.mask)
+    }
+}
+
+impl Inst {
+    /// Returns the registers that it reads and writes. Jumps read the flags.
+    pub fn registers(&self) -> Registers {
+        use Operation::{CmpImm, CmpReg, JumpIf, MaskMove, MoveImm, Store};
+        let operation = self.what.operation;
+        let class = if self.what.vector().is_some() { Class::Vector(self.width) } else { Class::Gpr };
+        let in_class = |number| Register { class, number };
+        let mut all = Registers::default();
+        if self.what.is_tied() || matches!(operation, Store | CmpReg | CmpImm) {
+            all.sources.push(in_class(self.reg));
+        }
+        match self.what.encoding {
+            Encoding::Vector(ref vector) if vector.operands == VectorOperands::Three => {
+                all.sources.push(in_class(self.src));
+            }
+            Encoding::Fixed(_) | Encoding::Jump(_) => {
+                all.sources.extend(matches!(operation, JumpIf(_)).then_some(Register::FLAGS));
+                return all;
+            }
+            _ => {}
+        }
+        match self.rm {
+            Rm::Reg(_)
+                if matches!(self.what.encoding, Encoding::Imm(_) | Encoding::Shift(_)) || operation == MoveImm => {}
+            Rm::Reg(r) => all.sources.push(in_class(r)),
+            Rm::Mem(mem) => {
+                all.base = Some(Register::gpr(mem.base));
+                all.index = mem.index.map(Register::gpr);
+            }
+        }
+        all.mask = (self.mask != 0).then_some(Register { class: Class::Mask, number: self.mask });
+        all.result = match operation {
+            CmpReg | CmpImm => Some(Register::FLAGS),
+            MaskMove => Some(Register { class: Class::Mask, number: self.reg }),
+            _ if self.what.has_no_result() => None,
+            _ => Some(in_class(self.reg)),
+        };
+        all
+    }
+}
