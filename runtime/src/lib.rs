@@ -1,7 +1,8 @@
-//! The runtime: kernels of this machine, plans that run programs by them, and artifact files.
+//! The runtime: kernels of this machine, machine code, plans that run programs by them, and artifact files.
 
 mod aligned_bytes;
 pub mod artifact;
+pub mod code;
 pub mod cpu;
 pub mod gemm;
 mod vector;

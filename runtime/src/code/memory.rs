@@ -1,0 +1,97 @@
+//! Memory of verified code.
+
+#![allow(unsafe_code)]
+
+use super::verify::verify;
+use crate::workers::{DisjointWriter, Workers};
+use gradus_dialects::x64::{Abi, Tile};
+use memmap2::{Mmap, MmapMut};
+
+/// Maximum size of code in bytes.
+const MAX_BYTES: usize = 1 << 26;
+
+/// A verified function in memory of its own, which is unmapped on drop. The memory is writable while the bytes are copied,
+/// and then executable and not writable.
+pub struct Code {
+    map: Mmap,
+    abi: Abi,
+}
+
+/// Average size of an instruction in bytes.
+const BYTES_PER_STEP: usize = 8;
+
+/// The registers that a call passes, in the order of the System V calling convention.
+#[cfg(target_arch = "x86_64")]
+type Function = unsafe extern "sysv64" fn(b: *const u8, out: *mut u8, pool: *const u8, start: u64, end: u64, mask: u64);
+
+impl Code {
+    /// Verifies code and makes it executable.
+    ///
+    /// # Errors
+    /// The code is too large or fails verification, the machine lacks instructions, or memory cannot be mapped.
+    pub fn load(code: &[u8], abi: Abi) -> Result<Code, String> {
+        if code.len() > MAX_BYTES {
+            return Err(format!("code of {} bytes is larger than {MAX_BYTES}", code.len()));
+        }
+        let features = verify(code, &abi).map_err(|(at, why)| format!("byte {at}: {why}"))?;
+        if !features.are_supported() {
+            return Err("this machine lacks instructions that the code uses".into());
+        }
+        let map = MmapMut::map_anon(code.len()).and_then(|mut map| {
+            map.copy_from_slice(code);
+            map.make_exec()
+        });
+        Ok(Code { map: map.map_err(|e| format!("no executable memory: {e}"))?, abi })
+    }
+
+    /// The sizes for which the code was verified.
+    pub fn abi(&self) -> &Abi {
+        &self.abi
+    }
+
+    /// Computes the result from the pool and `b`.
+    ///
+    /// # Errors
+    /// A slice has another size than the code was verified for.
+    pub fn run(&self, workers: &Workers, [pool, b]: [&[u8]; 2], out: &mut [u8]) -> Result<(), String> {
+        let sizes = [pool.len(), b.len(), out.len()].map(|len| len as u64);
+        if sizes != [self.abi.pool, self.abi.input, self.abi.output] {
+            return Err("operands have other sizes than the code".into());
+        }
+        let (full, panel) = (self.abi.full(), self.abi.panel);
+        let panels = full / panel;
+        let threads = workers.for_steps((self.map.len() / BYTES_PER_STEP).saturating_mul(panels as usize));
+        let share = panels.div_ceil(threads as u64).max(1) * panel;
+        let parts = Abi { tile: self.abi.tile.min(share), ..self.abi };
+        let (out, tail) = (DisjointWriter::new(out), self.abi.tail());
+        let tiles = parts.tiles().filter(|tile| Some(*tile) != tail);
+        // SAFETY: the sizes are those of the verification; different tiles are different columns.
+        workers.share(threads, tiles, move |tile| unsafe { self.call(pool, b, out, tile) });
+        if let Some(tail) = tail {
+            // SAFETY: as above; no other call runs.
+            unsafe { self.call(pool, b, out, tail) };
+        }
+        Ok(())
+    }
+
+    /// Computes a tile.
+    ///
+    /// # Safety
+    /// Slices and output have the sizes of `abi`, and the tile is one of its tiles or a part of one in whole panels.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn call(&self, pool: &[u8], b: &[u8], out: DisjointWriter<u8>, tile: Tile) {
+        // SAFETY: the map holds the code from its first byte on. The verifier has proved for all such tiles that it reads
+        // these operands only, writes the output only, keeps the registers of the caller and returns.
+        unsafe {
+            let function: Function = std::mem::transmute(self.map.as_ptr());
+            function(b.as_ptr(), out.at(0), pool.as_ptr(), tile.start, tile.end, tile.mask);
+        }
+    }
+
+    /// Never called: no features are supported.
+    ///
+    /// # Safety
+    /// None.
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn call(&self, _: &[u8], _: &[u8], _: DisjointWriter<u8>, _: Tile) {}
+}
