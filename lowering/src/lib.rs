@@ -20,6 +20,8 @@ pub mod onnx;
 #[cfg(feature = "onnx")]
 pub mod onnx_to_graph;
 mod scf_to_cf;
+#[cfg(feature = "graph")]
+pub mod sparse_to_x64;
 
 /// All lowering passes. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[
@@ -27,6 +29,8 @@ pub const PASSES: &[&PassInfo] = &[
     &form_steps::INFO,
     #[cfg(feature = "graph")]
     &graph_to_addr::INFO,
+    #[cfg(feature = "graph")]
+    &sparse_to_x64::INFO,
     &scf_to_cf::INFO,
     &affine_to_scf::INFO,
 ];

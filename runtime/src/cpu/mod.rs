@@ -24,6 +24,7 @@
 //! | `movement.rs` | data movement |
 //! | `lanes.rs` | normalization along an axis |
 //! | `quantize.rs` | quantization and dequantization |
+//! | `sparse.rs` | sparse products and calls of machine code |
 
 mod addr;
 mod call;
@@ -39,6 +40,7 @@ mod quantize;
 mod reader;
 mod region;
 mod schedule;
+mod sparse;
 mod step;
 mod store;
 mod trap;
@@ -131,6 +133,8 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::PoolOp::INFO, window::pool),
     (dialects::addr::DepthwiseOp::INFO, window::depthwise),
     (dialects::addr::DepthwiseOp::INFO, int8::depthwise),
+    (dialects::sparse::MatMulOp::INFO, sparse::matmul),
+    (dialects::x64::CallOp::INFO, sparse::call),
     (graph::ReshapeOp::INFO, view),
     (graph::FlattenOp::INFO, view),
     (graph::SqueezeOp::INFO, view),

@@ -1,0 +1,90 @@
+//! Products with sparse constants: machine code, and a loop over compressed rows.
+
+use super::{Kernel, Prepared, constant, extents, floats, floats_mut};
+use crate::code::Code;
+use crate::workers::Workers;
+use gradus_dialects::x64::{Abi, code_of};
+use gradus_ir::eval::Trap;
+use gradus_ir::{DType, Module, OpArgs, Tensor};
+
+/// Prepares `x64.call`: the code is verified. Code that fails, or that this machine cannot run, is simulated instead.
+pub(super) fn call(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let code = Code::load(&code_of(m, args.op?).ok()?, Abi::of(args).ok()?).ok()?;
+    let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
+        code.run(workers, [data[0], data[1]], out).map_err(Trap::unsupported)
+    };
+    Some(Kernel::shared([0, 1], run).into())
+}
+
+/// A matrix of f32 by compressed rows.
+struct Rows {
+    /// Start of each row among the nonzeros, and their number.
+    starts: Vec<usize>,
+    /// Columns and values of the nonzeros.
+    entries: Vec<(u32, f32)>,
+}
+
+impl Rows {
+    fn of(tensor: &Tensor) -> Option<Rows> {
+        let &[_, width] = tensor.shape() else { return None };
+        let (values, mut rows) = (floats(tensor.bytes()), Rows { starts: vec![0], entries: Vec::new() });
+        u32::try_from(width).ok()?;
+        for row in values.chunks_exact(width.max(1)) {
+            let nonzeros = row.iter().zip(0..).filter(|(value, _)| **value != 0.0);
+            rows.entries.extend(nonzeros.map(|(&value, column)| (column, value)));
+            rows.starts.push(rows.entries.len());
+        }
+        Some(rows)
+    }
+
+    /// The nonzeros of each row.
+    fn iter(&self) -> impl Iterator<Item = &[(u32, f32)]> {
+        self.starts.windows(2).map(|ends| &self.entries[ends[0]..ends[1]])
+    }
+
+    /// The product with `b`, `[K, columns]`, with sums of a block of columns in registers.
+    #[inline(always)]
+    fn times(&self, b: &[f32], columns: usize, out: &mut [f32], add: impl Fn(f32, f32, f32) -> f32) {
+        const BLOCK: usize = 64;
+        for (entries, out) in self.iter().zip(out.chunks_exact_mut(columns)) {
+            for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+                let (first, mut sums) = (block * BLOCK, [0.0; BLOCK]);
+                for &(k, value) in entries {
+                    let from = &b[k as usize * columns + first..][..out.len()];
+                    sums.iter_mut().zip(from).for_each(|(sum, &x)| *sum = add(value, x, *sum));
+                }
+                out.copy_from_slice(&sums[..out.len()]);
+            }
+        }
+    }
+
+    /// The product of a row with the matrix.
+    fn times_row(&self, row: &[f32], out: &mut [f32]) {
+        out.fill(0.0);
+        for (&x, entries) in row.iter().zip(self.iter()) {
+            entries.iter().for_each(|&(column, value)| out[column as usize] += x * value);
+        }
+    }
+}
+
+/// Prepares `sparse.matmul` of f32 in any form, as a loop over compressed rows.
+pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let is_right = args.attr("right").is_some();
+    let sparse = constant(args, if is_right { "b" } else { "a" }).filter(|tensor| tensor.dtype() == DType::F32)?;
+    let (rows, dense) = (Rows::of(&sparse)?, usize::from(!is_right));
+    let (&[_, columns], &[_, depth]) = (&extents(m, args.result_types[0])?[..], &extents(m, args.operand_type(0))?[..])
+    else {
+        return None;
+    };
+    let run = move |data: &[&[u8]], out: &mut [u8]| {
+        let (x, out) = (floats(data[0]), floats_mut(out));
+        if is_right {
+            let pairs = x.chunks_exact(depth.max(1)).zip(out.chunks_exact_mut(columns.max(1)));
+            pairs.for_each(|(row, out)| rows.times_row(row, out));
+        } else if columns > 0 {
+            rows.times(x, columns, out, |a, b, sum| sum + a * b);
+        }
+        Ok(())
+    };
+    Some(Kernel::new([dense], run).into())
+}
