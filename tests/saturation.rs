@@ -435,7 +435,7 @@ fn targets_choose_and_results_stay() {
         ("digits_cnn_batch", "npu", &[("graph.mul ", 0), ("graph.conv ", 11)]),
         ("digits_cnn", "cpu", &[("graph.mul ", 2), ("graph.conv ", 9)]),
         ("digits_cnn", "nna", &[("graph.mul ", 2), ("nna.matmul ", 0)]),
-        ("digits_mlp_sparse90", "cpu", &[("sparse.matmul", 0), ("graph.matmul ", 3)]),
+        ("digits_mlp_sparse90", "cpu", &[("sparse.matmul unrolled", 2), ("graph.matmul ", 1)]),
         ("digits_mlp_sparse90", "nna", &[("nna.matmul ", 0), ("graph.conv ", 3), ("graph.matmul ", 0)]),
         ("digits_mlp_sparse90", "cluster", &[("graph.matmul ", 3), ("sparse.matmul", 0)]),
     ];

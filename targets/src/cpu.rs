@@ -3,6 +3,7 @@
 use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
+use gradus_dialects::sparse;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op};
 use gradus_runtime::cpu::Program;
@@ -23,6 +24,7 @@ pub const TARGET: Target = Target {
     },
     pipeline: "builtin.module(canonicalize,saturate{target=cpu floats=approx \
                rules=graph-algebra,graph-fuse,sparse,mul-as-conv,matmul-as-conv},\
+               convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues,canonicalize,pack-panels,canonicalize,cse,\
                form-steps,dce,plan-memory)",
@@ -32,7 +34,8 @@ pub const TARGET: Target = Target {
 
 /// Returns the ops with kernels, and those that the pipeline lowers to them, by name.
 fn ops() -> Vec<&'static str> {
-    let ops = gradus_runtime::cpu::ops().chain(gradus_lowering::graph_to_addr::ops());
+    let lowered = gradus_lowering::graph_to_addr::ops().chain(gradus_lowering::sparse_to_x64::ops());
+    let ops = gradus_runtime::cpu::ops().chain(lowered);
     let mut names: Vec<&str> = ops.map(|info| info.name).collect();
     names.sort_unstable();
     names.dedup();
@@ -49,6 +52,15 @@ machine_numbers! {
         column_panel,
         run_starts,
         depthwise_share,
+        sparse_products,
+        sparse_share,
+        sparse_l1_share,
+        sparse_rows,
+        csr_products,
+        l1_bytes,
+        l1_bandwidth,
+        l2_bytes,
+        code_miss,
         reference_call,
         reference_product,
     }
@@ -56,15 +68,47 @@ machine_numbers! {
 
 /// Bytes per element.
 const ELEMENT: u64 = 4;
+/// Bytes per vector.
+const VECTOR: u64 = 64;
+/// Bytes of generated code per nonzero.
+const CODE: u64 = 8;
 
 impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Map(n) => self.call + n.saturating_mul(2 * ELEMENT) / self.l2_bandwidth,
-            OpCost::Contract(c) if c.strategy.is_none() => self.call.saturating_add(self.contract(&c)),
-            OpCost::Contract(_) => NEVER,
+            OpCost::Contract(c) => self.call.saturating_add(match (c.strategy, c.nonzeros) {
+                (None, _) => self.contract(&c),
+                (Some(strategy), Some(nonzeros)) if *strategy == sparse::UNROLLED => self.generated(&c, nonzeros),
+                (Some(strategy), Some(nonzeros)) if *strategy == sparse::CSR => self.compressed(&c, nonzeros),
+                _ => return NEVER,
+            }),
         }
+    }
+
+    /// Prices generated code: multiply-adds for each nonzero and vector of columns, and loads of the dense operand for each
+    /// group of rows; or the code, which is slow beyond the L2 cache. Elements that are transposed are addressed one by one.
+    fn generated(&self, c: &Contraction, nonzeros: u64) -> u64 {
+        let vectors = c.columns.div_ceil(VECTOR / ELEMENT);
+        let lines = c.rows.div_ceil(self.sparse_rows).saturating_mul(c.depth).min(nonzeros).saturating_mul(vectors);
+        let is_in_l1 = c.depth.saturating_mul(vectors).saturating_mul(VECTOR) <= self.l1_bytes;
+        let (bandwidth, share) = match is_in_l1 {
+            true => (self.l1_bandwidth, self.sparse_l1_share),
+            false => (self.l2_bandwidth, self.sparse_share),
+        };
+        let results = c.rows.saturating_mul(vectors);
+        let loads = lines.saturating_add(results).saturating_mul(VECTOR) / bandwidth;
+        let code = nonzeros.saturating_mul(CODE);
+        let code = if code <= self.l2_bytes { code / self.l2_bandwidth } else { code.saturating_mul(self.code_miss) };
+        let products = nonzeros.saturating_mul(vectors) / self.sparse_products;
+        let cycles = products.saturating_add(loads).saturating_mul(100) / share;
+        cycles.max(code).saturating_add(c.runs / self.run_starts)
+    }
+
+    /// Prices a loop over compressed rows.
+    fn compressed(&self, c: &Contraction, nonzeros: u64) -> u64 {
+        nonzeros.saturating_mul(c.columns.saturating_add(2)) / self.csr_products
     }
 
     /// Prices a contraction: arithmetic, or memory bandwidth if elements are used few times. Addresses are looked up per
