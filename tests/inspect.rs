@@ -110,3 +110,22 @@ fn large_buffers_are_cropped() {
     let output = inspect(&product("1500x1000", "0", &scattered), &["--svg", "-"]);
     assert!(output.out.len() < 200_000 && output.out.contains("3072 of 1500000 cells"), "{}", output.out);
 }
+
+#[test]
+fn machine_code() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("product.mlir").display().to_string();
+    let product = "func.func @main(%b: tensor<2x16xf32>) -> tensor<1x16xf32> {
+  %a = arith.constant dense<[[0.0, 2.0]]> : tensor<1x2xf32>
+  %c = sparse.matmul unrolled %a, %b : (tensor<1x2xf32>, tensor<2x16xf32>) -> tensor<1x16xf32>
+  return %c : tensor<1x16xf32>
+}
+";
+    std::fs::write(&path, product).expect("a file can be written");
+    let code = gradus(&["opt", &path, "--convert-sparse-to-x64=isa=avx512"]).out;
+    let output = inspect(&code, &["--disasm"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.starts_with("x64.func @sparse0 {") && output.out.contains("x64.vfmadd231ps"), "{}", output.out);
+    let output = inspect(product, &["--disasm"]);
+    assert!(output.code == 1 && output.err.contains("there is no machine code"), "{}", output.err);
+}

@@ -8,9 +8,10 @@ use super::model::{load_args, open};
 use crate::io::write;
 use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_dialects::addr::{self, StaticAccess};
 use gradus_dialects::layout::{AddressTable, PackOp, TiledLayout};
+use gradus_dialects::x64;
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 
 /// The declaration of the subcommand.
@@ -31,12 +32,26 @@ fn command(tool: &Tool) -> Command {
         .arg(option("op", "N", "Show the tables of one op, by its number, or the first of a name, such as addr.gemm"))
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
         .arg(option("svg", "FILE", "Draw the buffer of that op, and what a row reads in it"))
+        .arg(Arg::new("disasm").long("disasm").action(ArgAction::SetTrue).help("Show machine code as instructions"))
         .args(target_args(tool))
         .args(load_args())
 }
 
+/// Shows the functions of the dialect `x64`.
+fn disassembled(m: &mut Module) -> Result<String, Failure> {
+    let functions = x64::disassemble(m).map_err(|why| Failure::Input(why.message))?;
+    if functions.is_empty() {
+        return Err(Failure::Input("there is no machine code; --target cpu generates it for sparse constants".into()));
+    }
+    Ok(functions.into_iter().map(|op| m.op_text(op, Default::default()) + "\n").collect())
+}
+
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let (_, m, target) = open(tool, matches, streams)?;
+    let (_, mut m, target) = open(tool, matches, streams)?;
+    if matches.get_flag("disasm") {
+        let text = disassembled(&mut m)?;
+        return write("-", streams, |out| out.write_all(text.as_bytes()));
+    }
     let found = Found::all(&m);
     let (svg, row) = (matches.get_one::<String>("svg"), matches.get_one::<usize>("row").copied());
     if !["op", "row", "svg"].iter().any(|option| matches.contains_id(option)) {
