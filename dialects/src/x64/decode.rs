@@ -1,8 +1,9 @@
 //! The decoder of exactly the instructions of the dialect. Its table is independent of the emitter's declarations; what
 //! the emitter does not emit (other prefixes, rounding modes, longer encodings than necessary of a VEX prefix) is refused.
 
-use super::instruction::{Encoding, Inst, Instruction, Mem, Rm, VectorOperands, Width};
+use super::instruction::{Encoding, Inst, Instruction, Mem, Rm, VectorOperands};
 use super::ops;
+use super::types::Width;
 
 /// A cursor over the bytes of an instruction.
 struct Cursor<'a> {

@@ -1,6 +1,6 @@
 //! Instructions as data: declarations with their encodings, and instructions with their registers.
 
-use super::types::{Class, Register};
+use super::types::{Class, Register, Width};
 use gradus_ir::Extension;
 use smallvec::SmallVec;
 
@@ -187,24 +187,6 @@ impl Instruction {
     /// Whether control leaves the sequence.
     pub fn is_terminator(&self) -> bool {
         matches!(self.operation, Operation::Jump | Operation::JumpIf(_) | Operation::Ret)
-    }
-}
-
-/// The width of vector registers.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Width {
-    /// 128 bits.
-    Xmm = 0,
-    /// 256 bits.
-    Ymm = 1,
-    /// 512 bits.
-    Zmm = 2,
-}
-
-impl Width {
-    /// Returns the size in bytes.
-    pub fn bytes(self) -> usize {
-        16 << self as usize
     }
 }
 

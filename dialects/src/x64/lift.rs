@@ -2,8 +2,8 @@
 
 use super::decode::decode;
 use super::encode::encode;
-use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, VectorOperands, Width};
-use super::types::{Class, NUM_REGISTERS, Register};
+use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, VectorOperands};
+use super::types::{Class, NUM_REGISTERS, Register, Width};
 use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

@@ -26,13 +26,14 @@ pub use call::{Abi, CallOp, CodeOp, FuncOp, Tile, code_of, disassemble};
 pub use decode::decode;
 pub use encode::encode;
 pub use instruction::{
-    Condition, Encoding, Inst, Instruction, Map, Mem, Operation, Registers, Rm, Vector, VectorOperands, Width,
+    Condition, Encoding, Inst, Instruction, Map, Mem, Operation, Registers, Rm, Vector, VectorOperands,
 };
 pub use lift::{assemble, decode_all, lift};
-pub use types::{Class, Flags, Gpr, Mask, NUM_REGISTERS, Register, Xmm, Ymm, Zmm};
+pub use types::{Class, Flags, Gpr, Mask, NUM_REGISTERS, Register, Width, Xmm, Ymm, Zmm};
 
 use crate::constraint::UNIT;
 use gradus_ir::{AttrKind, AttrText, Dialect, OpDecl, OpInfo, TypeDecl};
+use lift::verify;
 
 /// A keyword that sets a unit attribute.
 const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };

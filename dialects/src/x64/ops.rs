@@ -2,7 +2,7 @@
 
 use super::instruction::{Condition, Encoding, Instruction, Map, Operation, Vector, VectorOperands};
 use super::types::{FLAGS, GPR, MASK, REGISTER};
-use super::{FLAG, lift, types};
+use super::{FLAG, types, verify};
 use crate::constraint::kind;
 use gradus_ir::{AttrKind, AttrText, Effects, OpDecl, OpInfo, Traits, Type, op};
 
@@ -31,7 +31,7 @@ macro_rules! instructions {
                 effects = Effects::Unknown,
                 extensions = &[&$STATIC],
                 format = "($sources^)? (`[` $base^ `]`)? (`index` $index^)? (`offset` $displacement^)? (`broadcast` $broadcast^)? (`mask` $mask^)? (`imm` $immediate^)? attr-dict `:` functional-type(operands, results)",
-                verify = lift::verify
+                verify = verify
             )]
             pub struct $Op {
                 /// Source registers; the first is the one that the result overwrites, in forms that read it.

@@ -1,6 +1,6 @@
 //! Execution of instructions over checked memory: the meaning of `x64.call`.
 
-use super::call::Tile;
+use super::Tile;
 use super::instruction::{Condition, Encoding, Inst, Mem, Operation, Rm, VectorOperands};
 use gradus_ir::eval::Trap;
 

@@ -1,9 +1,26 @@
 //! Registers and their types.
 
-use super::instruction::Width;
 use crate::constraint::kind;
 use gradus_ir::{AttrKind, AttrText, Context, Module, Op, ParamArgs, Type, TypeConstraint, TypeDecl, ty};
 use std::ops::Range;
+
+/// The width of vector registers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Width {
+    /// 128 bits.
+    Xmm = 0,
+    /// 256 bits.
+    Ymm = 1,
+    /// 512 bits.
+    Zmm = 2,
+}
+
+impl Width {
+    /// Returns the size in bytes.
+    pub fn bytes(self) -> usize {
+        16 << self as usize
+    }
+}
 
 /// The class of a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
