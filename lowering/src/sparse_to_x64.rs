@@ -75,7 +75,7 @@ Linear in the number of elements of the constant.",
         },
     ],
     statistics: &[("num-lowered", "Number of products"), ("num-bytes", "Bytes of code")],
-    rounds: true,
+    rounds: |_| true,
     make: |options| Ok(Box::new(SparseToX64 { width: width(options.text("isa")), as_ops: options.text("code") == "ops" })),
     ..PassInfo::DEFAULT
 };
