@@ -25,9 +25,10 @@ const BYTES: AttrKind = kind("tensor of bytes", |c, a| {
 /// `x64.call` passes.
 ///
 /// ```mlir
-/// x64.func @zeros {
-/// ^bb0(%output: !x64.gpr<rsi>, %start: !x64.gpr<rcx>):
-///   %0 = x64.vxorps %zero, %zero : (!x64.zmm<0>, !x64.zmm<0>) -> !x64.zmm<0>
+/// x64.func @zero {
+/// ^bb0(%c: !x64.gpr<rsi>, %x: !x64.zmm<0>):
+///   %0 = x64.vxorps %x, %x : (!x64.zmm<0>, !x64.zmm<0>) -> !x64.zmm<0>
+///   x64.vmovups_store %0 [%c] : (!x64.zmm<0>, !x64.gpr<rsi>) -> ()
 ///   x64.ret
 /// }
 /// ```
@@ -68,7 +69,11 @@ pub struct CodeOp {
 /// `masked`, and otherwise by the last full panel of a row.
 ///
 /// ```mlir
-/// %c = x64.call @f(%pool, %b) panel 64 tile 2048 masked : (tensor<12xf32>, tensor<64x100xf32>) -> tensor<8x100xf32>
+/// x64.code @empty = dense<195> : tensor<1xui8>
+/// func.func @f(%pool: tensor<12xf32>, %b: tensor<64x100xf32>) -> tensor<8x100xf32> {
+///   %c = x64.call @empty(%pool, %b) panel 64 tile 2048 masked : (tensor<12xf32>, tensor<64x100xf32>) -> tensor<8x100xf32>
+///   return %c : tensor<8x100xf32>
+/// }
 /// ```
 #[op(
     "x64.call",
