@@ -47,6 +47,8 @@ pub struct CostModel {
     pub cost: Pricing,
     /// The ops that the target implements: names, or `dialect.*`. Empty for all ops.
     pub ops: fn() -> Vec<&'static str>,
+    /// Whether the target implements one of these ops with its types.
+    pub supports: fn(&Module, Op) -> bool,
     /// The cost of other ops, evaluated by reference; without it they cost [`NEVER`].
     pub reference: Option<MakePrice>,
     /// The rule groups to use, besides the canonicalization rules.
@@ -63,6 +65,7 @@ impl CostModel {
         machine: "",
         cost: Pricing::Ops(|_, _| 1),
         ops: Vec::new,
+        supports: |_, _| true,
         reference: None,
         groups: &[],
         approx: false,
@@ -104,7 +107,9 @@ impl CostModel {
         };
         let Some(implemented) = self.implemented(ctx) else { return Ok(cost) };
         let other = by_descriptor(self.reference.unwrap_or(|_| Ok(Price::new(|_| NEVER)))(&machine)?);
-        Ok(CostFn::new(move |m, op| if implemented.contains(&m.name(op)) { &cost } else { &other }.of(m, op)))
+        let supports = self.supports;
+        let implements = move |m: &Module, op: Op| implemented.contains(&m.name(op)) && supports(m, op);
+        Ok(CostFn::new(move |m, op| if implements(m, op) { &cost } else { &other }.of(m, op)))
     }
 
     /// Returns the price of descriptors for the machine of a context.

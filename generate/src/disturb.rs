@@ -12,7 +12,7 @@ use gradus_ir::{Attr, Op, Traits, Value};
 /// Number of attempts at a step.
 const TRIES: usize = 3;
 
-/// What a step changed, to undo it.
+/// The change of a step, to undo it.
 enum Change {
     Operand(usize, Value),
     Attribute(&'static str, Option<Attr>),

@@ -73,7 +73,7 @@ pub struct Library {
     /// The rules of the selected dialects.
     pub(crate) rules: Vec<&'static str>,
     seen: FxHashMap<FragmentKey, usize>,
-    /// What the passes under test rewrite.
+    /// The ops that the passes under test rewrite.
     pub(crate) focus: Focus,
     /// The selected dialects; empty for all.
     allowed: Vec<String>,

@@ -5,7 +5,7 @@ use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_dialects::sparse;
 use gradus_ir::eval::Datum;
-use gradus_ir::{Module, Op};
+use gradus_ir::{Module, Op, OpDecl, Type};
 use gradus_runtime::cpu::Program;
 use gradus_runtime::workers::Workers;
 
@@ -18,6 +18,7 @@ pub const TARGET: Target = Target {
         machine: include_str!("../machines/cpu.toml"),
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops,
+        supports: has_kernel_for_types,
         reference: Some(|machine| price(Numbers::of(machine), Numbers::reference)),
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
         approx: true,
@@ -40,6 +41,12 @@ fn ops() -> Vec<&'static str> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Whether there is a kernel for an op with its types: sparse products have f32 kernels only.
+fn has_kernel_for_types(m: &Module, op: Op) -> bool {
+    let is_f32 = || m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == Type::F32);
+    sparse::MatMulOp::cast(m, op).is_none() || is_f32()
 }
 
 machine_numbers! {

@@ -1,4 +1,4 @@
-//! What a comparison of two programs finds: effects before undefined behavior, output, orders of parallel loops, leaks,
+//! Differences that a comparison of two programs reports: effects before undefined behavior, output, orders of parallel loops, leaks,
 //! poison elements.
 
 use gradus::Tool;

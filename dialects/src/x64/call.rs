@@ -100,7 +100,7 @@ pub struct CallOp {
     y: OpResult<TENSOR>,
 }
 
-/// What one call of a function passes, in bytes.
+/// The columns that one call computes, in bytes of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tile {
     /// Offset of the first column in a row.

@@ -366,7 +366,7 @@ impl<'a> Parser<'a> {
     }
 
     fn skip_to_op(&mut self) {
-        // What follows an error is not the grammar's affair.
+        // Text after an error is not checked against the grammar.
         let mut cur = Cursor::new(self.cur.text());
         cur.pos = self.cur.pos;
         loop {

@@ -202,7 +202,7 @@ impl<'a> TypeAttrParser<'a> {
 
     /// Does the same by the rules of the grammar.
     pub(crate) fn resources_by_grammar(&mut self, text: &str) -> Result<(Resources, usize)> {
-        // Of what the grammar rejects, the parser by hand says what is wrong.
+        // If the grammar rejects a text, the hand-written parser words the error.
         resources::parse_by_grammar(text).map_err(|error| resources::parse(text).err().unwrap_or(error))
     }
 

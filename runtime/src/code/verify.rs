@@ -85,7 +85,7 @@ struct Loop {
     jump: usize,
     /// Register of the index.
     index: u8,
-    /// What the index grows by.
+    /// Increment of the index.
     step: i64,
     /// The operand that it is compared with.
     bound: Bound,
@@ -206,7 +206,7 @@ enum Operand {
     Output,
 }
 
-/// What is known of a register.
+/// The abstract value of a register.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Value {
     Unknown,
@@ -240,7 +240,7 @@ impl Value {
     }
 }
 
-/// What is known before an instruction.
+/// The abstract state before an instruction.
 #[derive(Clone, Debug)]
 struct State {
     gpr: [Value; 16],
