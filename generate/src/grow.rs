@@ -23,9 +23,11 @@ impl Default for Limits {
     }
 }
 
-/// Percentages of programs that begin as a program of a family or a kept one, without and with passes under test.
+/// Percentages of programs that begin as a program of a family or a kept one: without passes under test, with passes,
+/// and with passes that apply rules, whose left sides are planted in other programs.
 const STARTED: u64 = 25;
 const DIRECTED: u64 = 75;
+const PLANTED: u64 = 40;
 
 /// Percentage of fragments that are root ops of the passes under test.
 const FOCUSED: u64 = 60;
@@ -57,12 +59,12 @@ pub(crate) struct Program<'a> {
 /// Generates a program.
 pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &mut Statistics) -> Grown {
     random.record();
-    let directed = library.focus.is_directed();
-    let start = if random.percent(if directed { DIRECTED } else { STARTED }) {
-        library.focus.start(&library.ctx, &mut random)
-    } else {
-        None
+    let started = match (library.focus.is_directed(), library.focus.has_rules()) {
+        (true, false) => DIRECTED,
+        (true, true) => PLANTED,
+        (false, _) => STARTED,
     };
+    let start = if random.percent(started) { library.start(&mut random) } else { None };
     let mut program = Program::new(library, &mut random, statistics);
     if let Some(m) = start {
         program.start(m, limits);

@@ -108,6 +108,13 @@ impl Library {
         library
     }
 
+    /// Draws a program to start from, of the selected dialects.
+    pub(crate) fn start(&self, random: &mut Random) -> Option<Module> {
+        let m = self.focus.start(&self.ctx, random)?;
+        let mut ops = m.ops_under(m.root()).into_iter().skip(1);
+        ops.all(|op| self.allows(self.ctx.op_dialect(m.name(op)))).then_some(m)
+    }
+
     /// Returns the fragments of each op that refer to no symbols.
     fn instances(&self) -> impl Iterator<Item = (OpName, Vec<Instance>)> {
         self.by_dialect.values().flatten().map(|(&name, parts)| {

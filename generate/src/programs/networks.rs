@@ -196,7 +196,7 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
                 n.op(&[], "f32", &format!("graph.constant dense<{text}> : tensor<f32>"))
             };
             let (low, high) = (bound(n, low), bound(n, high));
-            n.generic("graph.clip", &[x, &low, &high], "", &x.shape, x.elem)
+            n.generic("graph.clip", &[x, &low, &high], "operandSegmentSizes = array<i32: 1, 1, 1>", &x.shape, x.elem)
         }
         4..7 => {
             let alike: Vec<Tensor> =
@@ -313,6 +313,8 @@ pub(super) fn quantized(random: &mut Random) -> String {
     let attrs: Vec<String> = attrs.into_iter().filter(|text| !text.is_empty()).collect();
     let attrs = attrs.join(", ");
     let y = if n.random.percent(50) {
+        let sizes = "operandSegmentSizes = array<i32: 1, 1, 1, 1>";
+        let attrs = if attrs.is_empty() { sizes.to_owned() } else { format!("{attrs}, {sizes}") };
         n.generic("graph.conv_integer", &[&x, &weights, &zero_x, &zero_w], &attrs, &out, "i32")
     } else {
         let scale = |n: &mut Network<'_>, shape: &[i64]| {
