@@ -98,7 +98,11 @@ pub(crate) fn evaluate(args: &OpArgs<'_>, eval: EvalFn, operands: &[Datum]) -> R
         return moved(args, eval, &operands);
     }
     if shaped && info.is_elementwise() {
-        return if same_shapes(&operands) { elementwise(args, eval, &operands) } else { Ok(poison_results(args)) };
+        let are_known = (0..operands.len()).all(|i| has_known_extents(args, i, &operands[i]));
+        return match are_known && same_shapes(&operands) {
+            true => elementwise(args, eval, &operands),
+            false => Ok(poison_results(args)),
+        };
     }
     if info.effects == Effects::MayUb {
         probe(args, eval, &mut operands.clone(), 0)?;
@@ -109,14 +113,15 @@ pub(crate) fn evaluate(args: &OpArgs<'_>, eval: EvalFn, operands: &[Datum]) -> R
     Ok(poison_results(args))
 }
 
+/// Whether operand `i` has known extents: poison of a tensor with dynamic extents has none.
+fn has_known_extents(args: &OpArgs<'_>, i: usize, operand: &Datum) -> bool {
+    !matches!(operand, Datum::Poison) || !args.ctx().is_shaped(args.ctx().repr(args.operand_type(i)))
+}
+
 /// Whether all poison is in operands whose elements the op moves, and of known extents.
 fn moved_poison(args: &OpArgs<'_>, operands: &[Datum]) -> bool {
     let moves = |i: usize| args.info.moves.iter().any(|group| args.operand_range(group).contains(&i));
-    let known = |i: usize| match operands[i] {
-        Datum::Poison => !args.ctx().is_shaped(args.ctx().repr(args.operand_type(i))),
-        _ => true,
-    };
-    (0..operands.len()).all(|i| !operands[i].has_poison() || moves(i) && known(i))
+    (0..operands.len()).all(|i| !operands[i].has_poison() || moves(i) && has_known_extents(args, i, &operands[i]))
 }
 
 /// Evaluates an op that moves elements: on the elements, on zeros, and on zeros with marks at the poison elements.

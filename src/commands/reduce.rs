@@ -4,6 +4,7 @@ use super::comparison::{option_args, options};
 use crate::io::{self, report, text};
 use crate::pass_flags::{self, flag};
 use crate::{Failure, Streams, Subcommand, Tool};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Culprit, Subject};
 use gradus_ir::pass::RunOptions;
@@ -247,9 +248,13 @@ fn run_line(tool: &Tool, matches: &ArgMatches, passes: &[String]) -> String {
     if matches.get_flag("allow-unregistered-dialect") {
         words.push("--allow-unregistered-dialect".into());
     }
-    for name in option_args().iter().map(|arg| arg.get_id().as_str()) {
-        let given = matches.get_raw(name).and_then(|mut values| values.next()?.to_str());
-        words.extend(given.map(|value| format!("--{name}={value}")));
+    for arg in option_args() {
+        let name = arg.get_id().as_str();
+        if matches.value_source(name) == Some(ValueSource::CommandLine) {
+            let value = matches.get_raw(name).and_then(|mut values| values.next()?.to_str());
+            let value = value.filter(|_| arg.get_action().takes_values());
+            words.push(value.map_or_else(|| format!("--{name}"), |value| format!("--{name}={value}")));
+        }
     }
     words.extend_from_slice(passes);
     words.join(" ")

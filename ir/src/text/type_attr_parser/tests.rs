@@ -267,7 +267,7 @@ fn the_grammar_describes_files() {
           ^bb0(%arg0: i32 loc("a")):  // an argument
             %0:2 = "x.y"(%arg0)[^bb1] {m = #map, s = affine_set<(d0) : (d0 >= 0)>} : (i32) -> (i32, !foo.bar<a>)
           ^bb1:
-            func.return %0#1 : i32 loc(unknown)
+            "func.return"(%0#1) : (i32) -> () loc(unknown)
           }) : () -> ()
         }) : () -> () loc("f":1:2)
         {-# external_resources: {} #-}

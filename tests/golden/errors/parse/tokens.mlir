@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{closed}}
+// expected-error@+1 {{expected '"' in string literal}}
 "t.x"() {a = "no end} : () -> ()
 
 // -----
