@@ -13,7 +13,13 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// Parses the section at the start of a text, which is three levels of `key: value`. Returns it and its length in bytes.
+/// An error at the end of the text is reported after the last token, as mlir-opt does.
 pub(super) fn parse(text: &str) -> Result<(Resources, usize)> {
+    let last = text.trim_end().len();
+    parse_section(text).map_err(|error| ParseError { offset: error.offset.min(last), ..error })
+}
+
+fn parse_section(text: &str) -> Result<(Resources, usize)> {
     let mut reader = ResourceParser { text, at: 0 };
     let mut sections = Resources::new();
     reader.expect("{-#")?;
