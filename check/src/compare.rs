@@ -4,7 +4,7 @@ use crate::floats::Judge;
 use crate::input::Input;
 use crate::inputs::Inputs;
 use crate::options::Options;
-use crate::outcome::{Difference, Outcome, Relation, Runner};
+use crate::outcome::{Difference, Outcome, Relation, Runner, allocates};
 use crate::show;
 use crate::signature::function_type;
 use crate::witness;
@@ -60,6 +60,8 @@ pub struct Reference<'m> {
     m: &'m Module,
     options: Options,
     functions: Vec<Function>,
+    /// Whether the program allocates memory. Passes that lower tensors to memory leave freeing it to other passes.
+    allocates: bool,
 }
 
 /// A public function.
@@ -89,7 +91,7 @@ impl<'m> Reference<'m> {
     /// private functions.
     pub fn new(m: &'m Module, options: Options) -> Reference<'m> {
         let functions = functions(m).map(|(name, op)| Function { name, op, runs: OnceCell::new() });
-        Reference { m, options, functions: functions.collect() }
+        Reference { m, options, functions: functions.collect(), allocates: allocates(m) }
     }
 
     /// Returns the names of the functions, in order.
@@ -175,7 +177,7 @@ impl<'m> Reference<'m> {
                 relation = judge.relation(input, before, &outcome);
             }
             match relation {
-                Relation::Refines => leaks += u64::from(outcome.leaks_more(before)),
+                Relation::Refines => leaks += u64::from(self.allocates && outcome.leaks_more(before)),
                 Relation::Differs => {
                     let (input, before) = (input.clone(), before.clone());
                     return Verdict::Different(Box::new(Difference { input, before, after: outcome }));

@@ -59,18 +59,27 @@ pub enum Relation {
     Close,
 }
 
-/// Returns the number of elements of all memrefs of static shape that ops of a program allocate, such as arenas.
-fn static_elements(m: &Module) -> usize {
+/// Returns the ops of a program that allocate memory.
+fn allocations(m: &Module) -> impl Iterator<Item = Op> {
     let allocates = |op: &Op| {
         let effects = m.info(*op).map(|info| info.effects);
         matches!(effects, Some(Effects::Memory(list)) if list.iter().any(|(access, _)| *access == Access::Alloc))
     };
+    m.ops_under(m.root()).into_iter().filter(allocates)
+}
+
+/// Whether a program allocates memory.
+pub(crate) fn allocates(m: &Module) -> bool {
+    allocations(m).next().is_some()
+}
+
+/// Returns the number of elements of all memrefs of static shape that ops of a program allocate, such as arenas.
+fn static_elements(m: &Module) -> usize {
     let elements = |v: Value| {
         let shape = m.ctx.static_shape(m.value_type(v))?;
         shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))
     };
-    let ops = m.ops_under(m.root()).into_iter().filter(allocates);
-    ops.flat_map(|op| m.results(op)).filter_map(elements).fold(0, usize::saturating_add)
+    allocations(m).flat_map(|op| m.results(op)).filter_map(elements).fold(0, usize::saturating_add)
 }
 
 /// Runs a function of a valid program on an input, for at most `fuel` ops.

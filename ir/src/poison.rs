@@ -14,6 +14,7 @@ use crate::datum::{Datum, ints_to_tensor};
 use crate::defined::{eval_defined, poison_results, same_shapes};
 use crate::effects::Effects;
 use crate::intern::Type;
+use crate::module::Value;
 use crate::op_info::{EvalFn, OpArgs, OpInfo};
 use crate::poison_tensor::{PoisonTensor, filled};
 use crate::tensor::{Tensor, checked_len};
@@ -113,9 +114,11 @@ pub(crate) fn evaluate(args: &OpArgs<'_>, eval: EvalFn, operands: &[Datum]) -> R
     Ok(poison_results(args))
 }
 
-/// Whether operand `i` has known extents: poison of a tensor with dynamic extents has none.
+/// Whether operand `i` has known extents: poison of a tensor with dynamic extents has none. Ops that combine elements
+/// are evaluated on more values than they have operands; these are scalars.
 fn has_known_extents(args: &OpArgs<'_>, i: usize, operand: &Datum) -> bool {
-    !matches!(operand, Datum::Poison) || !args.ctx().is_shaped(args.ctx().repr(args.operand_type(i)))
+    let is_shaped = |&v: &Value| args.ctx().is_shaped(args.ctx().repr(args.module.value_type(v)));
+    !matches!(operand, Datum::Poison) || !args.operands.get(i).is_some_and(is_shaped)
 }
 
 /// Whether all poison is in operands whose elements the op moves, and of known extents.
