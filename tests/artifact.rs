@@ -1,5 +1,7 @@
 //! Compiled programs as files: they round-trip, and invalid files are rejected with a reason.
 
+#![allow(clippy::print_stdout, reason = "counts, which the harness shows with --nocapture or a failure")]
+
 mod support;
 
 use gradus::Tool;

@@ -26,7 +26,7 @@ pub(super) fn graph(w: &mut Writer<'_>, header: &str, parameters: &[&str], resul
     let mut blocks: Vec<Block> = (0..count).map(|_| Block { types: block_types(w) }).collect();
     blocks[0].types.clear();
     w.function(header, parameters, results);
-    let slots = w.random.percent(SLOTS).then(|| allocate(w)).unwrap_or_default();
+    let slots = if w.random.percent(SLOTS) { allocate(w) } else { Default::default() };
     // Counts the branches backwards, which end when it is 0.
     let fuel = w.op("memref<i8>", "memref.alloca() : memref<i8>");
     let some = w.op("i8", "arith.constant 3 : i8");

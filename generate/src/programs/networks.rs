@@ -242,7 +242,7 @@ pub(super) fn images(random: &mut Random) -> String {
             y = stage(&mut n, &y);
         }
         if y.shape.len() == x.shape.len() && n.random.percent(15) {
-            y = joined(&mut n, y);
+            y = joined(&mut n, &y);
         }
         if y.shape.len() < 3 {
             n.values.insert(0, y);
@@ -270,12 +270,12 @@ pub(super) fn products(random: &mut Random) -> String {
 }
 
 /// Concatenates an image with another of the same extents, or itself, and clamps the result.
-fn joined(n: &mut Network<'_>, y: Tensor) -> Tensor {
+fn joined(n: &mut Network<'_>, y: &Tensor) -> Tensor {
     let fits = |t: &&Tensor| t.shape.len() == y.shape.len() && t.shape[0] == y.shape[0] && t.shape[2..] == y.shape[2..];
     let other = n.values.iter().find(fits).cloned().unwrap_or_else(|| y.clone());
     let mut shape = y.shape.clone();
     shape[1] += other.shape[1];
-    let all = n.generic("graph.concat", &[&y, &other], "axis = 1 : i64", &shape, y.elem);
+    let all = n.generic("graph.concat", &[y, &other], "axis = 1 : i64", &shape, y.elem);
     n.generic("graph.relu", &[&all], "", &shape, y.elem)
 }
 

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::options::{ParseOptions, Reader};
 use super::parser::{Division, Label, PResult, Parser, ValueRef};
-use super::type_attr_parser::{AliasTable, OF_ALIAS};
+use super::type_attr_parser::{AliasTable, OF_ALIAS, TypeAttrParser};
 use crate::attrs::AttrData;
 use crate::context::Context;
 use crate::diag::{Diagnostic, suggest};
@@ -406,7 +406,7 @@ impl<'a> Parser<'a> {
         }
         // The grammar determines where the dictionary ends, the error message and its offset.
         self.cur.pos = at;
-        self.prefix(|p, text| p.dict_prefix(text))
+        self.prefix(TypeAttrParser::dict_prefix)
     }
 
     /// Parses `loc(...)`, if it is next.
@@ -428,6 +428,6 @@ impl<'a> Parser<'a> {
             return Ok(Some(Loc::attr(attr)));
         }
         self.cur.pos = start;
-        self.prefix(|p, text| p.loc_prefix(text)).map(|attr| Some(Loc::attr(attr)))
+        self.prefix(TypeAttrParser::loc_prefix).map(|attr| Some(Loc::attr(attr)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::parse::MAX_ERRORS;
 use super::parser::{ATTRS, Error, PROPS, PResult, ParsedOp, Parser, RECENT, ValueRef};
-use super::type_attr_parser::{MAX_DEPTH, ParseError, check_op};
+use super::type_attr_parser::{MAX_DEPTH, ParseError, TypeAttrParser, check_op};
 use crate::context::Context;
 use crate::diag::{Diagnostic, suggest};
 use crate::entity::Entity;
@@ -263,7 +263,7 @@ impl<'a> Parser<'a> {
 
     /// Parses the signature that comes next by the grammar, which also says where it ends. Returns its index.
     fn signature_prefix(&mut self) -> PResult<usize> {
-        let ty = self.prefix(|p, text| p.signature_prefix(text))?;
+        let ty = self.prefix(TypeAttrParser::signature_prefix)?;
         Ok(self.add_signature(ty))
     }
 

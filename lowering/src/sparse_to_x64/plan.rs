@@ -90,7 +90,7 @@ impl Plan {
             columns,
             chunk,
             tile,
-            masked: width == Width::Zmm && columns % panel != 0,
+            masked: width == Width::Zmm && !columns.is_multiple_of(panel),
             values: Values::of(matrix.values()),
         })
     }
