@@ -6,7 +6,7 @@ use crate::outcome::Outcome;
 use crate::seen::Seen;
 use crate::signature::result_types;
 use gradus_ir::eval::Datum;
-use gradus_ir::{Context, Module, Op, Type};
+use gradus_ir::{Context, DType, Module, Op, Type};
 
 /// Maximum number of elements of memory that are shown.
 const SHOWN: usize = 32;
@@ -93,7 +93,31 @@ fn seen(ctx: &Context, ty: Type, seen: &Seen) -> String {
 fn value(ctx: &Context, ty: Type, datum: &Datum) -> String {
     match ctx.datum_attr(ty, datum) {
         Some(attr) if !datum.has_poison() => ctx.display_attr(attr).to_string(),
-        _ => scalar(datum),
+        _ => dense(ctx, ty, datum).unwrap_or_else(|| scalar(datum)),
+    }
+}
+
+/// Returns a small tensor or vector with poison elements in the form of `dense`.
+fn dense(ctx: &Context, ty: Type, datum: &Datum) -> Option<String> {
+    let Datum::PoisonTensor(poison) = datum else { return None };
+    let bool = poison.tensor().dtype() == DType::Bool;
+    let text = |element: &Datum| match element {
+        Datum::Int(v) if bool => (*v != 0).to_string(),
+        element => scalar(element),
+    };
+    let texts: Vec<String> = datum.elements()?.iter().map(text).collect();
+    let small = !texts.is_empty() && texts.len() <= SHOWN;
+    small.then(|| format!("dense<{}> : {}", nested(poison.tensor().shape(), &texts), ctx.display_type(ty)))
+}
+
+/// Nests the texts of elements in brackets, as `dense` does.
+fn nested(shape: &[usize], texts: &[String]) -> String {
+    match shape {
+        [] => texts.concat(),
+        [extent, rest @ ..] => {
+            let rows: Vec<String> = texts.chunks((texts.len() / extent).max(1)).map(|row| nested(rest, row)).collect();
+            format!("[{}]", rows.join(", "))
+        }
     }
 }
 
