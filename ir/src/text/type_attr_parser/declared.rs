@@ -163,7 +163,11 @@ impl TypeAttrParser<'_> {
         }
         // The grammar determines where the type ends, the error message and its offset.
         cur.pos = at;
-        let (ty, used) = self.ty_prefix(cur.rest()).map_err(from)?;
+        // Also in the types inside, of which each would else be parsed twice as often as the one around it.
+        let reader = std::mem::replace(&mut self.reader, Reader::Grammar);
+        let parsed = self.ty_prefix(cur.rest());
+        self.reader = reader;
+        let (ty, used) = parsed.map_err(from)?;
         cur.pos += used;
         Ok(ty)
     }
