@@ -73,8 +73,9 @@ fn compiled_programs_run_and_name_their_target() {
     let machine = folder.path().join("wide.toml").display().to_string();
     let text = include_str!("../toyvec.toml").replace("value = 8", "value = 32");
     std::fs::write(&machine, text).expect("a file can be written");
-    let warned = toyvec(&["bench", &file, "--repeat=1", "--machine", &machine]);
-    assert!(warned.err.starts_with("warning: ") && warned.code == 0, "{}", warned.err);
+    let refused = toyvec(&["bench", &file, "--repeat=1", "--machine", &machine]);
+    let reason = "was compiled for the machine description of 'toyvec' with hash ";
+    assert!(refused.code != 0 && refused.err.contains(reason), "{}", refused.err);
 }
 
 #[test]
