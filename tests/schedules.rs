@@ -119,7 +119,8 @@ fn generated(ctx: &Arc<Context>, tool: &Tool, random: &mut Random) -> (Module, M
         let run = pipeline.run(schedule, &RunOptions::default(), &mut Watch::new(|_| {}));
         assert!(run.is_ok(), "{text}");
     };
-    run(format!("builtin.module(form-steps{{fuse={fuse}}})"), &mut schedule);
+    let group = 1 + random.below(4);
+    run(format!("builtin.module(form-steps{{fuse={fuse} group={group}}})"), &mut schedule);
     for _ in 0..random.below(3) {
         offload(&mut schedule, random);
     }

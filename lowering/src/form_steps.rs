@@ -39,7 +39,9 @@ func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
 # Does
 
 Each op becomes a step that reads buffers and writes a buffer of its own, named after the op's location. A broadcasting or elementwise op
-whose operand of the same type is computed by such ops and used nowhere else joins their step. Reshapes, and slices and parts that are
+whose operand of the same type is computed by such ops and used nowhere else joins their step. With `group`, another op joins a step
+just before that has the same op with the same types, if it reads nothing that comes later: a target may run them at the same time.
+Reshapes, and slices and parts that are
 contiguous, are views of their operand's buffer. The parts of a concatenation that are used nowhere else are written in place, through
 a strided view of the result; others are copied. Buffers have no place yet: see `plan-memory`.
 
@@ -53,15 +55,20 @@ they are.
 Linear in the number of ops and operands.",
     options: &[
         PassOption { name: "fuse", doc: "Join elementwise ops into one step", kind: OptionKind::Bool(true) },
+        PassOption { name: "group", doc: "Maximum number of independent ops with the same name and types in one step", kind: OptionKind::Int(1) },
         PassOption { name: "in-place", doc: "Make slices views, and write parts of a concatenation in place", kind: OptionKind::Bool(true) },
     ],
     statistics: &[
         ("num-steps", "Number of steps"),
         ("num-fused", "Number of ops that joined the step of another"),
+        ("num-grouped", "Number of ops that joined a step of the same ops"),
         ("num-in-place", "Number of parts of concatenations written in place"),
         ("num-copies", "Number of copies"),
     ],
-    make: |options| Ok(Box::new(FormSteps(draft::Options { fuse: options.bool("fuse"), in_place: options.bool("in-place") }))),
+    make: |options| {
+        let group = usize::try_from(options.int("group")).ok().filter(|&n| n > 0).ok_or("group must be at least 1")?;
+        Ok(Box::new(FormSteps(draft::Options { fuse: options.bool("fuse"), in_place: options.bool("in-place"), group })))
+    },
     ..PassInfo::DEFAULT
 };
 

@@ -28,7 +28,7 @@ pub const TARGET: Target = Target {
                convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues,canonicalize,pack-panels,canonicalize,cse,\
-               form-steps,dce,plan-memory)",
+               form-steps{group=4},dce,plan-memory)",
     load: Some(load),
     ..Target::DEFAULT
 };

@@ -46,7 +46,12 @@ pub(super) struct Options {
     pub fuse: bool,
     /// Whether slices are views, and parts of a concatenation written in place.
     pub in_place: bool,
+    /// Largest number of equal, independent ops in a step.
+    pub group: usize,
 }
+
+/// Number of steps, counted from the last, that an op may join: results that are computed earlier live longer.
+const RECENT: usize = 2;
 
 /// The steps of a function.
 pub(super) struct Schedule {
@@ -57,6 +62,7 @@ pub(super) struct Schedule {
     /// Ops that became views, or that no other op uses.
     pub views: Vec<Op>,
     fused: u64,
+    grouped: u64,
     in_place: u64,
 }
 
@@ -73,9 +79,10 @@ impl Schedule {
             drafts: Vec::new(),
             views: Vec::new(),
             fused: 0,
+            grouped: 0,
             in_place: 0,
         };
-        let mut former = Former { m, options, schedule, makers: FxHashMap::default() };
+        let mut former = Former { m, options, schedule, makers: FxHashMap::default(), ready: FxHashMap::default() };
         let mut ops = m.block_ops(block);
         let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE))?;
         let is_sized = |&v: &Value| {
@@ -101,11 +108,17 @@ impl Schedule {
     }
 
     /// Returns the values of the pass's statistics.
-    pub(super) fn statistics(&self) -> [(&'static str, u64); 4] {
+    pub(super) fn statistics(&self) -> [(&'static str, u64); 5] {
         let count = |is: fn(&Draft) -> bool| self.drafts.iter().filter(|draft| is(draft)).count() as u64;
         let steps = count(|draft| matches!(draft, Draft::Compute { .. }));
         let copies = count(|draft| matches!(draft, Draft::Copy { .. }));
-        [("num-steps", steps), ("num-fused", self.fused), ("num-in-place", self.in_place), ("num-copies", copies)]
+        [
+            ("num-steps", steps),
+            ("num-fused", self.fused),
+            ("num-grouped", self.grouped),
+            ("num-in-place", self.in_place),
+            ("num-copies", copies),
+        ]
     }
 }
 
@@ -122,6 +135,8 @@ struct Former<'m> {
     schedule: Schedule,
     /// The draft that computes each value.
     makers: FxHashMap<Value, usize>,
+    /// The first draft that may read each value that is not an argument or constant.
+    ready: FxHashMap<Value, usize>,
 }
 
 impl Former<'_> {
@@ -130,6 +145,16 @@ impl Former<'_> {
             return;
         }
         let m = self.m;
+        self.read(op);
+        if let Some(draft) = self.group(op) {
+            let one = self.written(m.result(op, 0), draft);
+            if let Draft::Compute { ops, writes } = &mut self.schedule.drafts[draft] {
+                ops.push(op);
+                writes.push(one);
+                self.schedule.grouped += 1;
+            }
+            return;
+        }
         let ops = match self.producer(op) {
             Some(draft) => match std::mem::replace(&mut self.schedule.drafts[draft], Draft::Fused) {
                 Draft::Compute { mut ops, .. } => {
@@ -144,19 +169,37 @@ impl Former<'_> {
             },
             None => vec![op],
         };
-        self.read(op);
+        let draft = self.schedule.drafts.len();
         let results: Vec<Value> = m.results(op).filter(|&v| !m.is_unused(v)).collect();
-        let writes = results.into_iter().map(|value| self.written(value)).collect();
+        let writes = results.into_iter().map(|value| self.written(value, draft)).collect();
         self.schedule.drafts.push(Draft::Compute { ops, writes });
     }
 
-    /// Assigns a new buffer to a computed value.
-    fn written(&mut self, value: Value) -> Written {
+    /// Returns a recent draft that an op joins: its ops have the same name and types, and come after all that the op reads.
+    fn group(&self, op: Op) -> Option<usize> {
+        let m = self.m;
+        if self.options.group < 2 || is_elementwise(m, op) || m.num_results(op) != 1 {
+            return None;
+        }
+        let types = |op: Op| m.operands(op).iter().copied().chain(m.results(op)).map(|v| m.value_type(v));
+        let is_equal = |other: Op| m.name(other) == m.name(op) && types(other).eq(types(op));
+        let joins = |draft: &Draft| match draft {
+            Draft::Compute { ops, .. } => ops.len() < self.options.group && ops.iter().all(|&other| is_equal(other)),
+            _ => false,
+        };
+        let end = self.schedule.drafts.len();
+        let ready = m.operands(op).iter().filter_map(|v| self.ready.get(v)).max().copied().unwrap_or(0);
+        (ready.max(end.saturating_sub(RECENT))..end).find(|&draft| joins(&self.schedule.drafts[draft]))
+    }
+
+    /// Assigns a new buffer to a value that a draft computes.
+    fn written(&mut self, value: Value, draft: usize) -> Written {
         let ty = self.m.value_type(value);
         let layout = StridedLayout::row_major(self.m.ctx.shape(ty).unwrap_or(&[]));
         let root = self.root(Root::Buffer(ty));
         self.schedule.places.insert(value, Place { root, offset: 0 });
-        self.makers.insert(value, self.schedule.drafts.len());
+        self.makers.insert(value, draft);
+        self.ready.insert(value, draft + 1);
         Written { value, root, layout }
     }
 
@@ -186,9 +229,11 @@ impl Former<'_> {
     /// Makes the results of an op views of its first operand.
     fn view(&mut self, op: Op) -> Option<()> {
         let offsets = offsets(self.m, op)?;
-        let Place { root, offset } = self.place(self.m.operands(op)[0]);
+        let source = self.m.operands(op)[0];
+        let (Place { root, offset }, ready) = (self.place(source), self.ready.get(&source).copied());
         for (result, first) in self.m.results(op).zip(offsets) {
             self.schedule.places.insert(result, Place { root, offset: offset + first });
+            self.ready.extend(ready.map(|draft| (result, draft)));
         }
         self.schedule.views.push(op);
         Some(())
@@ -211,6 +256,7 @@ impl Former<'_> {
                 self.schedule.drafts.push(Draft::Copy { op, from: part.value, to });
             }
         }
+        self.ready.insert(result, self.schedule.drafts.len());
         self.schedule.views.push(op);
         Some(())
     }

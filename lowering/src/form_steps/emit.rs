@@ -4,7 +4,7 @@ use super::draft::{Draft, Place, Root, Schedule, Written};
 use gradus_dialects::memref::{AllocOp, CopyOp, ReinterpretCastOp};
 use gradus_dialects::sched::{StepOp, ToBufferOp, ToTensorOp, YieldOp};
 use gradus_ir::layout::StridedLayout;
-use gradus_ir::{Attr, AttrData, Block, Builder, Def, Module, Op, OpDecl, OpState, Type, Value};
+use gradus_ir::{Attr, AttrData, Builder, Def, Module, Op, OpDecl, OpState, Type, Value};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,7 +12,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) fn emit(m: &mut Module, schedule: Schedule) {
     let Schedule { block, roots, places, drafts, views, .. } = schedule;
     let memory = vec![None; roots.len()];
-    let mut emitter = Emitter { roots, memory, places, views: FxHashMap::default() };
+    let Some(end) = m.last_op(block) else { return };
+    let mut emitter = Emitter { end, roots, memory, places, views: FxHashMap::default() };
     for draft in drafts {
         match draft {
             Draft::Compute { ops, writes } => emitter.step(m, &ops, &writes),
@@ -20,7 +21,7 @@ pub(super) fn emit(m: &mut Module, schedule: Schedule) {
             Draft::Fused => {}
         }
     }
-    emitter.results(m, block);
+    emitter.results(m);
     views.into_iter().rev().for_each(|op| m.erase_op(op));
 }
 
@@ -29,8 +30,8 @@ fn memref_type(m: &Module, tensor: Type, layout: Option<&StridedLayout>) -> Type
     m.ctx.memref_type(m.ctx.shape(tensor).unwrap_or(&[]), m.ctx.element_type(tensor), layout, None)
 }
 
-/// Creates the memory of a root before `op`.
-fn create_root(m: &mut Module, root: Root, op: Op) -> Value {
+/// Creates the memory of a root before `end`, for `op`.
+fn create_root(m: &mut Module, root: Root, op: Op, end: Op) -> Value {
     let ctx = m.ctx.clone();
     let (mut state, ty) = match root {
         Root::Tensor(value) => {
@@ -46,12 +47,14 @@ fn create_root(m: &mut Module, root: Root, op: Op) -> Value {
         }
     };
     state.result_types.push(memref_type(m, ty, None));
-    let created = Builder::before(m, op).create(state);
+    let created = Builder::before(m, end).create(state);
     m.result(created, 0)
 }
 
-/// The state of emitting steps, in order.
+/// The state of emitting steps, in order, at the end of a block.
 struct Emitter {
+    /// The terminator of the block.
+    end: Op,
     roots: Vec<Root>,
     /// The memref of each root, created at its first use.
     memory: Vec<Option<Value>>,
@@ -61,7 +64,7 @@ struct Emitter {
 }
 
 impl Emitter {
-    /// Returns the memref of a value in memory, created before `op` at its first use.
+    /// Returns the memref of a value in memory, created for `op` at its first use.
     fn read(&mut self, m: &mut Module, value: Value, op: Op) -> Option<Value> {
         if let Some(&view) = self.views.get(&value) {
             return Some(view);
@@ -74,9 +77,9 @@ impl Emitter {
         Some(view)
     }
 
-    /// Returns a view of a root with the shape of a tensor type, created before `op` unless it is the root itself.
+    /// Returns a view of a root with the shape of a tensor type, created for `op` unless it is the root itself.
     fn view(&mut self, m: &mut Module, root: usize, tensor: Type, layout: &StridedLayout, op: Op) -> Value {
-        let source = *self.memory[root].get_or_insert_with(|| create_root(m, self.roots[root], op));
+        let source = *self.memory[root].get_or_insert_with(|| create_root(m, self.roots[root], op, self.end));
         let shape = m.ctx.shape(tensor).unwrap_or(&[]).to_vec();
         let is_row_major = *layout == StridedLayout::row_major(&shape);
         let ty = memref_type(m, tensor, if is_row_major { None } else { Some(layout) });
@@ -92,11 +95,11 @@ impl Emitter {
             state.inherent(&m.ctx, name, Some(m.ctx.i64_array_attr(list)));
         }
         state.result_types.push(ty);
-        let cast = Builder::before(m, op).create(state);
+        let cast = Builder::before(m, self.end).create(state);
         m.result(cast, 0)
     }
 
-    /// Moves ops into a step before the place of the last.
+    /// Moves ops into a step.
     fn step(&mut self, m: &mut Module, ops: &[Op], writes: &[Written]) {
         let Some(&last) = ops.last() else { return };
         let inner: FxHashSet<Value> = ops.iter().flat_map(|&op| m.results(op)).collect();
@@ -114,7 +117,7 @@ impl Emitter {
         state.operand_group(&to);
         state.inherent(&m.ctx, "name", name_of(m, ops));
         state.regions = 1;
-        let step = Builder::before(m, last).create(state);
+        let step = Builder::before(m, self.end).create(state);
         let body = m.add_block(m.regions(step)[0]);
         let args: FxHashMap<Value, Value> =
             reads.iter().map(|&value| (value, m.add_block_arg(body, m.value_type(value), m.loc(last)))).collect();
@@ -133,12 +136,12 @@ impl Emitter {
         let Some(source) = self.read(m, from, op) else { return };
         let mut state = OpState::new(&m.ctx, CopyOp::INFO.name, m.loc(op));
         state.operands.extend([source, target]);
-        Builder::before(m, op).create(state);
+        Builder::before(m, self.end).create(state);
     }
 
     /// Returns the elements of the results' buffers.
-    fn results(&mut self, m: &mut Module, block: Block) {
-        let Some(end) = m.last_op(block) else { return };
+    fn results(&mut self, m: &mut Module) {
+        let end = self.end;
         for i in 0..m.operands(end).len() {
             let value = m.operands(end)[i];
             let is_whole = m.constant(value).is_some() || matches!(m.def(value), Def::Arg(..));

@@ -172,7 +172,7 @@ impl<'m> Reader<'m> {
             None => None,
         };
         let does = match calls {
-            Some(calls) => StepKind::Kernels(calls),
+            Some(calls) => StepKind::of(calls),
             None => {
                 let (args, reads, writes) = (m.block_args(body), step.reads(m), step.writes(m));
                 let typed = |(&memref, &arg): (&Value, &Value)| Some((self.read(memref)?, m.value_type(arg)));
@@ -231,18 +231,19 @@ impl<'m> Reader<'m> {
     }
 }
 
-/// Whether calls may run one after the other although a step reads all before it writes: several write to places that
-/// are apart from each other and from all reads.
+/// Whether calls may run one after the other although a step reads all before it writes: several write to elements that
+/// are apart from each other, at places that are apart from all reads.
 fn is_sequential(calls: &[KernelCall]) -> bool {
-    let mut writes: Vec<&Place> = calls.iter().map(|call| &call.to.place).collect();
-    writes.sort_by_key(|place| (place.memory, place.bytes.start));
+    let mut targets: Vec<&KernelCall> = calls.iter().collect();
+    targets.sort_by_key(|call| call.position());
+    let writes: Vec<&Place> = targets.iter().map(|call| &call.to.place).collect();
     let is_apart = |read: &Read| {
         let Place { memory, bytes } = &read.place;
         let before = writes.partition_point(|write| (write.memory, write.bytes.start) < (*memory, bytes.end));
         before.checked_sub(1).is_none_or(|last| !writes[last].overlaps(&read.place))
     };
     calls.len() < 2
-        || writes.windows(2).all(|pair| !pair[0].overlaps(pair[1]))
+        || targets.windows(2).all(|pair| pair[0].ends_before(pair[1]))
             && calls.iter().flat_map(|call| &call.reads).all(is_apart)
 }
 

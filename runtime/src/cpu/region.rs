@@ -5,18 +5,33 @@ use super::map::{self, Source, Stage};
 use super::{Kernel, Prepared, extents, prepare};
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::{Block, Module, Op, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Selects the kernels of a step's region, one for each yielded value, with the values that they read: those of its only
-/// op, or one for a chain of elementwise ops.
+/// op, one for a chain of elementwise ops, or one for each of independent ops.
 pub(super) fn kernels(m: &Module, body: Block) -> Option<Vec<(Kernel, Vec<Value>)>> {
     let mut ops: Vec<Op> = m.block_ops(body).collect();
     let yielded = m.operands(ops.pop()?);
     match ops[..] {
         [op] => of_op(m, op, yielded),
         [.., last] if m.results(last).eq(yielded.iter().copied()) => chain(m, &ops).map(|one| vec![one]),
-        _ => None,
+        _ => independent(m, &ops, yielded),
     }
+}
+
+/// Returns the kernels of ops that do not read each other's results, each of which is yielded.
+fn independent(m: &Module, ops: &[Op], yielded: &[Value]) -> Option<Vec<(Kernel, Vec<Value>)>> {
+    let results: FxHashSet<Value> = yielded.iter().copied().collect();
+    let is_alone = |op: Op, value: Value| {
+        m.results(op).eq([value]) && !m.operands(op).iter().any(|operand| results.contains(operand))
+    };
+    let pairs = || ops.iter().copied().zip(yielded.iter().copied());
+    (ops.len() == yielded.len() && pairs().all(|(op, value)| is_alone(op, value))).then_some(())?;
+    let mut kernels = Vec::with_capacity(ops.len());
+    for (op, value) in pairs() {
+        kernels.extend(of_op(m, op, &[value])?);
+    }
+    Some(kernels)
 }
 
 /// Turns elementwise stages into a kernel.

@@ -1,7 +1,7 @@
 //! A step of a schedule: kernels over places of memory.
 
 use super::region::Ops;
-use super::store::{Others, Place, Read, Store, StridedCopy};
+use super::store::{Memory, Others, Place, Read, Store, StridedCopy};
 use super::trap::{internal_error, moved};
 use super::{Kernel, Out, extents};
 use crate::gemm::ColumnSlice;
@@ -24,6 +24,9 @@ pub(super) struct Step {
 /// The implementation of a step.
 pub(super) enum StepKind {
     Kernels(Vec<KernelCall>),
+    /// Several kernels that may run at the same time, in the order of their places: they write contiguous places that are
+    /// apart from each other and from what is read.
+    Group(Vec<KernelCall>),
     Ops { ops: Ops, reads: Vec<(Read, Type)>, writes: Vec<Target> },
 }
 
@@ -32,6 +35,75 @@ pub(super) struct KernelCall {
     pub kernel: Kernel,
     pub reads: SmallVec<[Read; 4]>,
     pub to: Target,
+}
+
+impl StepKind {
+    /// Returns the kind of a step of kernels.
+    pub(super) fn of(mut calls: Vec<KernelCall>) -> StepKind {
+        let is_direct = |call: &KernelCall| {
+            matches!(call.to.form, TargetForm::Contiguous) && call.reads.iter().all(|read| read.gather.is_none())
+        };
+        if calls.len() < 2 || !calls.iter().all(is_direct) {
+            return StepKind::Kernels(calls);
+        }
+        calls.sort_by_key(KernelCall::position);
+        StepKind::Group(calls)
+    }
+
+    fn calls(&self) -> &[KernelCall] {
+        match self {
+            StepKind::Kernels(calls) | StepKind::Group(calls) => calls,
+            StepKind::Ops { .. } => &[],
+        }
+    }
+}
+
+impl KernelCall {
+    /// Returns the position of the target: by memory, first byte and first column.
+    pub(super) fn position(&self) -> (Memory, usize, usize) {
+        let Target { place, form } = &self.to;
+        let column = if let TargetForm::Columns(columns) = form { columns.first } else { 0 };
+        (place.memory, place.bytes.start, column)
+    }
+
+    /// Whether the target is apart from that of a call with a later position: its bytes, or its columns of the same rows.
+    pub(super) fn ends_before(&self, later: &KernelCall) -> bool {
+        let columns = |call: &KernelCall| match call.to.form {
+            TargetForm::Columns(columns) => Some((columns, call.kernel.columns?)),
+            _ => None,
+        };
+        let beside = || {
+            let ((ours, count), (theirs, _)) = (columns(self)?, columns(later)?);
+            (self.to.place == later.to.place && ours.of == theirs.of && ours.first + count <= theirs.first).then_some(())
+        };
+        !self.to.place.overlaps(&later.to.place) || beside().is_some()
+    }
+
+    /// Runs the kernel.
+    fn run(&self, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
+        let KernelCall { kernel, reads, to } = self;
+        let in_place = kernel.in_place && matches!(to.form, TargetForm::Contiguous);
+        store.write(&to.place, reads, in_place, others, |data, bytes, scratch| {
+            to.fill(bytes, scratch, |out| (kernel.run)(workers, data, out))
+        })
+    }
+}
+
+/// Runs the kernels of a group: each on one thread if that divides the work evenly, else one by one on all threads.
+fn run_group(calls: &[KernelCall], workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
+    let elements: usize = calls.iter().map(|call| call.to.place.bytes.len() / 4).sum();
+    let threads = workers.for_steps(elements);
+    if threads < 2 || !calls.len().is_multiple_of(threads) {
+        return calls.iter().try_for_each(|call| call.run(workers, others, store));
+    }
+    let places: SmallVec<[&Place; 8]> = calls.iter().map(|call| &call.to.place).collect();
+    let reads: SmallVec<[&[Read]; 8]> = calls.iter().map(|call| &call.reads[..]).collect();
+    store.write_apart(&places, &reads, others, |parts| {
+        let single = Workers::default();
+        workers.try_share(threads, calls.iter().zip(parts), |(call, (data, bytes))| {
+            (call.kernel.run)(&single, &data, Out { bytes, columns: None })
+        })
+    })
 }
 
 /// A write of a step.
@@ -69,8 +141,8 @@ impl Step {
     /// Returns the size in bytes of the scratch memory that it needs.
     pub(super) fn scratch(&self) -> usize {
         let needed = match &self.does {
-            StepKind::Kernels(calls) => calls.iter().map(|call| call.to.scratch()).max(),
             StepKind::Ops { writes, .. } => writes.iter().map(Target::scratch).max(),
+            kernels => kernels.calls().iter().map(|call| call.to.scratch()).max(),
         };
         needed.unwrap_or(0)
     }
@@ -78,12 +150,8 @@ impl Step {
     /// Runs the step.
     pub(super) fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
-            StepKind::Kernels(calls) => calls.iter().try_for_each(|KernelCall { kernel, reads, to }| {
-                let in_place = kernel.in_place && matches!(to.form, TargetForm::Contiguous);
-                store.write(&to.place, reads, in_place, others, |data, bytes, scratch| {
-                    to.fill(bytes, scratch, |out| (kernel.run)(workers, data, out))
-                })
-            }),
+            StepKind::Kernels(calls) => calls.iter().try_for_each(|call| call.run(workers, others, store)),
+            StepKind::Group(calls) => run_group(calls, workers, others, store),
             StepKind::Ops { ops, reads, writes } => {
                 let read = |(read, ty): &(Read, Type)| {
                     let bytes = store.copy(read, others)?.into_bytes();

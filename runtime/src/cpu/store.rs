@@ -75,6 +75,9 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
+/// The bytes that a kernel reads, and those that it writes.
+pub(super) type Part<'a> = (SmallVec<[&'a [u8]; 4]>, &'a mut [u8]);
+
 /// All arenas and buffers.
 #[derive(Default)]
 pub(super) struct Store {
@@ -159,6 +162,67 @@ impl Store {
         let mut copy = AlignedBytes::zeros(gather.bytes);
         moved(gather.nest.copy(bytes, copy.as_mut(), gather.element))?;
         Ok(copy)
+    }
+
+    /// Passes the bytes of several places to kernels that write to them at the same time, each with the bytes that it reads,
+    /// which are contiguous. The places are in order, and apart from each other and from all reads.
+    pub(super) fn write_apart(
+        &mut self,
+        places: &[&Place],
+        reads: &[&[Read]],
+        others: Others<'_>,
+        run: impl FnOnce(Vec<Part<'_>>) -> Result<(), Trap>,
+    ) -> Result<(), Trap> {
+        let mut taken: SmallVec<[(Memory, AlignedBytes); 2]> = SmallVec::new();
+        for place in places {
+            if let Memory::Own(i) = place.memory
+                && taken.last().is_none_or(|(memory, _)| *memory != place.memory)
+            {
+                taken.push((place.memory, std::mem::take(&mut self.own[i].open)));
+            }
+        }
+        let parts = self.parts(&mut taken, places, reads, others);
+        let done = parts.ok_or_else(internal_error).and_then(run);
+        for (memory, open) in taken {
+            if let Memory::Own(i) = memory {
+                self.own[i].open = open;
+            }
+        }
+        done
+    }
+
+    /// Divides memories into the places that are written, and the gaps between them, in which other places may be read.
+    fn parts<'a>(
+        &'a self,
+        taken: &'a mut [(Memory, AlignedBytes)],
+        places: &[&Place],
+        reads: &[&[Read]],
+        others: Others<'a>,
+    ) -> Option<Vec<Part<'a>>> {
+        let mut targets = Vec::with_capacity(places.len());
+        let mut gaps: SmallVec<[(Memory, usize, &[u8]); 10]> = SmallVec::new();
+        let mut places = places.iter().peekable();
+        for (memory, open) in taken {
+            let (mut rest, mut at) = (open.as_mut(), 0);
+            while let Some(place) = places.next_if(|place| place.memory == *memory) {
+                let (gap, after) = rest.split_at_mut_checked(place.bytes.start.checked_sub(at)?)?;
+                let (target, after) = after.split_at_mut_checked(place.bytes.len())?;
+                gaps.push((*memory, at, gap));
+                targets.push(target);
+                (rest, at) = (after, place.bytes.end);
+            }
+            gaps.push((*memory, at, rest));
+        }
+        let in_gap = |place: &Place, &(memory, start, gap): &(Memory, usize, &'a [u8])| {
+            let Range { start: first, end } = place.bytes;
+            (memory == place.memory).then(|| gap.get(first.checked_sub(start)?..end.checked_sub(start)?)).flatten()
+        };
+        let bytes = |Read { place, .. }: &Read| match gaps.iter().any(|(memory, ..)| *memory == place.memory) {
+            true => gaps.iter().find_map(|gap| in_gap(place, gap)),
+            false => self.bytes(place, others),
+        };
+        let data = reads.iter().map(|reads| reads.iter().map(bytes).collect::<Option<_>>());
+        data.zip(targets).map(|(data, target)| Some((data?, target))).collect()
     }
 
     /// Runs a kernel that writes to a place, with scratch memory. Reads of overlapping places are copied first; with
