@@ -127,6 +127,8 @@ fn form(map: u8, pp: u8, w: bool, opcode: u8) -> Option<&'static Instruction> {
         (1, 0, false, 0x58) => &ops::VADDPS,
         (1, 0, false, 0x5c) => &ops::VSUBPS,
         (1, 0, false, 0x59) => &ops::VMULPS,
+        (1, 0, false, 0x5f) => &ops::VMAXPS,
+        (1, 0, false, 0x5d) => &ops::VMINPS,
         (1, 0, false, 0x57) => &ops::VXORPS,
         (1, 0, false, 0x10) => &ops::VMOVUPS,
         (1, 0, false, 0x11) => &ops::VMOVUPS_STORE,
