@@ -247,8 +247,8 @@ impl Convolution {
         }
         let at = ops.len() - 1;
         match random.below(3) {
-            0 => ops.push(format!("graph.relu %{at} : ({yt}) -> {yt}")),
-            1 => ops.push(format!("graph.clip %{at}, %low, %high : ({yt}, tensor<f32>, tensor<f32>) -> {yt}")),
+            0 => ops.push(format!("graph.relu %{at} : {yt}")),
+            1 => ops.push(format!("graph.clip %{at} min %low max %high : ({yt}, tensor<f32>, tensor<f32>) -> {yt}")),
             _ => {}
         }
         let body: String = ops.iter().enumerate().map(|(i, line)| format!("  %{i} = {line}\n")).collect();
