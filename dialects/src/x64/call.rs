@@ -63,8 +63,8 @@ pub struct CodeOp {
 
 /// Computes a matrix by a function that works on columns of `b`.
 ///
-/// The function gets the addresses of `b` (`rdi`), of the result (`rsi`), of the pool (`rdx`) and of the residual (`r10`), and
-/// computes the columns whose byte offsets in a row of the result are from `rcx` to `r8`. There is a call for each `tile` bytes
+/// The function gets the addresses of `b` (`rdi`), of the result (`rsi`), of the pool (`rdx`), of the residual (`r10`) and
+/// of itself (`rax`), and computes the columns whose byte offsets in a row of the result are from `rcx` to `r8`. There is a call for each `tile` bytes
 /// of a row; it works in steps of `panel` bytes. Columns that do not fill a panel are computed under a mask, a bit of `r9` for
 /// each element, if the code is `masked`, and otherwise by the last full panel of a row.
 ///

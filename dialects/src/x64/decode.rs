@@ -83,7 +83,12 @@ fn prefetch(c: &mut Cursor<'_>) -> Option<Inst> {
     }
     (byte == 0x0f && c.byte()? == 0x18).then_some(())?;
     let (digit, rm) = modrm(c, (rex >> 1 & 1, rex & 1), 1)?;
-    (digit == 1 && matches!(rm, Rm::Mem(_))).then_some(Inst { rm, ..plain(&ops::PREFETCHT0) })
+    let what = match digit {
+        1 => &ops::PREFETCHT0,
+        2 => &ops::PREFETCHT1,
+        _ => return None,
+    };
+    matches!(rm, Rm::Mem(_)).then_some(Inst { rm, ..plain(what) })
 }
 
 /// Instructions with REX.W.

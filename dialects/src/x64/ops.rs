@@ -124,6 +124,8 @@ instructions! {
     VZEROUPPER VZeroUpperOp "x64.vzeroupper" ZeroUpper, Encoding::Fixed(&[0xc5, 0xf8, 0x77]), 1;
     /// Loads a cache line ahead of its use.
     PREFETCHT0 PrefetchT0Op "x64.prefetcht0" Prefetch, Encoding::Prefetch(1), 1;
+    /// Loads a cache line ahead of its use, into the L2 cache.
+    PREFETCHT1 PrefetchT1Op "x64.prefetcht1" Prefetch, Encoding::Prefetch(2), 1;
     /// Register move.
     MOV MovOp "x64.mov" Move, Encoding::Reg(0x8b), 1;
     /// A constant of 32 bits, zero-extended.

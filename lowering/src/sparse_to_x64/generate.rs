@@ -30,6 +30,11 @@ const R9: u8 = 9;
 const R10: u8 = 10;
 const R11: u8 = 11;
 
+/// Size of a cache line.
+const LINE: usize = 64;
+/// Distance in bytes between code and the code that it prefetches.
+const AHEAD: usize = 4096;
+
 /// Code with its pool of constants.
 pub(super) struct Generated {
     pub code: Vec<u8>,
@@ -59,6 +64,7 @@ pub(super) fn generate(matrix: &Matrix, plan: &Plan, offsets: &[usize], epilogue
         code: Vec::with_capacity(matrix.values().len() * 9 + 4096),
         pool: Vec::new(),
         base: 0,
+        prefetched: 0,
     };
     g.prologue();
     let groups: Vec<(usize, Vec<Entry>)> =
@@ -92,6 +98,8 @@ struct Generator<'a> {
     pool: Vec<f32>,
     /// Index of the pool's element at `r11`.
     base: usize,
+    /// End of the code whose successor is prefetched.
+    prefetched: usize,
 }
 
 impl Generator<'_> {
@@ -120,6 +128,9 @@ impl Generator<'_> {
                 self.scalar(&ops::SHR, R9, Rm::Reg(0), 16);
             }
             self.scalar(&ops::KMOVW, v + 1, Rm::Reg(R9), 0);
+        }
+        if self.plan.prefetches {
+            self.scalar(&ops::MOV, R9, Rm::Reg(RAX), 0);
         }
         self.pool.push(-0.0);
         self.vector(&ops::VBROADCASTSS, self.negative_zero(), 0, Rm::Mem(Mem::at(RDX, 0)));
@@ -173,7 +184,10 @@ impl Generator<'_> {
                 let offset = self.offsets[of_column[0].column as usize] * ELEMENT;
                 self.moved(&ops::VMOVUPS, self.operand(v), RDI, offset, v);
             }
-            of_column.iter().for_each(|entry| self.nonzero(entry));
+            for entry in of_column {
+                self.nonzero(entry);
+                self.prefetch();
+            }
         }
         if is_last_chunk {
             self.finish(first, rows);
@@ -187,6 +201,15 @@ impl Generator<'_> {
         let end = self.code.len();
         let back = (head as i64 - end as i64) as i32;
         self.code[end - 4..].copy_from_slice(&back.to_le_bytes());
+    }
+
+    /// Prefetches the line of code at a distance, once per line.
+    fn prefetch(&mut self) {
+        if self.plan.prefetches && self.code.len() >= self.prefetched + LINE {
+            self.prefetched += LINE;
+            let mem = Mem::at(R9, (self.prefetched + AHEAD) as i32);
+            self.scalar(&ops::PREFETCHT1, 0, Rm::Mem(mem), 0);
+        }
     }
 
     /// Sets an accumulator of a row to its bias; to -0 without one, or to 0 in rows without nonzeros.

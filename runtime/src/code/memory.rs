@@ -86,8 +86,8 @@ impl Code {
         // functions, and returns. It has a register more than that convention has for arguments.
         unsafe {
             std::arch::asm!(
-                "call {code}",
-                code = in(reg) self.map.as_ptr(),
+                "call rax",
+                inout("rax") self.map.as_ptr() => _,
                 inout("rdi") b.as_ptr() => _,
                 inout("rsi") out.at(0) => _,
                 inout("rdx") pool.as_ptr() => _,
