@@ -179,3 +179,133 @@ fn simulation_and_ops_agree_with_code() {
         }
     }
 }
+
+/// A random convolution with sparse filters and an epilogue, and inputs. Sums of `is_exact` ones do not round.
+struct Convolution {
+    text: String,
+    inputs: Vec<Datum>,
+    is_exact: bool,
+}
+
+/// Joins numbers.
+fn list(of: &[usize]) -> String {
+    of.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn tensor_type(of: &[usize]) -> String {
+    format!("tensor<{}xf32>", of.iter().map(usize::to_string).collect::<Vec<_>>().join("x"))
+}
+
+impl Convolution {
+    fn draw(random: &mut Random, most: u64) -> Convolution {
+        let rank = 1 + random.below(if most < 10 { 2 } else { 3 }) as usize;
+        let mut axis = |most: u64| -> Vec<usize> { (0..rank).map(|_| random.below(most) as usize).collect() };
+        let (kernel, strides, dilations) = (axis(4), axis(3), axis(2));
+        let (begins, ends, extents) = (axis(3), axis(3), axis(if rank == 3 { 6 } else { most }));
+        let is_pointwise = random.percent(30);
+        let plus_one = |of: &[usize]| of.iter().map(|n| n + 1).collect::<Vec<_>>();
+        let (kernel, strides, dilations) = match is_pointwise {
+            true => {
+                (vec![1; rank], plus_one(&strides).iter().map(|s| if *s == 3 { 2 } else { 1 }).collect(), vec![1; rank])
+            }
+            false => (plus_one(&kernel), plus_one(&strides), plus_one(&dilations)),
+        };
+        let pads = if is_pointwise { vec![0; 2 * rank] } else { [begins, ends].concat() };
+        let reach = |i: usize| (kernel[i] - 1) * dilations[i];
+        let input: Vec<usize> = (0..rank).map(|i| extents[i] + 1 + reach(i)).collect();
+        let output: Vec<usize> =
+            (0..rank).map(|i| (input[i] + pads[i] + pads[rank + i] - reach(i) - 1) / strides[i] + 1).collect();
+        let group = 1 + random.below(3) as usize;
+        let [channels, filters] = [0; 2].map(|_| group * extent(random, 12.min(most)));
+        let (x, y) = ([&[1, channels], &input[..]].concat(), [&[1, filters], &output[..]].concat());
+        let w = [&[filters, channels / group], &kernel[..]].concat();
+        let (is_exact, zeros) = (random.percent(60), 50 + random.below(51));
+        let mut tensor = |shape: &[usize], zeros: u64| -> Vec<f32> {
+            let value = |random: &mut Random| match is_exact {
+                _ if random.percent(zeros) => 0.0,
+                true => random.below(33) as f32 / 4.0 - 4.0,
+                false => random.below(1 << 20) as f32 / 65536.0 - 8.0,
+            };
+            (0..shape.iter().product()).map(|_| value(random)).collect()
+        };
+        let (image, residual) = (tensor(&x, 5), tensor(&y, 5));
+        let (weights, bias) = (tensor(&w, zeros), tensor(&[filters], 30));
+        let hex =
+            |of: &[f32]| of.iter().flat_map(|v| v.to_le_bytes()).map(|byte| format!("{byte:02X}")).collect::<String>();
+        let attributes = format!(
+            "{{strides = array<i64: {}>, dilations = array<i64: {}>, pads = array<i64: {}>, group = {group} : i64}}",
+            list(&strides),
+            list(&dilations),
+            list(&pads)
+        );
+        let [xt, yt, wt, bt] = [&x[..], &y, &w, &[filters]].map(tensor_type);
+        let has_bias = random.percent(50);
+        let (b, b_type) = if has_bias { (", %b", format!(", {bt}")) } else { ("", String::new()) };
+        let mut ops = vec![format!("sparse.conv %x, %w{b} {attributes} : ({xt}, {wt}{b_type}) -> {yt}")];
+        if random.percent(50) {
+            ops.push(format!("graph.add {} : ({yt}, {yt}) -> {yt}", random.pick(&["%0, %r", "%r, %0"])));
+        }
+        let at = ops.len() - 1;
+        match random.below(3) {
+            0 => ops.push(format!("graph.relu %{at} : {yt}")),
+            1 => ops.push(format!("graph.clip %{at} min %low max %high : ({yt}, tensor<f32>, tensor<f32>) -> {yt}")),
+            _ => {}
+        }
+        let body: String = ops.iter().enumerate().map(|(i, line)| format!("  %{i} = {line}\n")).collect();
+        let last = ops.len() - 1;
+        let text = format!(
+            "func.func @main(%x: {xt}, %r: {yt}) -> {yt} {{
+  %low = arith.constant dense<-2.0> : tensor<f32>
+  %high = arith.constant dense<6.0> : tensor<f32>
+  %w = arith.constant dense<\"0x{}\"> : {wt}
+  %b = arith.constant dense<\"0x{}\"> : {bt}
+{body}  return %{last} : {yt}
+}}",
+            hex(&weights),
+            hex(&bias)
+        );
+        let inputs = vec![Datum::Tensor(Tensor::from_vec(&x, image)), Datum::Tensor(Tensor::from_vec(&y, residual))];
+        Convolution { text, inputs, is_exact }
+    }
+
+    /// Whether a result is that of the reference: exactly, if sums do not round.
+    fn check(&self, result: &[f32], expected: &[f32], what: &str) {
+        let is_close = |(a, b): (&f32, &f32)| a == b || !self.is_exact && (a - b).abs() <= 1e-3 * (1.0 + b.abs());
+        assert!(result.len() == expected.len() && result.iter().zip(expected).all(is_close), "{what}\n{}", self.text);
+    }
+}
+
+/// Convolutions of all windows and epilogues run as generated code, and by simulation, and give what the reference gives;
+/// without code they become dense ones.
+#[test]
+fn generated_code_computes_convolutions() {
+    let (tool, mut random, mut native) = (Tool::new("gradus"), Random::of("convolutions"), 0);
+    for case in 0..300 {
+        let conv = Convolution::draw(&mut random, if case % 4 == 0 { 6 } else { 30 });
+        let m = parse(&tool.context(), &conv.text).unwrap_or_else(|| panic!("{}", conv.text));
+        let result = Interpreter::new(&m).call(main_of(&m), conv.inputs.clone());
+        let expected = floats(&result.unwrap_or_else(|e| panic!("{}\n{}", e.trap, conv.text)));
+        let isa = random.pick(&["avx512", "avx2"]);
+        let code = lowered(&tool, &m, &format!("builtin.module(convert-sparse-to-x64{{isa={isa}}},canonicalize)"));
+        let is_lowered = code.to_text(Default::default()).contains("x64.call");
+        if case % 4 == 0 {
+            let result = Interpreter::new(&code).call(main_of(&code), conv.inputs.clone());
+            conv.check(
+                &floats(&result.unwrap_or_else(|e| panic!("{}\n{}", e.trap, conv.text))),
+                &expected,
+                "simulated",
+            );
+        }
+        if !has(isa) || !is_lowered {
+            continue;
+        }
+        let code = lowered(&tool, &code, "builtin.module(form-steps,plan-memory)");
+        let mut program =
+            Program::new(&code, main_of(&code)).on(Workers::new(1 + case % 2).expect("there are threads"));
+        let result = program.call(conv.inputs.clone()).unwrap_or_else(|e| panic!("{}\n{}", e.trap, conv.text));
+        assert_eq!(program.reference(1), [], "{} runs by reference", conv.text);
+        conv.check(&floats(&result), &expected, isa);
+        native += 1;
+    }
+    assert!(native > 200 || !has("avx2"), "{native} as code");
+}

@@ -5,7 +5,7 @@
 
 mod choose;
 mod conv;
-mod emit;
+pub(crate) mod emit;
 mod options;
 mod pool;
 mod quantized;

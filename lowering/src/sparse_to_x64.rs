@@ -1,26 +1,35 @@
-//! `convert-sparse-to-x64`: generates machine code for products with sparse constants.
+//! `convert-sparse-to-x64`: generates machine code for products and convolutions with sparse constants.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `matrix.rs` | the constant by compressed rows |
+//! | `plan.rs` | the register tile, chunks and tiles |
+//! | `generate.rs` | the code of a product |
+//! | `product.rs` | matrix products as calls of code |
+//! | `conv.rs` | convolutions as products: offsets of the taps in an image, and the epilogue |
 
+mod conv;
 mod generate;
 mod matrix;
 mod plan;
+mod product;
 
-use generate::generate;
-use gradus_dialects::graph::{ReshapeOp, TransposeOp};
-use gradus_dialects::sparse::MatMulOp;
-use gradus_dialects::x64::{CallOp, CodeOp, FuncOp, Width, lift};
+use crate::graph_to_addr::emit::Emitter;
+use conv::Conv;
+use gradus_dialects::graph;
+use gradus_dialects::sparse::{ConvOp, MatMulOp};
+use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
-    Attr, Builder, DType, Diagnostic, Loc, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo, Tensor,
-    Traits, Type, Value,
+    Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo, Tensor, Traits,
 };
-use matrix::Matrix;
-use plan::{ELEMENT, Plan};
+use product::{MatMul, Product};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "convert-sparse-to-x64",
-    doc: "Generate machine code for products with sparse constants
+    doc: "Generate machine code for products and convolutions with sparse constants
 
 # Before / After
 
@@ -47,10 +56,16 @@ the fewest estimated cycles. Long rows are divided into chunks and columns into 
 the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes are shared, and 1 and -1 are
 added and subtracted. A product with a sparse right operand is that of the transposes. `code=ops` emits instructions instead of bytes.
 
+Each `sparse.conv` of f32 on one image with constant filters and bias becomes a product of the filters and the image in its row-major
+layout: the row of the dense operand for a channel and tap begins at the element that the tap reads for output position 0, and columns
+are positions. Around windows the image is padded first, and columns of positions between the output's rows are computed and sliced off;
+with strides, the image is divided into one image for each phase, or sliced if filters are 1x1. The bias, an addition of a tensor of the
+result's type, and `graph.relu` or `graph.clip` with constant bounds are computed before the store.
+
 # Refuses
 
 Other forms, other element types, extents that are unknown or 0, code or matrices that are too large, and with 256-bit vectors fewer
-than 8 columns: these products stay as they are, for the kernel with compressed rows.
+than 8 columns: these products stay as they are, for the kernel with compressed rows, and convolutions become `graph.conv`.
 
 # Cost
 
@@ -80,11 +95,6 @@ Linear in the number of elements of the constant.",
     ..PassInfo::DEFAULT
 };
 
-/// Maximum size of code in bytes; larger products are not generated.
-const MAX_CODE: usize = 16 << 20;
-/// Size of memory that displacements reach.
-const MAX_BYTES: usize = 1 << 30;
-
 /// The widest vectors for which code is generated.
 fn width(isa: &str) -> Option<Width> {
     match isa {
@@ -108,9 +118,9 @@ fn native() -> Option<Width> {
     None
 }
 
-/// Returns the op that the pass lowers.
+/// Returns the ops that the pass lowers.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
-    [MatMulOp::INFO].into_iter()
+    [MatMulOp::INFO, ConvOp::INFO].into_iter()
 }
 
 struct SparseToX64 {
@@ -120,28 +130,79 @@ struct SparseToX64 {
 
 impl Pass for SparseToX64 {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let Some(width) = self.width else { return Ok(()) };
-        for op in m.ops_under(root) {
-            let Some(product) = Product::of(m, op) else { continue };
-            let Some(plan) = Plan::of(&product.matrix, product.columns, width) else { continue };
-            if product.matrix.values().len() * (plan.form.vectors * 8 + 4) > MAX_CODE || !cx.allows("lower", m, op) {
-                continue;
-            }
-            let generated = generate(&product.matrix, &plan);
-            let Some(name) = self.define(m, op, &generated.code) else { continue };
-            cx.count("num-lowered", 1);
-            cx.count("num-bytes", generated.code.len() as u64);
-            if let Some(value) = product.call(m, name, &plan, &generated.pool) {
-                let old = m.result(op, 0);
-                m.replace_all_uses(old, value);
-                m.erase_op(op);
+        // Lowering erases the ops of epilogues, but none of these.
+        let is_sparse = |&op: &Op| MatMulOp::cast(m, op).is_some() || ConvOp::cast(m, op).is_some();
+        let ops: Vec<Op> = m.ops_under(root).into_iter().filter(is_sparse).collect();
+        for op in ops {
+            let is_conv = ConvOp::cast(m, op).is_some();
+            let lowered = if is_conv { self.conv(m, op, cx) } else { self.matmul(m, op, cx) };
+            if lowered.is_none() && is_conv {
+                revert(m, op);
             }
         }
         Ok(())
     }
 }
 
+/// Replaces a convolution by the dense one.
+fn revert(m: &mut Module, op: Op) {
+    let mut state = OpState::with_operands_of(m, op);
+    state.name = m.ctx.op_name(graph::ConvOp::INFO.name);
+    state.result_types.push(m.value_type(m.result(op, 0)));
+    let dense = Builder::before(m, op).create(state);
+    replace(m, op, dense);
+}
+
+/// Replaces the only result of an op by that of another.
+fn replace(m: &mut Module, op: Op, by: Op) {
+    let (old, new) = (m.result(op, 0), m.result(by, 0));
+    m.replace_all_uses(old, new);
+    m.erase_op(op);
+}
+
 impl SparseToX64 {
+    /// Lowers a matrix product.
+    fn matmul(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
+        let matmul = MatMul::of(m, op)?;
+        let called = self.compile(m, op, &matmul.product, cx)?;
+        let mut b = Builder::before(m, op);
+        let mut e = Emitter::of(&mut b, op);
+        let dense = matmul.operand(&mut e)?;
+        let value = called.call(&mut e, &matmul.product, dense, None)?;
+        let value = matmul.result(&mut e, value)?;
+        let old = m.result(op, 0);
+        m.replace_all_uses(old, value);
+        m.erase_op(op);
+        Some(())
+    }
+
+    /// Lowers a convolution with the ops of its epilogue.
+    fn conv(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
+        let conv = Conv::of(m, op)?;
+        let called = self.compile(m, op, &conv.product, cx)?;
+        let last = conv.last();
+        let mut b = Builder::before(m, last);
+        let mut e = Emitter::of(&mut b, last);
+        let [image, residual] = conv.operands(&mut e)?;
+        let value = called.call(&mut e, &conv.product, image?, residual)?;
+        let value = conv.result(&mut e, value)?;
+        let old = m.result(last, 0);
+        m.replace_all_uses(old, value);
+        conv.fused.iter().rev().for_each(|&op| m.erase_op(op));
+        m.erase_op(op);
+        Some(())
+    }
+
+    /// Generates the code of a product and defines its function.
+    fn compile(&self, m: &mut Module, op: Op, product: &Product, cx: &mut PassContext<'_>) -> Option<product::Callee> {
+        let plan = product.plan(self.width?).filter(|_| cx.allows("lower", m, op))?;
+        let generated = product.generate(&plan);
+        let name = self.define(m, op, &generated.code)?;
+        cx.count("num-lowered", 1);
+        cx.count("num-bytes", generated.code.len() as u64);
+        Some(product::Callee { name, plan, pool: generated.pool })
+    }
+
     /// Defines the function in the symbol table around an op. Returns its symbol.
     fn define(&self, m: &mut Module, op: Op, code: &[u8]) -> Option<Attr> {
         let table = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op))
@@ -168,81 +229,5 @@ impl SparseToX64 {
             lift(m, region, code, loc).ok()?;
         }
         Some(m.ctx.symbol_attr(&name))
-    }
-}
-
-/// A product that is lowered.
-struct Product {
-    matrix: Matrix,
-    /// The dense operand.
-    dense: Value,
-    /// Columns of the dense operand, transposed if the right one is sparse.
-    columns: usize,
-    is_right: bool,
-    result: Type,
-    before: Op,
-    loc: Loc,
-}
-
-impl Product {
-    fn of(m: &Module, op: Op) -> Option<Product> {
-        let matmul = MatMulOp::cast(m, op).filter(|matmul| matmul.form(m).and_then(|a| m.ctx.as_int(a)) == Some(0))?;
-        let is_right = matmul.right(m).is_some();
-        let (a, b) = (matmul.a(m), matmul.b(m));
-        let (sparse, dense) = if is_right { (b, a) } else { (a, b) };
-        let tensor = m.ctx.dense_tensor(m.constant(sparse)?).filter(|tensor| tensor.dtype() == DType::F32)?;
-        let &[height, width] = m.ctx.static_shape(m.value_type(dense))? else { return None };
-        let columns = usize::try_from(if is_right { height } else { width }).ok().filter(|&n| n > 0)?;
-        let [rows, depth] = *tensor.shape() else { return None };
-        let larger = if is_right { depth.max(rows) } else { rows.max(depth) };
-        larger.checked_mul(columns).and_then(|n| n.checked_mul(ELEMENT)).filter(|&n| n < MAX_BYTES)?;
-        let matrix = Matrix::of(&tensor, is_right)?;
-        let result = m.value_type(matmul.y(m));
-        Some(Product { matrix, dense, columns, is_right, result, before: op, loc: m.loc(op) })
-    }
-
-    /// Builds the call, with transpositions for a sparse right operand.
-    fn call(&self, m: &mut Module, callee: Attr, plan: &Plan, pool: &[f32]) -> Option<Value> {
-        let ctx = m.ctx.clone();
-        let vector = ctx.tensor_type(&[pool.len() as i64], Type::F32);
-        let pool = ctx.dense_attr(vector, &Tensor::from_vec(&[pool.len()], pool.to_vec()));
-        let b = self.turned(m, self.dense, [self.matrix.depth, self.columns], true)?;
-        let pool = Builder::before(m, self.before).constant(pool, vector, "arith", self.loc)?;
-        let mut state = OpState::new(&ctx, CallOp::INFO.name, self.loc);
-        state.operands.extend([pool, b]);
-        let int = |n: usize| Some(ctx.int_attr(Type::I64, n as i64));
-        state.inherent(&ctx, "callee", Some(callee));
-        state.inherent(&ctx, "panel", int(plan.form.panel() * ELEMENT));
-        state.inherent(&ctx, "tile", int(plan.tile * ELEMENT));
-        state.inherent(&ctx, "masked", plan.masked.then_some(Attr::UNIT));
-        let shape = [self.matrix.rows, self.columns];
-        let ty = if self.is_right { ctx.tensor_type(&shape.map(|d| d as i64), Type::F32) } else { self.result };
-        state.result_types.push(ty);
-        let call = Builder::before(m, self.before).create(state);
-        let c = m.result(call, 0);
-        self.turned(m, c, [self.columns, self.matrix.rows], false)
-    }
-
-    /// Transposes a matrix to a shape if the right operand is sparse: a reshape, if it has one row or column.
-    fn turned(&self, m: &mut Module, x: Value, shape: [usize; 2], is_operand: bool) -> Option<Value> {
-        if !self.is_right {
-            return Some(x);
-        }
-        let ctx = m.ctx.clone();
-        let ty = if is_operand { ctx.tensor_type(&shape.map(|d| d as i64), Type::F32) } else { self.result };
-        let mut operands = vec![x];
-        let name = if shape.contains(&1) {
-            let dims = ctx.tensor_type(&[2], Type::I64);
-            let shape = ctx.dense_attr(dims, &Tensor::from_vec(&[2], shape.map(|d| d as i64).to_vec()));
-            operands.push(Builder::before(m, self.before).constant(shape, dims, "arith", self.loc)?);
-            ReshapeOp::INFO.name
-        } else {
-            TransposeOp::INFO.name
-        };
-        let mut state = OpState::new(&ctx, name, self.loc);
-        state.operands.extend(operands);
-        state.result_types.push(ty);
-        let op = Builder::before(m, self.before).create(state);
-        Some(m.result(op, 0))
     }
 }

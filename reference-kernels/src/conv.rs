@@ -21,6 +21,22 @@ pub fn conv(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs: &ConvAttr
     })
 }
 
+/// Computes a convolution in which products with zero filter elements are omitted, even of infinities and NaNs. Sums begin
+/// with the bias and add one product at a time, by channels and then taps.
+///
+/// # Errors
+/// Shapes, types or attributes do not fit.
+pub fn sparse_conv(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs: &ConvAttrs) -> KernelResult {
+    check_types("conv", x, weight, bias, weight.shape().first().copied())?;
+    let bias = bias.map(wide).transpose()?;
+    let plan = ConvPlan::new(x.shape(), weight.shape(), attrs)?;
+    dispatch!(float, "conv", (x, weight), T => {
+        let bias = bias.as_ref().map(|b| b.as_slice::<T>());
+        let out = plan.run_sparse(&x.as_slice::<T>(), &weight.as_slice::<T>(), |m| bias.as_ref().map(|b| b[m]));
+        Ok(Tensor::from_vec(&plan.shape, out))
+    })
+}
+
 /// Checks that the operands have the same type and the bias has `channels` elements.
 fn check_types(op: &str, x: &Tensor, w: &Tensor, bias: Option<&Tensor>, channels: Option<usize>) -> Result<(), String> {
     if x.dtype() != w.dtype() || bias.is_some_and(|b| b.dtype() != x.dtype()) {
@@ -101,6 +117,31 @@ impl ConvPlan {
     }
 }
 
+impl ConvPlan {
+    /// Computes the convolution without the products with zeros.
+    fn run_sparse<T: Num>(&self, x: &[T], weight: &[T], bias: impl Fn(usize) -> Option<T>) -> Vec<T> {
+        let (samples, m, taps) = (self.shape[0], self.shape[1], Taps::new(&self.window));
+        let (positions, count) = (self.window.output.iter().product::<usize>(), taps.offsets.len());
+        let mut out = vec![T::ZERO; if self.shape.contains(&0) { 0 } else { samples * m * positions }];
+        for (i, sums) in out.chunks_exact_mut(positions.max(1)).enumerate() {
+            let (n, filter) = (i / m, i % m);
+            let first = (n * self.group + filter / (m / self.group)) * self.channels;
+            let row = &weight[filter * self.channels * count..][..self.channels * count];
+            let is_empty = row.iter().all(|&w| w == T::ZERO);
+            sums.fill(bias(filter).unwrap_or(if is_empty { T::ZERO } else { T::NOTHING }));
+            for (k, &w) in row.iter().enumerate().filter(|(_, w)| **w != T::ZERO) {
+                let image = &x[(first + k / count) * taps.image..][..taps.image];
+                for (position, sum) in sums.iter_mut().enumerate() {
+                    // Padding is multiplied like other elements, so that infinite filters give NaN there.
+                    let value = taps.source(k % count, position).map_or(T::ZERO, |at| image[at]);
+                    *sum = sum.add(value.mul(w));
+                }
+            }
+        }
+        out
+    }
+}
+
 /// Input positions of the taps of a window, relative to the window.
 struct Taps<'a> {
     window: &'a Window,
@@ -113,6 +154,19 @@ struct Taps<'a> {
 }
 
 impl<'a> Taps<'a> {
+    /// The element of an input channel that a tap reads at an output position; `None` in the padding.
+    fn source(&self, tap: usize, mut position: usize) -> Option<usize> {
+        let (window, mut at, mut pitch) = (self.window, 0, 1);
+        for axis in (0..window.output.len()).rev() {
+            let output = position % window.output[axis] * window.strides[axis];
+            let input = output.checked_add_signed(self.offsets[tap][axis]).filter(|&i| i < window.input[axis])?;
+            at += input * pitch;
+            pitch *= window.input[axis];
+            position /= window.output[axis];
+        }
+        Some(at)
+    }
+
     fn new(window: &'a Window) -> Self {
         let count: usize = window.kernel.iter().product();
         let offset = |tap: usize| {

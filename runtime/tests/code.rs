@@ -67,6 +67,7 @@ impl Case {
             pool: 4 * nonzeros.len().max(1) as u64,
             input: depth as u64 * row,
             output: rows as u64 * row,
+            residual: 0,
             row,
             panel,
             tile: panel * (1 + random.below(3)),
@@ -119,7 +120,7 @@ impl Case {
             *to = *value;
         }
         b.floats().iter_mut().zip(0..).for_each(|(x, i)| *x = (i % 13) as f32 - 6.0);
-        code.run(workers, [pool.bytes(), b.bytes()], out.bytes()).expect("operands have their sizes");
+        code.run(workers, &[pool.bytes(), b.bytes()], out.bytes()).expect("operands have their sizes");
         out.floats().to_vec()
     }
 
@@ -183,7 +184,8 @@ fn accepted_mutants_stay_inside() {
 /// Each rule refuses code that breaks it alone.
 #[test]
 fn each_rule_is_enforced() {
-    let abi = Abi { element: 4, pool: 64, input: 256, output: 256, row: 64, panel: 64, tile: 64, masked: false };
+    let abi =
+        Abi { element: 4, pool: 64, input: 256, output: 256, residual: 0, row: 64, panel: 64, tile: 64, masked: false };
     let zmm = |what, mem| Inst::vector(what, Width::Zmm, 0, 0, Rm::Mem(mem));
     let scalar = |what, reg, rm, imm| Inst::scalar(what, reg, rm, imm);
     let ret = scalar(&ops::RET, 0, Rm::Reg(0), 0);

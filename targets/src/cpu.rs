@@ -43,10 +43,11 @@ fn ops() -> Vec<&'static str> {
     names
 }
 
-/// Whether there is a kernel for an op with its types: sparse products have f32 kernels only.
+/// Whether there is a kernel for an op with its types: sparse products and convolutions have f32 kernels only.
 fn has_kernel_for_types(m: &Module, op: Op) -> bool {
     let is_f32 = || m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == Type::F32);
-    sparse::MatMulOp::cast(m, op).is_none() || is_f32()
+    let is_sparse = sparse::MatMulOp::cast(m, op).is_some() || sparse::ConvOp::cast(m, op).is_some();
+    !is_sparse || is_f32()
 }
 
 machine_numbers! {

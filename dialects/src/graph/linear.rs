@@ -6,7 +6,7 @@ use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
     ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims, conv_window,
@@ -26,7 +26,7 @@ use gradus_reference_kernels::shape::{
     infer = infer_conv,
     eval = eval_conv,
     extensions = &[&DeclaredCost(conv_cost)],
-    verify = |m, op| checked(m, op, conv)
+    verify = verify_conv
 )]
 pub struct ConvOp {
     /// Input, `[N, C, D...]`.
@@ -77,7 +77,8 @@ pub fn convolution(m: &Module, op: Op) -> Result<(usize, Window), String> {
     conv_window(&extents("x")?, &extents("w")?, &conv(&args)?)
 }
 
-fn infer_conv(args: &OpArgs<'_>) -> infer::Types {
+/// Infers the type of a convolution.
+pub(crate) fn infer_conv(args: &OpArgs<'_>) -> infer::Types {
     let elem = infer::common_elem(args, &["x", "w", "b"])?;
     let shape = conv_shape(args)?;
     if let (Some(bias), Some(shape)) = (infer::dims(args, "b"), &shape) {
@@ -106,7 +107,7 @@ fn extents(args: &OpArgs<'_>, name: &str) -> Vec<u64> {
 }
 
 /// Returns the cost of a convolution.
-pub(super) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
+pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     let (x, w) = (extents(args, "x"), extents(args, "w"));
     let groups = match args.int("group").unwrap_or(1) {
         PER_CHANNEL => x.get(1).copied().unwrap_or(1).max(1),
@@ -203,8 +204,22 @@ fn forget(out: &mut [i64], input: &[i64], kernel: &[i64]) {
 }
 
 fn eval_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    eval_conv_by(args, data, kernels::conv)
+}
+
+/// Evaluates a convolution by a kernel.
+pub(crate) fn eval_conv_by(
+    args: &OpArgs<'_>,
+    data: &[Datum],
+    kernel: impl Fn(&Tensor, &Tensor, Option<&Tensor>, &ConvAttrs) -> kernels::KernelResult,
+) -> Result<Vec<Datum>, Trap> {
     let inputs = Inputs::new(args, data);
-    one(kernels::conv(inputs.get("x")?, inputs.get("w")?, inputs.opt("b")?, &conv(args)?))
+    one(kernel(inputs.get("x")?, inputs.get("w")?, inputs.opt("b")?, &conv(args)?))
+}
+
+/// Verifies the attributes of a convolution.
+pub(crate) fn verify_conv(m: &Module, op: Op) -> Result<(), String> {
+    checked(m, op, conv)
 }
 
 /// Transposed convolution: the gradient of a convolution with respect to its input.

@@ -63,10 +63,13 @@ pub struct CodeOp {
 
 /// Computes a matrix by a function that works on columns of `b`.
 ///
-/// The function gets the addresses of `b` (`rdi`), of the result (`rsi`) and of the pool (`rdx`), and computes the columns
-/// whose byte offsets in a row are from `rcx` to `r8`. There is a call for each `tile` bytes of a row; it works in steps of
-/// `panel` bytes. Columns that do not fill a panel are computed under a mask, a bit of `r9` for each element, if the code is
-/// `masked`, and otherwise by the last full panel of a row.
+/// The function gets the addresses of `b` (`rdi`), of the result (`rsi`), of the pool (`rdx`), of the residual (`r10`) and
+/// of itself (`rax`), and computes the columns whose byte offsets in a row of the result are from `rcx` to `r8`. There is a call for each `tile` bytes
+/// of a row; it works in steps of `panel` bytes. Columns that do not fill a panel are computed under a mask, a bit of `r9` for
+/// each element, if the code is `masked`, and otherwise by the last full panel of a row.
+///
+/// The code determines which elements of `b` it reads: a matrix product reads column `j` of `b` for column `j` of the result, a
+/// convolution the elements of an image at the same distances from its output position.
 ///
 /// ```mlir
 /// x64.code @empty = dense<195> : tensor<1xui8>
@@ -78,7 +81,7 @@ pub struct CodeOp {
 #[op(
     "x64.call",
     effects = Effects::MayUb,
-    format = "$callee `(` $pool `,` $b `)` `panel` $panel `tile` $tile (`masked` $masked^)? attr-dict `:` functional-type(operands, results)",
+    format = "$callee `(` $pool `,` $b `)` (`plus` $add^)? `panel` $panel `tile` $tile (`masked` $masked^)? attr-dict `:` functional-type(operands, results)",
     verify = verify_call,
     verify_symbols = verify_callee,
     eval = call
@@ -94,8 +97,10 @@ pub struct CallOp {
     masked: OptAttribute<FLAG>,
     /// Constants that the code reads, `[P]`.
     pool: Operand<TENSOR>,
-    /// Matrix, `[K, N]`, row-major.
+    /// Matrix or image, row-major.
     b: Operand<TENSOR>,
+    /// Residual, which the code adds to the result: a tensor of its type.
+    add: OptOperand<TENSOR>,
     /// Result, `[M, N]`, row-major.
     y: OpResult<TENSOR>,
 }
@@ -122,7 +127,9 @@ pub struct Abi {
     pub input: u64,
     /// Size of the result.
     pub output: u64,
-    /// Size of a row of `b` and of the result.
+    /// Size of the residual: that of the result, or 0 if there is none.
+    pub residual: u64,
+    /// Size of a row of the result.
     pub row: u64,
     /// Bytes of a row per step.
     pub panel: u64,
@@ -143,19 +150,26 @@ impl Abi {
             [args.operand_type(0), args.operand_type(1), *args.result_types.first().ok_or("has no result")?],
         );
         let [pool, input, output] = types.map(|ty| extents(ctx, ty));
-        let (Some(&[p]), Some(&[k, n]), Some(&[m, columns])) = (pool.as_deref(), input.as_deref(), output.as_deref())
+        let (Some(pool @ &[_]), Some(input), Some(output @ &[_, n])) =
+            (pool.as_deref(), input.as_deref(), output.as_deref())
         else {
-            return Err("requires a vector and two matrices of static shape".into());
+            return Err("requires a vector, a tensor and a matrix of static shape".into());
         };
         let dtype = ctx.dtype(ctx.element_type(types[1])).ok_or("requires elements that have a size in bytes")?;
-        if n != columns || types.iter().any(|&ty| ctx.dtype(ctx.element_type(ty)) != Some(dtype)) {
-            return Err("requires as many columns in the result as in the operand, and elements of one type".into());
+        if types.iter().any(|&ty| ctx.dtype(ctx.element_type(ty)) != Some(dtype)) {
+            return Err("requires elements of one type".into());
+        }
+        let residual = args.operand("add").first().map(|&v| args.module.value_type(v));
+        if residual.is_some_and(|ty| ty != types[2]) {
+            return Err("requires a residual of the type of the result".into());
         }
         let element = dtype.size() as u64;
-        let bytes = |a: u64, b: u64| a.checked_mul(b).and_then(|n| n.checked_mul(element)).filter(|&n| n < 1 << 31);
-        let (Some(pool), Some(input), Some(output)) = (bytes(p, 1), bytes(k, n), bytes(m, n)) else {
+        let bytes =
+            |extents: &[u64]| extents.iter().try_fold(element, |n, &d| n.checked_mul(d)).filter(|&n| n < 1 << 31);
+        let (Some(pool), Some(input), Some(output)) = (bytes(pool), bytes(input), bytes(output)) else {
             return Err("requires operands and a result of less than 2 GiB".into());
         };
+        let residual = if residual.is_some() { output } else { 0 };
         let int = |name| args.int(name).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
         let (panel, tile) = (int("panel"), int("tile"));
         if !(1..=256).contains(&panel) || panel % element != 0 || tile == 0 || tile % panel != 0 || panel / element > 64
@@ -166,7 +180,7 @@ impl Abi {
         if !masked && row < panel {
             return Err(format!("has rows of {row} bytes, but code without a mask needs {panel}"));
         }
-        Ok(Abi { element, pool, input, output, row, panel, tile, masked })
+        Ok(Abi { element, pool, input, output, residual, row, panel, tile, masked })
     }
 
     /// Bytes of a row in full panels.
@@ -282,9 +296,14 @@ fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let code = code_of(args.module, call)?;
     let code = decode_all(&code).map_err(|at| format!("byte {at} of the code is not the start of an instruction"))?;
     let (pool, b) = (data[0].tensor()?, data[1].tensor()?);
+    let residual = match data.get(2) {
+        Some(residual) => residual.tensor()?.bytes(),
+        None => &[][..],
+    };
+    let operands: [&[u8]; 3] = [pool.bytes(), b.bytes(), residual];
     let mut out = vec![0; abi.output as usize];
     for tile in abi.tiles() {
-        simulate(&code, &tile, [pool.bytes(), b.bytes()], &mut out)?;
+        simulate(&code, &tile, operands, &mut out)?;
     }
     let shape = args.ctx().static_shape(args.result_types[0]).unwrap_or(&[]);
     let shape = shape.iter().map(|&d| d as usize).collect();

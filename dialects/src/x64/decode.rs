@@ -83,7 +83,12 @@ fn prefetch(c: &mut Cursor<'_>) -> Option<Inst> {
     }
     (byte == 0x0f && c.byte()? == 0x18).then_some(())?;
     let (digit, rm) = modrm(c, (rex >> 1 & 1, rex & 1), 1)?;
-    (digit == 1 && matches!(rm, Rm::Mem(_))).then_some(Inst { rm, ..plain(&ops::PREFETCHT0) })
+    let what = match digit {
+        1 => &ops::PREFETCHT0,
+        2 => &ops::PREFETCHT1,
+        _ => return None,
+    };
+    matches!(rm, Rm::Mem(_)).then_some(Inst { rm, ..plain(what) })
 }
 
 /// Instructions with REX.W.
@@ -127,6 +132,8 @@ fn form(map: u8, pp: u8, w: bool, opcode: u8) -> Option<&'static Instruction> {
         (1, 0, false, 0x58) => &ops::VADDPS,
         (1, 0, false, 0x5c) => &ops::VSUBPS,
         (1, 0, false, 0x59) => &ops::VMULPS,
+        (1, 0, false, 0x5f) => &ops::VMAXPS,
+        (1, 0, false, 0x5d) => &ops::VMINPS,
         (1, 0, false, 0x57) => &ops::VXORPS,
         (1, 0, false, 0x10) => &ops::VMOVUPS,
         (1, 0, false, 0x11) => &ops::VMOVUPS_STORE,

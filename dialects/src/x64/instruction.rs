@@ -13,6 +13,10 @@ pub enum Operation {
     Sub,
     /// Vector product `reg = src * rm`.
     Mul,
+    /// Vector maximum: `src` if it is greater than `rm`, else `rm`.
+    Max,
+    /// Vector minimum: `src` if it is less than `rm`, else `rm`.
+    Min,
     /// Fused `reg = src * rm + reg`.
     Fma,
     /// Fused `reg = -(src * rm) + reg`.

@@ -78,6 +78,10 @@ instructions! {
     VSUBPS VSubPsOp "x64.vsubps" Sub, three(M0F, 0, false, 0x5c), 4;
     /// Product of f32 lanes.
     VMULPS VMulPsOp "x64.vmulps" Mul, three(M0F, 0, false, 0x59), 4;
+    /// Maximum of f32 lanes: the first if it is greater than the second, else the second, also if one is NaN.
+    VMAXPS VMaxPsOp "x64.vmaxps" Max, three(M0F, 0, false, 0x5f), 4;
+    /// Minimum of f32 lanes: the first if it is less than the second, else the second, also if one is NaN.
+    VMINPS VMinPsOp "x64.vminps" Min, three(M0F, 0, false, 0x5d), 4;
     /// Fused multiply-add of f32 lanes: `x0 + x1 * x2`.
     ///
     /// ```mlir
@@ -120,6 +124,8 @@ instructions! {
     VZEROUPPER VZeroUpperOp "x64.vzeroupper" ZeroUpper, Encoding::Fixed(&[0xc5, 0xf8, 0x77]), 1;
     /// Loads a cache line ahead of its use.
     PREFETCHT0 PrefetchT0Op "x64.prefetcht0" Prefetch, Encoding::Prefetch(1), 1;
+    /// Loads a cache line ahead of its use, into the L2 cache.
+    PREFETCHT1 PrefetchT1Op "x64.prefetcht1" Prefetch, Encoding::Prefetch(2), 1;
     /// Register move.
     MOV MovOp "x64.mov" Move, Encoding::Reg(0x8b), 1;
     /// A constant of 32 bits, zero-extended.

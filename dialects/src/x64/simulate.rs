@@ -17,8 +17,8 @@ struct State<'a> {
     masks: [u64; 8],
     /// Operands of the last comparison.
     compared: (u64, u64),
-    /// The pool and `b`, at addresses 1 and 2 times [`APART`].
-    constant: [&'a [u8]; 2],
+    /// The pool, `b` and the residual, at addresses 1, 2 and 4 times [`APART`].
+    constant: [&'a [u8]; 3],
     /// The result, at 3 times [`APART`].
     out: &'a mut [u8],
 }
@@ -27,9 +27,9 @@ struct State<'a> {
 ///
 /// # Errors
 /// Undefined behaviour for accesses outside of the operands and for jumps between instructions; a limit of steps.
-pub(super) fn simulate(code: &[(usize, Inst)], tile: &Tile, constant: [&[u8]; 2], out: &mut [u8]) -> Result<(), Trap> {
+pub(super) fn simulate(code: &[(usize, Inst)], tile: &Tile, constant: [&[u8]; 3], out: &mut [u8]) -> Result<(), Trap> {
     let mut state = State { gpr: [0; 16], vectors: [[0; 64]; 32], masks: [0; 8], compared: (0, 0), constant, out };
-    (state.gpr[2], state.gpr[7], state.gpr[6]) = (APART, 2 * APART, 3 * APART);
+    (state.gpr[2], state.gpr[7], state.gpr[6], state.gpr[10]) = (APART, 2 * APART, 3 * APART, 4 * APART);
     (state.gpr[1], state.gpr[8], state.gpr[9]) = (tile.start, tile.end, tile.mask);
     let mut next = 0;
     for _ in 0..MAX_STEPS {
@@ -75,6 +75,7 @@ impl State<'_> {
         let bytes = match region {
             1 | 2 => self.constant[region as usize - 1],
             3 => &*self.out,
+            4 => self.constant[2],
             _ => &[],
         };
         bytes.get(at..at + len).ok_or_else(|| Trap::Ub("code reads outside of its operands".into()))
@@ -195,11 +196,26 @@ fn dot(z: [u8; 4], x: [u8; 4], y: [u8; 4]) -> [u8; 4] {
 fn float<T>(operation: Operation, z: T, x: T, y: T, fma: impl Fn(T, T, T) -> T) -> T
 where
     T: std::ops::Add<Output = T> + std::ops::Sub<Output = T> + std::ops::Mul<Output = T> + std::ops::Neg<Output = T>,
+    T: PartialOrd,
 {
     match operation {
         Operation::Add => x + y,
         Operation::Sub => x - y,
         Operation::Mul => x * y,
+        Operation::Max => {
+            if x > y {
+                x
+            } else {
+                y
+            }
+        }
+        Operation::Min => {
+            if x < y {
+                x
+            } else {
+                y
+            }
+        }
         Operation::NegFma => fma(-x, y, z),
         _ => fma(x, y, z),
     }

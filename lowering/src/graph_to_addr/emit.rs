@@ -33,24 +33,24 @@ impl ProductOperands {
 }
 
 /// A builder of the ops to which an op is lowered.
-pub(super) struct Emitter<'b, 'm> {
+pub(crate) struct Emitter<'b, 'm> {
     b: &'b mut Builder<'m>,
     loc: Loc,
 }
 
 impl<'b, 'm> Emitter<'b, 'm> {
     /// Creates an emitter that gives ops the location of `op`.
-    pub(super) fn of(b: &'b mut Builder<'m>, op: Op) -> Self {
+    pub(crate) fn of(b: &'b mut Builder<'m>, op: Op) -> Self {
         let loc = b.module.loc(op);
         Emitter { b, loc }
     }
 
-    pub(super) fn m(&self) -> &Module {
+    pub(crate) fn m(&self) -> &Module {
         self.b.module
     }
 
     /// Creates an op from operand groups; result types are inferred if `types` is empty.
-    fn op(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)], types: &[Type]) -> Option<Op> {
+    pub(crate) fn op(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)], types: &[Type]) -> Option<Op> {
         let mut state = OpState::new(&self.m().ctx, name, self.loc);
         groups.iter().for_each(|group| state.operand_group(group));
         attrs.iter().for_each(|&(name, attr)| state.inherent(&self.m().ctx, name, Some(attr)));
@@ -63,7 +63,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         Some(self.m().result(op, 0))
     }
 
-    pub(super) fn constant(&mut self, tensor: &Tensor, elem: Type) -> Option<Value> {
+    pub(crate) fn constant(&mut self, tensor: &Tensor, elem: Type) -> Option<Value> {
         let extents: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
         let ty = self.m().ctx.tensor_type(&extents, elem);
         let attr = self.m().ctx.dense_attr(ty, tensor);
@@ -96,7 +96,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
     }
 
     /// Reshapes a tensor.
-    pub(super) fn reshape(&mut self, x: Value, extents: &[i64]) -> Option<Value> {
+    pub(crate) fn reshape(&mut self, x: Value, extents: &[i64]) -> Option<Value> {
         if self.extents(x)? == extents {
             return Some(x);
         }
@@ -106,12 +106,25 @@ impl<'b, 'm> Emitter<'b, 'm> {
 
     /// Transposes a matrix.
     pub(super) fn transpose(&mut self, x: Value) -> Option<Value> {
-        let perm = self.m().ctx.i64_array_attr(&[1, 0]);
+        self.permute(x, &[1, 0])
+    }
+
+    /// Permutes axes.
+    pub(crate) fn permute(&mut self, x: Value, perm: &[i64]) -> Option<Value> {
+        let perm = self.m().ctx.i64_array_attr(perm);
         self.one("graph.transpose", &[&[x]], &[("perm", perm)])
     }
 
+    /// Slices the leading part of each axis, with steps.
+    pub(crate) fn slice(&mut self, x: Value, ends: &[i64], steps: &[i64]) -> Option<Value> {
+        let (starts, axes) = (vec![0; ends.len()], Vec::from_iter(0..ends.len() as i64));
+        let lists = [&starts, ends, &axes, steps].map(|list| self.list(list));
+        let [Some(starts), Some(ends), Some(axes), Some(steps)] = lists else { return None };
+        self.one("graph.slice", &[&[x], &[starts], &[ends], &[axes], &[steps]], &[])
+    }
+
     /// Pads with zeros or a value: all begins, then all ends.
-    pub(super) fn pad(&mut self, x: Value, pads: &[i64], with: Option<Value>) -> Option<Value> {
+    pub(crate) fn pad(&mut self, x: Value, pads: &[i64], with: Option<Value>) -> Option<Value> {
         let pads = self.list(pads)?;
         self.one("graph.pad", &[&[x], &[pads], with.as_slice(), &[]], &[])
     }

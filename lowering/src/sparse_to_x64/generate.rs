@@ -8,11 +8,13 @@
 //! L: acc = -0, or the sums of the chunks before
 //!   b = B[k, rax..]                  for each k with a nonzero in the group
 //!   acc[r] += pool[i] * b            for each nonzero A[r, k]
+//!   acc[r] = min(max(acc[r] + residual[r, rax..], low), high)   in the last chunk, if there is an epilogue
 //!   C[r, rax..] = acc[r]
 //!   add rax, panel; cmp rax, r8; jb L
 //! ```
 //!
-//! A sum begins with -0, so that a sum of one product is that product, and is 0 in rows without nonzeros.
+//! Row `k` of B begins at an offset of its own: in an image, at the position that a tap reads for output position 0. A sum begins
+//! with the bias; without one, with -0, so that a sum of one product is that product, and is 0 in rows without nonzeros.
 
 use super::matrix::{Entry, Matrix};
 use super::plan::{ELEMENT, Plan, Values};
@@ -25,7 +27,13 @@ const RSI: u8 = 6;
 const RDI: u8 = 7;
 const R8: u8 = 8;
 const R9: u8 = 9;
+const R10: u8 = 10;
 const R11: u8 = 11;
+
+/// Size of a cache line.
+const LINE: usize = 64;
+/// Distance in bytes between code and the code that it prefetches.
+const AHEAD: usize = 4096;
 
 /// Code with its pool of constants.
 pub(super) struct Generated {
@@ -33,14 +41,30 @@ pub(super) struct Generated {
     pub pool: Vec<f32>,
 }
 
-/// Generates the code of a plan.
-pub(super) fn generate(matrix: &Matrix, plan: &Plan) -> Generated {
+/// The ops on sums before they are stored.
+#[derive(Default)]
+pub(super) struct Epilogue {
+    /// Bias of each row.
+    pub bias: Option<Vec<f32>>,
+    /// Whether a residual is added.
+    pub has_residual: bool,
+    /// Bounds of the clamp.
+    pub low: Option<f32>,
+    pub high: Option<f32>,
+}
+
+/// Generates the code of a plan. Row `k` of B begins at element `offsets[k]`.
+pub(super) fn generate(matrix: &Matrix, plan: &Plan, offsets: &[usize], epilogue: &Epilogue) -> Generated {
     let mut g = Generator {
         matrix,
         plan,
+        offsets,
+        epilogue,
+        first_magnitude: 0,
         code: Vec::with_capacity(matrix.values().len() * 9 + 4096),
         pool: Vec::new(),
         base: 0,
+        prefetched: 0,
     };
     g.prologue();
     let groups: Vec<(usize, Vec<Entry>)> =
@@ -48,13 +72,13 @@ pub(super) fn generate(matrix: &Matrix, plan: &Plan) -> Generated {
     let mut done = vec![0; groups.len()];
     for start in (0..matrix.depth).step_by(plan.chunk) {
         let end = (start + plan.chunk) as u32;
-        for ((first, entries), done) in groups.iter().zip(&mut done) {
-            let count = entries[*done..].partition_point(|entry| entry.column < end);
-            let entries = &entries[*done..*done + count];
+        for ((first, all), done) in groups.iter().zip(&mut done) {
+            let count = all[*done..].partition_point(|entry| entry.column < end);
+            let entries = &all[*done..*done + count];
             *done += count;
             if start == 0 || !entries.is_empty() {
                 let rows = plan.form.rows.min(matrix.rows - first);
-                g.group(*first, rows, entries, start == 0);
+                g.group(*first, rows, entries, [start == 0, *done == all.len()]);
             }
         }
     }
@@ -66,10 +90,16 @@ pub(super) fn generate(matrix: &Matrix, plan: &Plan) -> Generated {
 struct Generator<'a> {
     matrix: &'a Matrix,
     plan: &'a Plan,
+    offsets: &'a [usize],
+    epilogue: &'a Epilogue,
+    /// Index of the first magnitude in the pool.
+    first_magnitude: usize,
     code: Vec<u8>,
     pool: Vec<f32>,
     /// Index of the pool's element at `r11`.
     base: usize,
+    /// End of the code whose successor is prefetched.
+    prefetched: usize,
 }
 
 impl Generator<'_> {
@@ -99,12 +129,19 @@ impl Generator<'_> {
             }
             self.scalar(&ops::KMOVW, v + 1, Rm::Reg(R9), 0);
         }
+        if self.plan.prefetches {
+            self.scalar(&ops::MOV, R9, Rm::Reg(RAX), 0);
+        }
         self.pool.push(-0.0);
         self.vector(&ops::VBROADCASTSS, self.negative_zero(), 0, Rm::Mem(Mem::at(RDX, 0)));
+        self.pool.extend(self.epilogue.bias.iter().flatten());
+        self.pool.extend([self.epilogue.low, self.epilogue.high].iter().flatten());
+        self.first_magnitude = self.pool.len();
         if let Values::Magnitudes(all) = &self.plan.values {
-            self.pool.resize(all.len() + 1, 0.0);
-            all.iter().for_each(|(&bits, &i)| self.pool[i + 1] = f32::from_bits(bits));
-            self.rebase(0);
+            let first = self.first_magnitude;
+            self.pool.resize(first + all.len(), 0.0);
+            all.iter().for_each(|(&bits, &i)| self.pool[first + i] = f32::from_bits(bits));
+            self.rebase(first);
         }
     }
 
@@ -126,29 +163,34 @@ impl Generator<'_> {
     }
 
     /// The loop of a group of rows and a chunk.
-    fn group(&mut self, first: usize, rows: usize, entries: &[Entry], is_first_chunk: bool) {
+    fn group(&mut self, first: usize, rows: usize, entries: &[Entry], [is_first_chunk, is_last_chunk]: [bool; 2]) {
         let (vectors, row) = (self.plan.form.vectors, self.plan.columns * ELEMENT);
         self.scalar(&ops::MOV, RAX, Rm::Reg(RCX), 0);
         let head = self.code.len();
         if matches!(self.plan.values, Values::Sequence) {
             self.rebase(self.pool.len());
         }
-        let (matrix, all) = (self.matrix, (0..rows).flat_map(|r| (0..vectors).map(move |v| (r, v))));
+        let all = (0..rows).flat_map(|r| (0..vectors).map(move |v| (r, v)));
         for (r, v) in all.clone() {
             let register = (r * vectors + v) as u8;
-            if is_first_chunk && matrix.is_zero(first + r) {
-                self.vector(&ops::VXORPS, register, register, Rm::Reg(register));
-            } else if is_first_chunk {
-                self.vector(&ops::VMOVUPS, register, 0, Rm::Reg(self.negative_zero()));
+            if is_first_chunk {
+                self.start(register, first + r);
             } else {
                 self.moved(&ops::VMOVUPS, register, RSI, (first + r) * row, v);
             }
         }
         for of_column in entries.chunk_by(|a, b| a.column == b.column) {
             for v in 0..vectors {
-                self.moved(&ops::VMOVUPS, self.operand(v), RDI, of_column[0].column as usize * row, v);
+                let offset = self.offsets[of_column[0].column as usize] * ELEMENT;
+                self.moved(&ops::VMOVUPS, self.operand(v), RDI, offset, v);
             }
-            of_column.iter().for_each(|entry| self.nonzero(entry));
+            for entry in of_column {
+                self.nonzero(entry);
+                self.prefetch();
+            }
+        }
+        if is_last_chunk {
+            self.finish(first, rows);
         }
         for (r, v) in all {
             self.moved(&ops::VMOVUPS_STORE, (r * vectors + v) as u8, RSI, (first + r) * row, v);
@@ -159,6 +201,48 @@ impl Generator<'_> {
         let end = self.code.len();
         let back = (head as i64 - end as i64) as i32;
         self.code[end - 4..].copy_from_slice(&back.to_le_bytes());
+    }
+
+    /// Prefetches the line of code at a distance, once per line.
+    fn prefetch(&mut self) {
+        if self.plan.prefetches && self.code.len() >= self.prefetched + LINE {
+            self.prefetched += LINE;
+            let mem = Mem::at(R9, (self.prefetched + AHEAD) as i32);
+            self.scalar(&ops::PREFETCHT1, 0, Rm::Mem(mem), 0);
+        }
+    }
+
+    /// Sets an accumulator of a row to its bias; to -0 without one, or to 0 in rows without nonzeros.
+    fn start(&mut self, register: u8, row: usize) {
+        let bias = self.epilogue.bias.as_ref().map(|bias| bias[row]).filter(|&bias| bias != 0.0);
+        if bias.is_some() {
+            self.vector(&ops::VBROADCASTSS, register, 0, Rm::Mem(Mem::at(RDX, ((1 + row) * ELEMENT) as i32)));
+        } else if self.matrix.is_zero(row) {
+            self.vector(&ops::VXORPS, register, register, Rm::Reg(register));
+        } else {
+            self.vector(&ops::VMOVUPS, register, 0, Rm::Reg(self.negative_zero()));
+        }
+    }
+
+    /// Adds the residual to the accumulators and clamps them. A NaN stays, as the second operand of an extremum.
+    fn finish(&mut self, first: usize, rows: usize) {
+        let (vectors, row, operand) = (self.plan.form.vectors, self.plan.columns * ELEMENT, self.operand(0));
+        if self.epilogue.has_residual {
+            for (r, v) in (0..rows).flat_map(|r| (0..vectors).map(move |v| (r, v))) {
+                let register = (r * vectors + v) as u8;
+                self.moved(&ops::VMOVUPS, operand, R10, (first + r) * row, v);
+                self.vector(&ops::VADDPS, register, register, Rm::Reg(operand));
+            }
+        }
+        let (low, high) = (self.epilogue.low, self.epilogue.high);
+        let bounds = [low.map(|_| (&ops::VMAXPS, 1 + usize::from(high.is_some()))), high.map(|_| (&ops::VMINPS, 1))];
+        for (what, from_end) in bounds.into_iter().flatten() {
+            let place = (self.first_magnitude - from_end) * ELEMENT;
+            self.vector(&ops::VBROADCASTSS, operand, 0, Rm::Mem(Mem::at(RDX, place as i32)));
+            for register in 0..(rows * vectors) as u8 {
+                self.vector(what, register, operand, Rm::Reg(register));
+            }
+        }
     }
 
     /// The register of vector `v` of a row of B.
@@ -181,7 +265,7 @@ impl Generator<'_> {
         let (what, index) = match &self.plan.values {
             Values::Magnitudes(all) => {
                 let what = if entry.value > 0.0 { &ops::VFMADD231PS } else { &ops::VFNMADD231PS };
-                (what, all[&entry.value.abs().to_bits()] + 1)
+                (what, all[&entry.value.abs().to_bits()] + self.first_magnitude)
             }
             Values::Sequence => {
                 self.pool.push(entry.value);

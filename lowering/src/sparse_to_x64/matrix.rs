@@ -30,19 +30,33 @@ impl Matrix {
     /// Reads the nonzeros of a constant `[rows, depth]`, or of its transpose.
     pub fn of(tensor: &Tensor, is_transposed: bool) -> Option<Matrix> {
         let (&[rows, depth], values) = (tensor.shape(), tensor.as_slice::<f32>()) else { return None };
-        (values.len() < u32::MAX as usize && !values.is_empty()).then_some(())?;
         let (rows, depth, [down, across]) = match is_transposed {
             false => (rows, depth, [depth, 1]),
             true => (depth, rows, [1, depth]),
         };
+        Matrix::gather([rows, depth], |row| (0..depth).map(move |k| (k, row * down + k * across)), &values)
+    }
+
+    /// Reads the nonzeros of filters `[M, C / groups, K...]` as a matrix `[M, C * K]`.
+    pub fn of_filters(tensor: &Tensor, groups: usize) -> Option<Matrix> {
+        let (values, &rows) = (tensor.as_slice::<f32>(), tensor.shape().first()?);
+        let (width, per_group) = (values.len().checked_div(rows)?, rows.checked_div(groups).filter(|&n| n > 0)?);
+        let row = |row: usize| (0..width).map(move |k| (row / per_group * width + k, row * width + k));
+        Matrix::gather([rows, width.checked_mul(groups)?], row, &values)
+    }
+
+    /// Collects the nonzeros of rows, given the columns and places of their elements.
+    fn gather<E: Iterator<Item = (usize, usize)>>(
+        [rows, depth]: [usize; 2],
+        row: impl Fn(usize) -> E,
+        values: &[f32],
+    ) -> Option<Matrix> {
+        (values.len() < u32::MAX as usize && depth < u32::MAX as usize && !values.is_empty()).then_some(())?;
         let mut matrix = Matrix { rows, depth, starts: vec![0], columns: Vec::new(), values: Vec::new() };
-        for row in 0..rows {
-            for column in 0..depth {
-                let value = values[row * down + column * across];
-                if value != 0.0 {
-                    matrix.columns.push(column as u32);
-                    matrix.values.push(value);
-                }
+        for elements in (0..rows).map(row) {
+            for (column, at) in elements.filter(|&(_, at)| values[at] != 0.0) {
+                matrix.columns.push(column as u32);
+                matrix.values.push(values[at]);
             }
             matrix.starts.push(matrix.columns.len() as u32);
         }

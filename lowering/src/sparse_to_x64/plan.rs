@@ -28,6 +28,16 @@ const BODY: usize = 24 << 10;
 /// Bytes of B that are read again by each group of rows, so that they stay in the L2 cache.
 const SHARED: usize = 512 << 10;
 
+/// Number of nonzeros from which on code, of about 9 bytes each, is prefetched.
+const PREFETCHED: usize = 2048;
+/// Number of panels up to which it is; more of them repay the loads of the code.
+const MAX_PANELS: usize = 64;
+
+/// Bytes of code of a load of B.
+const BYTES_PER_LOAD: usize = 10;
+/// Bytes of code that are fetched per cycle from beyond the L2 cache, with prefetches.
+const FETCHED: usize = 4;
+
 /// Where values are in the pool.
 pub(super) enum Values {
     /// Distinct magnitudes with their indices; signs are those of the instructions.
@@ -47,6 +57,8 @@ pub(super) struct Plan {
     /// Whether columns are computed under a mask.
     pub masked: bool,
     pub values: Values,
+    /// Whether code is prefetched ahead of its execution: hardware does not prefetch code from beyond the L2 cache.
+    pub prefetches: bool,
 }
 
 impl Form {
@@ -55,12 +67,18 @@ impl Form {
         self.vectors * self.width.bytes() / ELEMENT
     }
 
+    /// Bytes of code of a nonzero: multiply-adds, and a broadcast unless it is folded.
+    fn bytes_per_nonzero(self) -> usize {
+        if self.folds_values() { 8 } else { 8 + 6 * self.vectors }
+    }
+
     /// Whether values are operands in memory, broadcast by the multiply-add.
     pub fn folds_values(self) -> bool {
         self.width == Width::Zmm && self.vectors == 1
     }
 
-    /// Estimated cycles for all columns: bound by two multiply-adds, two loads or four instructions per cycle.
+    /// Estimated cycles for all columns: bound by two multiply-adds, two loads or four instructions per cycle; and the first fetch of
+    /// the code.
     fn cycles(self, matrix: &Matrix, columns: usize) -> usize {
         let nonzeros = matrix.values().len();
         let rows_of_b = matrix.distinct_columns(self.rows) * self.vectors;
@@ -69,7 +87,8 @@ impl Form {
         let broadcasts = if self.folds_values() { 0 } else { nonzeros };
         let instructions = products + rows_of_b + broadcasts + 3 * results;
         let cycles = (products / 2).max(loads / 2).max(instructions / 4) + results;
-        columns.div_ceil(self.panel()) * (cycles + 16)
+        let code = nonzeros * self.bytes_per_nonzero() + rows_of_b * BYTES_PER_LOAD;
+        columns.div_ceil(self.panel()) * (cycles + 16) + code / FETCHED
     }
 }
 
@@ -80,10 +99,12 @@ impl Plan {
         let form = *FORMS.iter().filter(fits).min_by_key(|form| form.cycles(matrix, columns))?;
         let panel = form.panel();
         let density = matrix.values().len() as f64 / (matrix.rows * matrix.depth) as f64;
-        let bytes_per_column = density * (form.rows * form.vectors * 8) as f64 + (form.vectors * 11) as f64;
+        let bytes_per_column =
+            density * (form.rows * form.bytes_per_nonzero()) as f64 + (form.vectors * BYTES_PER_LOAD) as f64;
         let chunk = ((BODY as f64 / bytes_per_column) as usize).clamp(32, 256);
-        // Results are loaded and stored again for each chunk, which pays only where code and B are read again.
-        let chunk = if columns <= 2 * panel || matrix.depth <= chunk + chunk / 4 { matrix.depth } else { chunk };
+        // Results are loaded and stored again for each chunk, which pays only where code is read again, or B from beyond the L2 cache.
+        let is_read_once = columns <= 2 * panel && matrix.depth * columns * ELEMENT <= SHARED;
+        let chunk = if is_read_once || matrix.depth <= chunk + chunk / 4 { matrix.depth } else { chunk };
         let tile = (SHARED / (chunk * ELEMENT)).max(panel) / panel * panel;
         Some(Plan {
             form,
@@ -92,6 +113,7 @@ impl Plan {
             tile,
             masked: width == Width::Zmm && !columns.is_multiple_of(panel),
             values: Values::of(matrix.values()),
+            prefetches: matrix.values().len() > PREFETCHED && columns.div_ceil(panel) <= MAX_PANELS,
         })
     }
 }

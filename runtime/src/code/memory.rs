@@ -20,10 +20,6 @@ pub struct Code {
 /// Average size of an instruction in bytes.
 const BYTES_PER_STEP: usize = 8;
 
-/// The registers that a call passes, in the order of the System V calling convention.
-#[cfg(target_arch = "x86_64")]
-type Function = unsafe extern "sysv64" fn(b: *const u8, out: *mut u8, pool: *const u8, start: u64, end: u64, mask: u64);
-
 impl Code {
     /// Verifies code and makes it executable.
     ///
@@ -49,13 +45,18 @@ impl Code {
         &self.abi
     }
 
-    /// Computes the result from the pool and `b`.
+    /// Computes the result from the pool, `b` and the residual, if the code adds one.
     ///
     /// # Errors
     /// A slice has another size than the code was verified for.
-    pub fn run(&self, workers: &Workers, [pool, b]: [&[u8]; 2], out: &mut [u8]) -> Result<(), String> {
-        let sizes = [pool.len(), b.len(), out.len()].map(|len| len as u64);
-        if sizes != [self.abi.pool, self.abi.input, self.abi.output] {
+    pub fn run(&self, workers: &Workers, operands: &[&[u8]], out: &mut [u8]) -> Result<(), String> {
+        let (pool, b, residual) = match *operands {
+            [pool, b] => (pool, b, &[][..]),
+            [pool, b, residual] => (pool, b, residual),
+            _ => return Err("code has two or three operands".into()),
+        };
+        let sizes = [pool.len(), b.len(), residual.len(), out.len()].map(|len| len as u64);
+        if sizes != [self.abi.pool, self.abi.input, self.abi.residual, self.abi.output] {
             return Err("operands have other sizes than the code".into());
         }
         let (full, panel) = (self.abi.full(), self.abi.panel);
@@ -66,10 +67,10 @@ impl Code {
         let (out, tail) = (DisjointWriter::new(out), self.abi.tail());
         let tiles = parts.tiles().filter(|tile| Some(*tile) != tail);
         // SAFETY: the sizes are those of the verification; different tiles are different columns.
-        workers.share(threads, tiles, move |tile| unsafe { self.call(pool, b, out, tile) });
+        workers.share(threads, tiles, move |tile| unsafe { self.call([pool, b, residual], out, tile) });
         if let Some(tail) = tail {
             // SAFETY: as above; no other call runs.
-            unsafe { self.call(pool, b, out, tail) };
+            unsafe { self.call([pool, b, residual], out, tail) };
         }
         Ok(())
     }
@@ -79,12 +80,23 @@ impl Code {
     /// # Safety
     /// Slices and output have the sizes of `abi`, and the tile is one of its tiles or a part of one in whole panels.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn call(&self, pool: &[u8], b: &[u8], out: DisjointWriter<u8>, tile: Tile) {
+    unsafe fn call(&self, [pool, b, residual]: [&[u8]; 3], out: DisjointWriter<u8>, tile: Tile) {
         // SAFETY: the map holds the code from its first byte on. The verifier has proved for all such tiles that it reads
-        // these operands only, writes the output only, keeps the registers of the caller and returns.
+        // these operands only, writes the output only, changes the registers only that the System V convention leaves to
+        // functions, and returns. It has a register more than that convention has for arguments.
         unsafe {
-            let function: Function = std::mem::transmute(self.map.as_ptr());
-            function(b.as_ptr(), out.at(0), pool.as_ptr(), tile.start, tile.end, tile.mask);
+            std::arch::asm!(
+                "call rax",
+                inout("rax") self.map.as_ptr() => _,
+                inout("rdi") b.as_ptr() => _,
+                inout("rsi") out.at(0) => _,
+                inout("rdx") pool.as_ptr() => _,
+                inout("rcx") tile.start => _,
+                inout("r8") tile.end => _,
+                inout("r9") tile.mask => _,
+                inout("r10") residual.as_ptr() => _,
+                clobber_abi("sysv64"),
+            );
         }
     }
 
@@ -93,5 +105,5 @@ impl Code {
     /// # Safety
     /// None.
     #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn call(&self, _: &[u8], _: &[u8], _: DisjointWriter<u8>, _: Tile) {}
+    unsafe fn call(&self, _: [&[u8]; 3], _: DisjointWriter<u8>, _: Tile) {}
 }

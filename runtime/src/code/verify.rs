@@ -1,7 +1,7 @@
 //! The verifier of machine code: abstract interpretation over intervals.
 //!
 //! It accepts code that is one sequence of instructions with loops `add i, s; cmp i, n; jb back`, ends in its only `ret`,
-//! loads from `b`, the result and the pool, stores to the result, and writes only registers that a call may change. The bytes
+//! loads from `b`, the pool, the residual and the result, stores to the result, and writes only registers that a call may change. The bytes
 //! are decoded by a table other than the emitter's. The proof covers all tiles in whole panels and the tail:
 //!
 //! - Each register is unknown, a constant, a number from an interval in equal steps, or an address at such an offset of an
@@ -204,6 +204,7 @@ enum Operand {
     Pool,
     Input,
     Output,
+    Residual,
 }
 
 /// The abstract value of a register.
@@ -253,6 +254,7 @@ impl State {
         let mut gpr = [Value::Unknown; 16];
         let at = |operand| Value::Address(operand, Range::of(0));
         (gpr[7], gpr[6], gpr[2]) = (at(Operand::Input), at(Operand::Output), at(Operand::Pool));
+        gpr[10] = at(Operand::Residual);
         (gpr[1], gpr[8], gpr[9]) = (start, end, Value::Constant(mask));
         State { gpr, masks: [None; 8] }
     }
@@ -392,6 +394,7 @@ impl Checker<'_> {
             Operand::Pool => self.abi.pool,
             Operand::Input => self.abi.input,
             Operand::Output => self.abi.output,
+            Operand::Residual => self.abi.residual,
         };
         if range.low < 0 || range.high + bytes > size as i64 {
             return Err("an access outside of the operands");

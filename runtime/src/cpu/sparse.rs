@@ -11,9 +11,9 @@ use gradus_ir::{DType, Module, OpArgs, Tensor};
 pub(super) fn call(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let code = Code::load(&code_of(m, args.op?).ok()?, Abi::of(args).ok()?).ok()?;
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
-        code.run(workers, [data[0], data[1]], out).map_err(Trap::unsupported)
+        code.run(workers, data, out).map_err(Trap::unsupported)
     };
-    Some(Kernel::shared([0, 1], run).into())
+    Some(Kernel::shared(0..args.operands.len(), run).into())
 }
 
 /// A matrix of f32 by compressed rows.

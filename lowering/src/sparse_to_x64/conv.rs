@@ -1,0 +1,222 @@
+//! Convolutions with sparse filters as products with an image in its row-major layout, `[C, D...]`.
+//!
+//! The element that a tap reads for an output position is that for position 0, moved by the position in the image. So rows of
+//! the dense operand are ranges of the image that begin at the taps. A position in the image is a column: columns between
+//! rows of the output are computed as well, and sliced off. With strides, the image is one for each phase, side by side.
+
+use super::generate::Epilogue;
+use super::matrix::Matrix;
+use super::product::Product;
+use crate::graph_to_addr::emit::Emitter;
+use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp, convolution};
+use gradus_dialects::sparse::{ConvOp, is_pointwise};
+use gradus_ir::{DType, Module, Op, OpDecl, Value};
+use gradus_reference_kernels::shape::Window;
+
+/// How the image becomes the dense operand.
+enum Reading {
+    /// It is read as it is.
+    Whole,
+    /// It is sliced with the strides, since filters have one tap.
+    Strided,
+    /// It is padded and divided into phases.
+    Windows,
+}
+
+/// A convolution that is lowered.
+pub(super) struct Conv {
+    pub product: Product,
+    /// The fused ops of the epilogue, in order.
+    pub fused: Vec<Op>,
+    op: Op,
+    image: Value,
+    residual: Option<Value>,
+    reading: Reading,
+    window: Window,
+    /// Extents of an image of one phase, with padding.
+    extents: Vec<usize>,
+    channels: usize,
+}
+
+impl Conv {
+    pub fn of(m: &Module, op: Op) -> Option<Conv> {
+        let conv = ConvOp::cast(m, op)?;
+        let (group, window) = convolution(m, op).ok()?;
+        let constant = |v| m.ctx.dense_tensor(m.constant(v)?).filter(|tensor| tensor.dtype() == DType::F32);
+        let matrix = Matrix::of_filters(&constant(conv.w(m))?, group)?;
+        let bias = match conv.b(m) {
+            Some(bias) => Some(constant(bias)?.as_slice::<f32>().into_owned()),
+            None => None,
+        };
+        let image = conv.x(m);
+        let &[1, channels, ..] = m.ctx.static_shape(m.value_type(image))? else { return None };
+        m.ctx.static_shape(m.value_type(conv.y(m)))?;
+        let channels = usize::try_from(channels).ok()?;
+        let reading = Reading::of(&window);
+        let extents = reading.extents(&window);
+        let columns = window.output.first()? * extents[1..].iter().product::<usize>();
+        let offsets = offsets(&window, &extents, channels);
+        if columns == 0 || matrix.depth != offsets.len() {
+            return None;
+        }
+        let product = Product { matrix, columns, offsets, epilogue: Epilogue { bias, ..Epilogue::default() } };
+        let mut conv = Conv { product, fused: vec![], op, image, residual: None, reading, window, extents, channels };
+        conv.fuse(m);
+        Some(conv)
+    }
+
+    /// The op whose result is computed.
+    pub fn last(&self) -> Op {
+        self.fused.last().copied().unwrap_or(self.op)
+    }
+
+    /// Whether columns are the output positions.
+    fn is_compact(&self) -> bool {
+        self.extents[1..] == self.window.output[1..]
+    }
+
+    /// Collects the users that can be computed before the store.
+    fn fuse(&mut self, m: &Module) {
+        let other = sole_user(m, self.op).filter(|_| self.is_compact());
+        if let Some((user, other)) = other.and_then(|user| Some((user, residual(m, user, self.op)?))) {
+            self.product.epilogue.has_residual = true;
+            self.residual = Some(other);
+            self.fused.push(user);
+        }
+        if let Some((user, [low, high])) = sole_user(m, self.last()).and_then(|user| Some((user, bounds(m, user)?))) {
+            (self.product.epilogue.low, self.product.epilogue.high) = (low, high);
+            self.fused.push(user);
+        }
+    }
+
+    /// The image as the code reads it, and the residual as a matrix.
+    pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Option<Value>; 2]> {
+        let image = match self.reading {
+            Reading::Whole => self.image,
+            Reading::Strided => {
+                let ends = [&[1, self.channels], &self.window.input[..]].concat();
+                let steps = [&[1, 1], &self.window.strides[..]].concat();
+                e.slice(self.image, &signed(&ends), &signed(&steps))?
+            }
+            Reading::Windows => self.phases(e)?,
+        };
+        let matrix = signed(&[self.product.matrix.rows, self.product.columns]);
+        let residual = match self.residual {
+            Some(residual) => Some(e.reshape(residual, &matrix)?),
+            None => None,
+        };
+        Some([Some(image), residual])
+    }
+
+    /// Pads the image and divides it into phases, `[S..., C, Q...]`.
+    fn phases(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
+        let (window, rank) = (&self.window, self.extents.len());
+        let padded: Vec<usize> = self.extents.iter().zip(&window.strides).map(|(q, s)| q * s).collect();
+        let ends = (0..rank).map(|i| padded[i] as i64 - (window.input[i] + window.pads_begin[i]) as i64);
+        let pads: Vec<i64> =
+            [&[0, 0], &signed(&window.pads_begin)[..], &[0, 0]].concat().into_iter().chain(ends).collect();
+        let image = if pads.iter().all(|&n| n == 0) { self.image } else { e.pad(self.image, &pads, None)? };
+        if window.strides.iter().all(|&s| s == 1) {
+            return Some(image);
+        }
+        let split = self.extents.iter().zip(&window.strides).flat_map(|(&q, &s)| [q as i64, s as i64]);
+        let split: Vec<i64> = [self.channels as i64].into_iter().chain(split).collect();
+        let image = e.reshape(image, &split)?;
+        let axes = 0..rank as i64;
+        let perm: Vec<i64> = axes.clone().map(|i| 2 + 2 * i).chain([0]).chain(axes.map(|i| 1 + 2 * i)).collect();
+        e.permute(image, &perm)
+    }
+
+    /// The result of the last op, from that of the code.
+    pub fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
+        let output = &self.window.output;
+        let rows = [&[1, self.product.matrix.rows, output[0]], &self.extents[1..]].concat();
+        let image = e.reshape(value, &signed(&rows))?;
+        if self.is_compact() {
+            return Some(image);
+        }
+        let ends = [&[1, self.product.matrix.rows], &output[..]].concat();
+        e.slice(image, &signed(&ends), &vec![1; ends.len()])
+    }
+}
+
+impl Reading {
+    fn of(window: &Window) -> Reading {
+        let is_padded = window.pads_begin.iter().chain(&window.pads_end).any(|&n| n > 0);
+        match window {
+            _ if is_pointwise(window) => Reading::Whole,
+            _ if window.kernel.iter().all(|&n| n == 1) && !is_padded => Reading::Strided,
+            _ => Reading::Windows,
+        }
+    }
+
+    /// The extents of an image of one phase.
+    fn extents(&self, window: &Window) -> Vec<usize> {
+        if !matches!(self, Reading::Windows) {
+            return window.output.clone();
+        }
+        let reach = |i: usize| (window.kernel[i] - 1) * window.dilations[i] / window.strides[i];
+        let extent = |i: usize| {
+            let image = (window.input[i] + window.pads_begin[i]).div_ceil(window.strides[i]);
+            image.max(window.output[i] + reach(i))
+        };
+        let mut extents: Vec<usize> = (0..window.output.len()).map(extent).collect();
+        // Columns behind the last row of the output are read from one more row.
+        extents[0] =
+            extents[0].max(window.output[0] + reach(0) + usize::from((1..extents.len()).any(|i| reach(i) > 0)));
+        extents
+    }
+}
+
+/// The elements of the phases that channels and taps read for output position 0.
+fn offsets(window: &Window, extents: &[usize], channels: usize) -> Vec<usize> {
+    let (rank, plane) = (extents.len(), extents.iter().product::<usize>());
+    let tap = |mut tap: usize| {
+        let (mut phase, mut at, mut phases, mut pitch) = (0, 0, 1, 1);
+        for axis in (0..rank).rev() {
+            let step = tap % window.kernel[axis] * window.dilations[axis];
+            tap /= window.kernel[axis];
+            (phase, at) = (phase + step % window.strides[axis] * phases, at + step / window.strides[axis] * pitch);
+            (phases, pitch) = (phases * window.strides[axis], pitch * extents[axis]);
+        }
+        phase * channels * plane + at
+    };
+    let taps: Vec<usize> = (0..window.kernel.iter().product()).map(tap).collect();
+    (0..channels).flat_map(|c| taps.iter().map(move |&at| c * plane + at)).collect()
+}
+
+fn signed(extents: &[usize]) -> Vec<i64> {
+    extents.iter().map(|&d| d as i64).collect()
+}
+
+/// The only user of the result of an op, in its block.
+fn sole_user(m: &Module, op: Op) -> Option<Op> {
+    let value = m.result(op, 0);
+    let (user, _) = m.uses(value).next().filter(|_| m.has_one_use(value))?;
+    (m.parent_block(user) == m.parent_block(op)).then_some(user)
+}
+
+/// The other operand, if an op adds a tensor of the same type to the result of `op`.
+fn residual(m: &Module, user: Op, op: Op) -> Option<Value> {
+    (AddOp::cast(m, user).is_some() || SumOp::cast(m, user).is_some()).then_some(())?;
+    let value = m.result(op, 0);
+    let &[a, b] = m.operands(user) else { return None };
+    let other = if a == value { b } else { a };
+    [other, m.result(user, 0)].iter().all(|&v| m.value_type(v) == m.value_type(value)).then_some(other)
+}
+
+/// The bounds of a clamp.
+fn bounds(m: &Module, user: Op) -> Option<[Option<f32>; 2]> {
+    if ReluOp::cast(m, user).is_some() {
+        return Some([Some(0.0), None]);
+    }
+    let (_, args) = (ClipOp::cast(m, user)?, m.args(user)?);
+    let bound = |name| {
+        let Some(value) = args.opt_operand(name) else { return Some(None) };
+        let tensor = m.ctx.dense_tensor(m.constant(value)?).filter(|t| t.len() == 1 && t.dtype() == DType::F32)?;
+        Some(Some(tensor.as_slice::<f32>()[0]))
+    };
+    let [low, high] = [bound("min")?, bound("max")?];
+    let is_known = [low, high].into_iter().flatten().all(|bound| !bound.is_nan());
+    (is_known && low.zip(high).is_none_or(|(low, high)| low <= high)).then_some([low, high])
+}
