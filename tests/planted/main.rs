@@ -6,6 +6,7 @@ mod support;
 mod floats;
 mod patterns;
 mod reproducers;
+mod rule_checker;
 mod rules;
 
 use gradus::ir::rules::Rule;
@@ -54,6 +55,22 @@ fn wrong_rules_are_found_and_named() {
         missed(rule.name, "canonicalize", &check_program(&tool, program, &["--cse", "--canonicalize", "--symbol-dce"]))
     });
     none_missed(missed);
+}
+
+/// Rules that decrease the cost, so that saturation uses them.
+#[test]
+fn saturation_names_wrong_rules() {
+    let mut found = 0;
+    let missed = rules::RULES.iter().filter_map(|(rule, program)| {
+        let output = check_program(&tool_with(rule), program, &["--saturate"]);
+        if !output.err.contains("after pass 'saturate'") {
+            return None;
+        }
+        found += 1;
+        missed(rule.name, "saturate", &output)
+    });
+    none_missed(missed);
+    assert!(found >= 5, "only {found} rules are used");
 }
 
 #[test]
