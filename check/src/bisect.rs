@@ -113,7 +113,7 @@ impl Subject<'_> {
         );
         match (found, said) {
             (Some(found), _) => Checked::Wrong(Box::new(self.narrow(&reference, found))),
-            (None, Err((why, said))) => Checked::Failed(why, said),
+            (None, Err((why, said))) => Checked::Failed(why, self.blame(why, said)),
             (None, Ok(())) => {
                 let mut verdict = |name: &str| known.remove(name).unwrap_or_else(|| reference.compare_alone(name, &m));
                 Checked::Passed(reference.names().map(|name| (name.to_owned(), verdict(name))).collect())
@@ -168,7 +168,7 @@ impl Subject<'_> {
     }
 
     /// Returns the rewrite of the given number.
-    fn rewrite(&self, number: u64) -> Option<Rewrite> {
+    pub(crate) fn rewrite(&self, number: u64) -> Option<Rewrite> {
         let noted = Arc::new(Mutex::new(None));
         let mut actions = only(number + 1);
         actions.watch(Box::new(Note { number, noted: noted.clone() }));

@@ -8,6 +8,7 @@
 //! The refinement relation follows Alive2 (Lopes et al., PLDI 2021): undefined behavior, then poison, then values.
 
 pub mod bisect;
+mod blame;
 mod compare;
 mod draw;
 mod event;

@@ -8,7 +8,8 @@ use crate::program::Program;
 use crate::search::{Match, pairs, search};
 use crate::touched::{Touched, depth};
 use egg::Id;
-use gradus_ir::OpName;
+use gradus_ir::pass::{Actions, PATTERN, Unit};
+use gradus_ir::{Op, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -110,14 +111,22 @@ pub struct Exploration {
     pub rules: Vec<Record>,
 }
 
-/// Applies the rules.
-pub fn explore(program: &mut Program<'_>, equations: &Equations, limits: &Limits) -> Exploration {
+/// Applies the rules. Each application is a rewrite that `actions` number and may skip.
+pub fn explore(
+    program: &mut Program<'_>,
+    scope: Op,
+    equations: &Equations,
+    limits: &Limits,
+    actions: Option<&mut Actions>,
+) -> Exploration {
     let record = |rule| Record { depth: depth(rule), ..Record::default() };
     let rules: Vec<Record> = equations.rules.iter().map(record).collect();
     let taken = vec![FxHashSet::default(); rules.len()];
     let deepest = rules.iter().filter_map(|record| record.depth).max().unwrap_or(0);
     let mut explorer = Explorer {
         program,
+        scope,
+        actions,
         equations,
         limits,
         rules,
@@ -146,6 +155,8 @@ type Found = Vec<(usize, Vec<Match>)>;
 
 struct Explorer<'e, 'm> {
     program: &'e mut Program<'m>,
+    scope: Op,
+    actions: Option<&'e mut Actions>,
     equations: &'e Equations,
     limits: &'e Limits,
     rules: Vec<Record>,
@@ -250,7 +261,17 @@ impl Explorer<'_, '_> {
             if pairs(&rules[rule]) && !take(&mut self.taken[rule], &one.results) {
                 continue;
             }
+            let name = self.program.m.ctx.text(rules[rule].name);
+            let root = self.program.graph.nodes()[usize::from(one.results[0])].op.unwrap_or(self.scope);
+            if let Some(actions) = &mut self.actions
+                && !actions.begin(PATTERN, name, Unit::Op(root), self.program.m)
+            {
+                continue;
+            }
             let applied = apply(self.program, rules, rule, iteration, one);
+            if let Some(actions) = &mut self.actions {
+                actions.end(PATTERN, applied == Applied::New);
+            }
             self.rules[rule].applied += usize::from(applied == Applied::New);
             self.rules[rule].refused += usize::from(applied == Applied::Refused);
             changed |= applied == Applied::New;

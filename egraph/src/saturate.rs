@@ -160,7 +160,7 @@ impl Saturate {
                 }
             }
         }
-        let explored = explore(&mut program, equations, &self.limits);
+        let explored = explore(&mut program, scope, equations, &self.limits, cx.actions());
         let end = explored.end;
         let roots = program.roots();
         let cost = extract::costs(&program, &chosen.cost_fn);

@@ -66,7 +66,7 @@ fn chosen(
 
 /// Formats the result for a rule in one line, with remarks on its conditions.
 fn describe(name: &str, found: &RuleReport) -> String {
-    let RuleReport { instances, refused, unmade, open, inputs, .. } = found;
+    let RuleReport { instances, repeated, refused, unmade, open, inputs, .. } = found;
     let verdict = match &found.soundness {
         Soundness::Sound => format!("no difference in {instances} instances on {inputs} inputs"),
         Soundness::Vacuous => "vacuous: it applies to no instance".to_owned(),
@@ -74,7 +74,7 @@ fn describe(name: &str, found: &RuleReport) -> String {
         Soundness::Wrong(_) => format!("unsound, counterexample in instance {}", instances + 1),
     };
     let mut rest = format!("{refused} refused");
-    for (count, what) in [(unmade, "without a right side"), (open, "inconclusive")] {
+    for (count, what) in [(unmade, "without a right side"), (open, "inconclusive"), (repeated, "repeated")] {
         if *count > 0 {
             let _ = write!(rest, ", {count} {what}");
         }

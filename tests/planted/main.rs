@@ -6,6 +6,7 @@ mod support;
 mod floats;
 mod patterns;
 mod reproducers;
+mod rule_checker;
 mod rules;
 
 use gradus::ir::rules::Rule;
@@ -54,6 +55,22 @@ fn wrong_rules_are_found_and_named() {
         missed(rule.name, "canonicalize", &check_program(&tool, program, &["--cse", "--canonicalize", "--symbol-dce"]))
     });
     none_missed(missed);
+}
+
+/// Only rules that decrease the cost are used.
+#[test]
+fn saturation_names_wrong_rules() {
+    let mut found = 0;
+    for (rule, program) in rules::RULES {
+        for flag in ["--saturate", "--saturate=target=arbitrary"] {
+            let output = check_program(&tool_with(rule), program, &[flag]);
+            if output.err.contains("after pass 'saturate'") {
+                found += 1;
+                assert_eq!(missed(rule.name, "saturate", &output), None);
+            }
+        }
+    }
+    assert!(found >= 5, "only {found} programs are wrong");
 }
 
 #[test]

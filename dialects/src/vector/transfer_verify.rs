@@ -97,6 +97,12 @@ pub(super) fn verify_write(m: &Module, op: Op) -> Result<(), String> {
         let n = m.num_results(op);
         format!("expected the number of tensor results ({n}) to be equal to the number of output tensors ({tensors})")
     })?;
+    if let Some(result) = m.results(op).next().map(|result| m.value_type(result)) {
+        check(source == result, || {
+            let [have, want] = [source, result].map(|ty| m.ctx.display_type(ty).to_string());
+            format!("expected type of operand #1 ('{have}') to match type of corresponding result ('{want}')")
+        })?;
+    }
     verify_indices(m, this.base(m), this.indices(m).len())?;
     let broadcasts = |map: &AffineMap| map.results.iter().any(|e| matches!(e, AffineExpr::Constant(0)));
     check(!map_and_bounds(m, op).is_some_and(|(map, _)| broadcasts(map)), || {

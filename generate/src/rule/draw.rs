@@ -1,7 +1,7 @@
 //! Instances of left sides of rules, as functions of the operands that the rule leaves open.
 
+use super::integers::Integers;
 use super::signatures::Signatures;
-use crate::variation::border;
 use gradus_check::Inputs;
 use gradus_ir::eval::{Datum, floats_to_tensor};
 use gradus_ir::random::Random;
@@ -42,6 +42,8 @@ pub(super) struct Instance {
     pub(super) root: Op,
     /// The signatures drawn for its ops.
     pub(super) signatures: Vec<(OpName, Signature)>,
+    /// Whether a constant was drawn from a domain too large for all its values to be drawn.
+    pub(super) is_open: bool,
 }
 
 /// Draws an instance of a rule's left side. `fitting` are the signatures of an instance to which the rule applied, for
@@ -58,10 +60,11 @@ pub(super) fn instance(
     let (function, block, end) = blank(&mut module)?;
     let (moderate, scalar) = (rule.approx, if plain { 100 } else { SCALAR });
     let (chosen, lists) = Default::default();
+    let integers = Integers::new(ctx, rule, random);
     let mut leaves =
-        Leaves { module: &mut module, signatures, fitting, scalar, chosen, random, block, end, lists, moderate };
+        Leaves { module: &mut module, signatures, fitting, scalar, chosen, random, block, end, lists, integers, moderate };
     let roots = build_left_side(rule, end, &mut leaves)?;
-    let chosen = leaves.chosen;
+    let (chosen, is_open) = (leaves.chosen, leaves.integers.is_open);
     let results: Vec<Value> = roots.iter().flat_map(|&root| module.results(root)).collect();
     module.set_operands(end, &results);
     let types = |m: &Module, values: &[Value]| values.iter().map(|&v| m.value_type(v)).collect::<Vec<_>>();
@@ -69,7 +72,7 @@ pub(super) fn instance(
     let ty = ctx.type_attr(ctx.function_type(&inputs, &outputs));
     module.set_attr(function, "function_type", Some(ty));
     verify(&module).ok()?;
-    Some(Instance { module, root: roots[0], signatures: chosen })
+    Some(Instance { module, root: roots[0], signatures: chosen, is_open })
 }
 
 /// Creates a function without parameters and results: the function, its block, and its terminator.
@@ -102,6 +105,7 @@ struct Leaves<'a> {
     end: Op,
     /// The integer lists drawn so far.
     lists: Vec<(Type, Attr)>,
+    integers: Integers,
     moderate: bool,
 }
 
@@ -191,10 +195,11 @@ impl Chooser for Leaves<'_> {
             return None;
         }
         let scalar = match ctx.int_width(elem) {
-            Some(width) => ctx.int_attr(elem, corner(width, ctx.is_unsigned(elem), self.random)),
-            None if elem == Type::INDEX => ctx.int_attr(elem, corner(64, false, self.random)),
+            Some(width) => ctx.int_attr(elem, self.integers.draw(width, ctx.is_unsigned(elem), self.random)),
+            None if elem == Type::INDEX => ctx.int_attr(elem, self.integers.draw(64, false, self.random)),
             None => {
                 ctx.float_kind(elem)?;
+                self.integers.is_open = true;
                 ctx.float_attr(elem, self.float())
             }
         };
@@ -247,10 +252,3 @@ impl Chooser for Leaves<'_> {
 
 /// Corner cases of floats.
 const FLOATS: [f64; 12] = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.25];
-
-/// Draws an integer of a width, usually a limit of its type.
-fn corner(width: u32, unsigned: bool, random: &mut Random) -> i64 {
-    let bits = width.clamp(1, 64);
-    let wrapped = border(width, random).wrapping_shl(64 - bits) >> (64 - bits);
-    if unsigned && bits < 64 { wrapped & ((1 << bits) - 1) } else { wrapped }
-}

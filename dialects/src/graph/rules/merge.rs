@@ -22,8 +22,8 @@ pub(super) const MERGE: &[Rule] = &[
     rule("slice-relu",            "relu(slice(x, S, E)) => slice(relu(x), S, E)"),
     rule("slice-sigmoid",         "sigmoid(slice(x, S, E)) => slice(sigmoid(x), S, E)"),
     rule("slice-tanh",            "tanh(slice(x, S, E)) => slice(tanh(x), S, E)"),
-    rule("slice-add",             "add(slice(x: T, S, E), slice(y: T, S, E)) => slice(add(x, y), S, E)"),
-    rule("slice-mul",             "mul(slice(x: T, S, E), slice(y: T, S, E)) => slice(mul(x, y), S, E)"),
+    rule("slice-add",             "add(slice(x: T, S, E), slice(y: T, S, E)) => slice(add(x, y), S, E)        if known_extents(T)"),
+    rule("slice-mul",             "mul(slice(x: T, S, E), slice(y: T, S, E)) => slice(mul(x, y), S, E)        if known_extents(T)"),
     rule("concat-relu",           "concat{axis = A}(relu(x), relu(y)) => relu(concat{axis = A}(x, y))"),
     rule("concat-sigmoid",        "concat{axis = A}(sigmoid(x), sigmoid(y)) => sigmoid(concat{axis = A}(x, y))"),
 ];

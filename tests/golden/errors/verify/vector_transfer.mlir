@@ -285,3 +285,11 @@ func.func @f(%i: index, %v4: vector<4xf32>, %mv: memref<?xvector<4xf32>>) {
   "vector.transfer_read"(%mv, %i, %v4) <{in_bounds = [], permutation_map = affine_map<(d0)->()>, operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (memref<?xvector<4xf32>>, index, vector<4xf32>) -> vector<f32>
   return
 }
+
+// -----
+
+func.func @f(%i: index, %v4: vector<4xf32>, %t: tensor<8xf32>) {
+  // expected-error@+1 {{expected type of operand #1 ('tensor<8xf32>') to match type of corresponding result ('tensor<4xf32>')}}
+  "vector.transfer_write"(%v4, %t, %i) <{in_bounds = [false], permutation_map = affine_map<(d0)->(d0)>, operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (vector<4xf32>, tensor<8xf32>, index) -> tensor<4xf32>
+  return
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Measures how many planted bugs `gradus fuzz` finds.
+
+    tests/subjects/planted.py --copy /tmp/planted --seconds 60 --seeds 1,2,3 [NAME ...]
+
+copies the repository, plants all bugs of tests/planted/bugs.txt in the copy, each behind the environment variable
+GRADUS_PLANTED, builds the copy once, and runs the pass of each bug until a seed finds it. Prints for each bug whether
+it was found, the pass and the rewrite that were named, and the number of ops of the reproducer. Exit status 0: all were
+found. `--no-build` uses `--gradus` as it is; `--plant-only` stops before the build.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# An expression that selects the wrong one if the bug was asked for when the process started.
+CHOICE = (
+    "(if {{ static PLANTED: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| "
+    'std::env::var("GRADUS_PLANTED").is_ok_and(|bug| bug == "{name}")); *PLANTED }} {{ {after} }} else {{ {before} }})'
+)
+
+
+def bugs():
+    """Yields name, flags, file, expression and wrong expression."""
+    text = (ROOT / "tests/planted/bugs.txt").read_text()
+    for part in text.split("\nbug ")[1:]:
+        head, path, *lines = part.strip().split("\n")
+        name, flags = head.split(": ", 1)
+        before, after = ("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+")
+        yield name, flags, path, before, after
+
+
+def plant(copy):
+    """Plants all bugs in a copy of the repository."""
+    for name, _, path, before, after in bugs():
+        file = copy / path
+        text = file.read_text()
+        # Outer parentheses only delimit the expression.
+        written = before if before in text else before[1:-1]
+        if text.count(written) != 1:
+            sys.exit(f"{name}: the expression is in {path} {text.count(written)} times")
+        file.write_text(text.replace(written, CHOICE.format(name=name, after=after, before=before)))
+
+
+def flag_words(flags):
+    """Splits flags; one that has several options is one word."""
+    return [f"--{part.strip()}" for part in flags.split("--") if part.strip()]
+
+
+def first_failure(command, name):
+    """Runs a campaign until its first failure. Returns what it says, or None."""
+    environment = {**os.environ, "GRADUS_PLANTED": name}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+        said = []
+        for line in run.stdout:
+            if said and line.startswith("program ") or "programs" in line:
+                break
+            if said or line.startswith("program "):
+                said.append(line)
+        run.terminate()
+    return "".join(said)
+
+
+def num_ops(gradus, name, flags, file):
+    """Returns the number of ops in bodies of the reproducer, terminators included."""
+    reproducer = file.with_suffix(".reduced")
+    subprocess.run([gradus, "check", str(file), *flag_words(flags), f"--reproducer={reproducer}"],
+                   env={**os.environ, "GRADUS_PLANTED": name}, capture_output=True, timeout=120)
+    text = reproducer.read_text() if reproducer.exists() else file.read_text()
+    return sum(bool(re.match(r" +(%\S+(, %\S+)* = |[a-z]\w*\.|return\b)", line)) and " func.func " not in line
+               for line in text.split("\n"))
+
+
+def search(gradus, name, flags, seconds, seeds):
+    """Returns the row of a bug."""
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [gradus, "fuzz", *flag_words(flags), f"--seconds={seconds}", "--count=1000000",
+                       f"--seed={seed}", "-o", folder]
+            start = time.time()
+            said = first_failure(command, name)
+            if not said:
+                continue
+            took = time.time() - start
+            if "what is printed cannot be read" in said:
+                return [name, "another bug", f"seed {seed}"]
+            named = re.search(r"after pass '([^']*)'", said)
+            rewrite = re.search(r"caused by rewrite \d+: (.*)", said)
+            error = re.search(r"error: .*", said)
+            files = sorted(pathlib.Path(folder).glob("*.mlir"))
+            ops = num_ops(gradus, name, flags, files[0]) if files else None
+            what = named[1] if named else f"({error[0][:70] if error else said[:70]})"
+            return [name, "found", f"seed {seed}", f"{took:.0f} s", what, rewrite[1] if rewrite else "-", f"{ops} ops"]
+    return [name, "missed"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--copy", type=pathlib.Path, help="folder for the copy with the bugs")
+    parser.add_argument("--gradus", help="the command with the bugs")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--no-build", action="store_true")
+    parser.add_argument("--plant-only", action="store_true")
+    parser.add_argument("NAME", nargs="*")
+    args = parser.parse_args()
+    if not args.no_build:
+        shutil.copytree(ROOT, args.copy, ignore=shutil.ignore_patterns("target", ".git"), dirs_exist_ok=True)
+        plant(args.copy)
+        if args.plant_only:
+            return
+        subprocess.run(["cargo", "build", "--release", "--bin", "gradus"], cwd=args.copy, check=True)
+    gradus = args.gradus or str(args.copy / "target/release/gradus")
+    missed = 0
+    for name, flags, *_ in bugs():
+        if args.NAME and name not in args.NAME:
+            continue
+        row = search(gradus, name, flags, args.seconds, args.seeds.split(","))
+        missed += row[1] == "missed"
+        print(" | ".join(row), flush=True)
+    sys.exit(bool(missed))
+
+
+if __name__ == "__main__":
+    main()
