@@ -85,6 +85,13 @@ struct Loop {
     strides: Vec<usize>,
 }
 
+/// The computation of a row: the inner loop of a [`Nest`]. Not a closure, which compilers do not inline into the loops of each
+/// vector width.
+pub(super) trait RowKernel<T> {
+    /// Computes a row from the offset of each operand.
+    fn row(&mut self, offsets: &[usize], out: &mut [T]);
+}
+
 /// A loop nest over the elements of a result, to which operands broadcast.
 #[derive(Debug)]
 pub(super) struct Nest {
@@ -125,9 +132,9 @@ impl Nest {
         self.is_many[operand]
     }
 
-    /// Calls `f` with the offset of each operand and the row, for each row of `out`, which begins with element `first`.
+    /// Computes each row of `out`, which begins with element `first`.
     #[inline(always)]
-    pub(super) fn rows<T>(&self, out: &mut [T], first: usize, mut f: impl FnMut(&[usize], &mut [T])) {
+    pub(super) fn rows<T>(&self, out: &mut [T], first: usize, kernel: &mut impl RowKernel<T>) {
         let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
         let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.is_many.len()];
         let run = self.run.max(1);
@@ -138,7 +145,7 @@ impl Nest {
             offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride * *at);
         }
         for row in out.chunks_mut(run) {
-            f(&offsets, row);
+            kernel.row(&offsets, row);
             for (at, l) in index.iter_mut().zip(&self.loops).rev() {
                 *at += 1;
                 offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride);
@@ -187,13 +194,9 @@ impl Map {
     /// Computes the elements from `first` on: whole rows, or a part of one.
     #[inline(always)]
     fn rows(&self, operands: &[&[f32]], out: &mut [f32], first: usize) {
-        let mut buffers = [[0.0; CHUNK]; 3];
         let start = first % self.nest.run.max(1);
-        self.nest.rows(out, first, |offsets, row| {
-            for (i, chunk) in row.chunks_mut(CHUNK).enumerate() {
-                self.chunk(operands, offsets, start + i * CHUNK, &mut buffers, chunk);
-            }
-        });
+        let mut chunks = Chunks { map: self, operands, start, buffers: [[0.0; CHUNK]; 3] };
+        self.nest.rows(out, first, &mut chunks);
     }
 
     /// Applies all stages to a chunk of the inner loop. A stage does not write where it reads: of a choice between a new
@@ -228,6 +231,23 @@ impl Map {
                 Stage::Two(function, a, b) => function.apply([argument(a), argument(b)], to),
             }
             std::mem::swap(&mut previous, &mut next);
+        }
+    }
+}
+
+/// The chunks of rows, the first of which begins with element `start`.
+struct Chunks<'a> {
+    map: &'a Map,
+    operands: &'a [&'a [f32]],
+    start: usize,
+    buffers: [[f32; CHUNK]; 3],
+}
+
+impl RowKernel<f32> for Chunks<'_> {
+    #[inline(always)]
+    fn row(&mut self, offsets: &[usize], out: &mut [f32]) {
+        for (i, chunk) in out.chunks_mut(CHUNK).enumerate() {
+            self.map.chunk(self.operands, offsets, self.start + i * CHUNK, &mut self.buffers, chunk);
         }
     }
 }
