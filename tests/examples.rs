@@ -78,7 +78,10 @@ fn the_quantized_network_reads_digits_in_integers() {
     assert_eq!(gradus(&["import", &example("digits_cnn_int8.onnx"), "-o", &imported]).code, 0);
     let text = gradus(&["opt", &imported, "--convert-qdq-to-integer"]).out;
     assert!(text.contains("graph.qlinear_conv") && text.contains("graph.table"), "{text}");
-    assert_eq!([text.matches("= graph.quantize_linear").count(), text.matches("= graph.dequantize_linear").count()], [1, 1]);
+    assert_eq!(
+        [text.matches("= graph.quantize_linear").count(), text.matches("= graph.dequantize_linear").count()],
+        [1, 1]
+    );
 }
 
 /// Runs the quantized network and checks its logits. Returns what the command prints.

@@ -64,7 +64,7 @@ impl Program {
                 let low = self.constant("f32", &[], &(-0.5_f32).to_le_bytes());
                 let scalar = "tensor<f32>";
                 self.name(&format!(
-                    "graph.clip {x}, {low}, {high} : (tensor<{dims}f32>, {scalar}, {scalar}) -> tensor<{dims}f32>"
+                    "graph.clip {x} min {low} max {high} : (tensor<{dims}f32>, {scalar}, {scalar}) -> tensor<{dims}f32>"
                 ))
             }
             _ => x.to_owned(),
