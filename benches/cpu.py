@@ -2,14 +2,15 @@
 """How fast the cpu target is: convolutions of ResNet-50 and MobileNet-v2, dense products, and whole networks, against peers.
 
   cargo build --release && pip install onnx onnxruntime onednn-cpu-gomp mkl openvino
-  python3 benches/cpu.py [--only layers|bytes|gemm|networks|results] [--threads N] [--gradus PATH]
+  python3 benches/cpu.py [--only layers|bytes|gemm|networks|quantized|results] [--threads N] [--gradus PATH]
 
 One thread (networks: --threads), f32, batch 1, all in turn in the same run; medians. A layer has its image as the compiler would have it inside of a
 network, with channels last, as for oneDNN; for onnxruntime with channels first; so none converts. Ratios above 1 are faster than
 the peer. Layers of bytes are against our own floats. Dense products have a constant as second factor, and are against MKL, also
 where that is packed beforehand; each is done again transposed. Networks are the light models of the onnx package, with random
 weights in place of theirs, which are all the same: they are compiled, their results before the last softmax compared with
-onnxruntime's, and all timed. Only onnxruntime is required, other peers are left out where they are not installed.
+onnxruntime's, and all timed. Quantized networks are those, quantized by onnxruntime with seeded images, and the digits of the
+examples; they are against our floats and onnxruntime's integers. Only onnxruntime is required, other peers are left out where they are not installed.
 """
 import argparse
 import contextlib
@@ -26,6 +27,7 @@ import peers  # before numpy, which reads how many threads it may have
 import numpy as np
 import onnx
 
+import qdq
 from cpu_programs import convolutions, kinds, layer, model_of, product, quantized, randomized, weights_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -170,6 +172,29 @@ def networks(path, threads, agree):
     summarize(ratios, 1)
 
 
+def quantized_networks(path, names):
+    folder, ratios = os.path.join(os.path.dirname(onnx.__file__), 'backend', 'test', 'data', 'light'), {}
+    examples = os.path.join(HERE, '..', 'examples')
+    for name in ['digits', *names]:
+        with tempfile.TemporaryDirectory() as home:
+            if name == 'digits':
+                floats, models = os.path.join(examples, 'digits_cnn.onnx'), {'': os.path.join(examples, 'digits_cnn_int8.onnx')}
+            else:
+                floats = qdq.simplified(randomized(onnx.load(os.path.join(folder, f'light_{name}.onnx'))), home)
+                models = {kind: os.path.join(home, f'{kind}.onnx') for kind in ['per tensor', 'per channel']}
+                for kind, model in models.items():
+                    qdq.quantized(floats, model, kind == 'per channel')
+            for kind, model in models.items():
+                session = peers.session_of(model)
+                times = peers.in_turn({'gradus': gradus(path, model), 'onnxruntime': peers.runtime(session),
+                                       'floats': gradus(path, floats)}, 300 if name == 'digits' else 15)
+                lines = bench(path, model, 1).splitlines()
+                without = ', '.join(line for line in lines if line.startswith('by reference: '))
+                print(f'{name} {kind}: {times["gradus"]:7.3f} ms{compared(ratios, ["quantized"], times)}; steps from onnxruntime: '
+                      f'{qdq.steps_apart(path, model, session, home)}; without kernels: {without or "none"}', flush=True)
+    summarize(ratios, 1)
+
+
 def timed_network(path, threads, model, program, session, example, ratios):
     """Times, memory, and what runs without a kernel."""
     request = peers.request_of(model, *example, threads)
@@ -185,13 +210,15 @@ def timed_network(path, threads, model, program, session, example, ratios):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument('--only', choices=['layers', 'bytes', 'gemm', 'networks', 'results'])
+    p.add_argument('--only', choices=['layers', 'bytes', 'gemm', 'networks', 'quantized', 'results'])
     p.add_argument('--threads', type=int, default=1, help='for networks')
     p.add_argument('--gradus', default=os.path.join(HERE, '..', 'target', 'release', 'gradus'))
     args = p.parse_args()
     for name, measure in [('layers', layers), ('bytes', bytes_layers), ('gemm', products)]:
         if args.only in (None, name):
             measure(args.gradus)
+    if args.only in (None, 'quantized'):
+        quantized_networks(args.gradus, ['resnet50'])
     if args.only in (None, 'networks', 'results'):
         networks(args.gradus, args.threads, args.only == 'results')
 

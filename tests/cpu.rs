@@ -4,6 +4,8 @@
 mod narrow;
 #[path = "cpu/parts.rs"]
 mod parts;
+#[path = "cpu/qdq.rs"]
+mod qdq;
 #[path = "cpu/quantized.rs"]
 mod quantized;
 #[path = "cpu/single.rs"]
@@ -46,15 +48,19 @@ const READINGS: [&str; 10] = [
 
 /// Compiles a program with given layout options.
 fn compiled(tool: &Tool, m: &Module, reading: &str) -> Module {
-    let mut compiled = m.clone();
     let pipeline = pipeline_of(tool, "cpu");
     let (before, rest) = pipeline.split_once("convert-graph-to-addr{").expect("it lowers");
     let (_, after) = rest.split_once('}').expect("the pass has options");
-    let pipeline = format!("{before}convert-graph-to-addr{reading}{after}");
-    let mut pipeline = Pipeline::parse(&pipeline, &tool.passes).expect("it is a pipeline");
-    let run = pipeline.run(&mut compiled, &RunOptions::default(), &mut Watch::new(|_| {}));
-    assert!(run.is_ok() && verify(&compiled).is_ok(), "{}", m.to_text(Default::default()));
-    compiled
+    passed(tool, m, &format!("{before}convert-graph-to-addr{reading}{after}"))
+}
+
+/// Runs a pipeline on a copy of a program.
+fn passed(tool: &Tool, m: &Module, pipeline: &str) -> Module {
+    let mut passed = m.clone();
+    let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("it is a pipeline");
+    let run = pipeline.run(&mut passed, &RunOptions::default(), &mut Watch::new(|_| {}));
+    assert!(run.is_ok() && verify(&passed).is_ok(), "{}", m.to_text(Default::default()));
+    passed
 }
 
 /// A layer as program text, with the extents of its inputs; weights are constants.

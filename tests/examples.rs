@@ -65,9 +65,31 @@ fn the_sparse_network_reads_digits() {
 /// logits.
 #[test]
 fn the_quantized_network_reads_digits() {
+    quantized_network(&[]);
+}
+
+/// On the cpu it runs as integers, by kernels only.
+#[test]
+fn the_quantized_network_reads_digits_in_integers() {
+    let printed = quantized_network(&["--target", "cpu", "--stats"]);
+    assert!(!printed.contains("by reference"), "{printed}");
+    let folder = tempfile::tempdir().unwrap();
+    let imported = folder.path().join("digits.mlir").display().to_string();
+    assert_eq!(gradus(&["import", &example("digits_cnn_int8.onnx"), "-o", &imported]).code, 0);
+    let text = gradus(&["opt", &imported, "--convert-qdq-to-integer"]).out;
+    assert!(text.contains("graph.qlinear_conv") && text.contains("graph.table"), "{text}");
+    assert_eq!(
+        [text.matches("= graph.quantize_linear").count(), text.matches("= graph.dequantize_linear").count()],
+        [1, 1]
+    );
+}
+
+/// Runs the quantized network and checks its logits. Returns what the command prints.
+fn quantized_network(options: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("logits.npy");
-    let save = ["--output".to_owned(), format!("logits={}", file.display())];
+    let mut save = vec!["--output".to_owned(), format!("logits={}", file.display())];
+    save.extend(options.iter().map(|&option| option.to_owned()));
     let printed = run(&example("digits_cnn_int8.onnx"), &save);
     assert!((accuracy(&printed) - 98.6).abs() <= 0.4, "{printed}");
     let read = |path: &str| read_npy(path.as_ref()).unwrap().to_f64();
@@ -79,6 +101,7 @@ fn the_quantized_network_reads_digits() {
     let further = |steps: f64| have.iter().zip(&want).filter(|(a, b)| (*a - *b).abs() > (steps + 0.01) * step).count();
     let counts = [further(0.0), further(1.0), further(2.0)];
     assert!(counts[0] <= 10 && counts[1] <= 1 && counts[2] == 0, "{counts:?} of {} are off by steps", have.len());
+    printed
 }
 
 /// Import, print, transform, parse and run preserve the results.

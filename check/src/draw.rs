@@ -206,7 +206,7 @@ impl Floats {
         match self {
             Floats::Bits => random.float(),
             Floats::Exact => random.below(7) as f64 - 3.0,
-            Floats::Algebra | Floats::Rounding | Floats::Approximate => {
+            Floats::Algebra | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
                 // 24 bits, which f32 represents exactly.
                 let part = random.next() >> 40;
                 let size = 0.25 + (part >> 1) as f64 / f64::from(1 << 22);

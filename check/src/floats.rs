@@ -92,6 +92,8 @@ impl<'m> Judge<'m> {
 
     /// Returns the relation of a run to the original run on the same input.
     pub(crate) fn relation(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
+        let snapped = (self.options.floats == Floats::Quantized).then(|| after.within_step_of(before));
+        let after = snapped.as_ref().unwrap_or(after);
         let approximate = self.options.floats == Floats::Approximate;
         if approximate && after.relation_by(before, about_the_same) == Relation::Refines {
             return Relation::Refines;
@@ -99,7 +101,9 @@ impl<'m> Judge<'m> {
         let by = match self.options.floats {
             Floats::Bits => return after.relation(before),
             Floats::Exact => return self.exact(input, before, after),
-            Floats::Algebra | Floats::Rounding | Floats::Approximate => after.relation_by(before, |_, _| true),
+            Floats::Algebra | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
+                after.relation_by(before, |_, _| true)
+            }
         };
         let close = |relation| if self.jumps(input, before) { Relation::Close } else { relation };
         match by {

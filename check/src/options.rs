@@ -46,6 +46,9 @@ pub enum Floats {
     Algebra,
     /// Moderate numbers; equal within the bound of rounding errors.
     Rounding,
+    /// As [`Floats::Rounding`], and results of 8-bit integers are equal within one step: the floats that they are quantized from
+    /// may be halfway between two.
+    Quantized,
     /// Moderate numbers; equal within the bound of rounding errors or 1 %. Non-finite values match anything.
     Approximate,
 }

@@ -226,6 +226,15 @@ impl Outcome {
         outcome
     }
 
+    /// Returns the outcome with those results of 8-bit integers that are one step from `before` replaced by them.
+    pub(crate) fn within_step_of(&self, before: &Outcome) -> Outcome {
+        let mut outcome = self.clone();
+        if let (Outcome::Returned { results, .. }, Outcome::Returned { results: others, .. }) = (&mut outcome, before) {
+            results.iter_mut().zip(others).for_each(|(result, before)| result.snap(before));
+        }
+        outcome
+    }
+
     /// Returns the location of the op that ended the run early.
     pub fn loc(&self) -> Option<Loc> {
         match self {

@@ -1,6 +1,7 @@
 //! Observable values and memory, and their refinement.
 
-use gradus_ir::eval::Datum;
+use gradus_ir::DType;
+use gradus_ir::eval::{Datum, ints_to_tensor};
 use gradus_ir::memory::Memory;
 
 /// A value as a caller observes it.
@@ -35,6 +36,19 @@ impl Seen {
             Seen::Value(datum) => floats_of(&datum.elements().unwrap_or_else(|| vec![datum.clone()])),
             Seen::Memory { elements, .. } => elements.as_ref().map_or(Vec::new(), |all| floats_of(all)),
         }
+    }
+
+    /// Replaces 8-bit integers of a tensor that are one step from those of `before` by them.
+    pub(crate) fn snap(&mut self, before: &Seen) {
+        let (Seen::Value(Datum::Tensor(after)), Seen::Value(Datum::Tensor(before))) = (self, before) else { return };
+        let dtype = after.dtype();
+        if dtype != before.dtype() || after.shape() != before.shape() || !matches!(dtype, DType::I8 | DType::U8) {
+            return;
+        }
+        let (Some(have), Some(want)) = (after.to_i64(), before.to_i64()) else { return };
+        let snapped: Vec<i64> =
+            have.iter().zip(&want).map(|(&have, &want)| if have.abs_diff(want) <= 1 { want } else { have }).collect();
+        *after = ints_to_tensor(dtype, before.shape(), &snapped);
     }
 
     /// Whether it is poison, or all its elements are.

@@ -63,7 +63,7 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
     rule("byte-product",      "graph.matmul(a, b): R => graph.cast{to = element(R)}(graph.matmul_integer(a, b)): R"),
-    rule("quantized-product", "graph.qlinear_matmul(a, r: F, y, b, s: G, z, t: H, w: V): R => graph.cast{to = element(R)}(graph.round(graph.add(graph.mul(graph.cast{to = f64}(graph.matmul_integer(a, b, y, z)), graph.cast{to = f64}(graph.div(graph.mul(s, r), t))), graph.cast{to = f64}(w)))): R  if scalar(F), per_column(G), scalar(H), scalar(V)"),
+    rule("quantized-product", "graph.qlinear_matmul(a, r: F, y, b, s: G, z, t: H, w: V): R => graph.cast{to = element(R)}(graph.add(graph.round(graph.mul(graph.cast{to = f64}(graph.matmul_integer(a, b, y, z)), graph.cast{to = f64}(graph.div(graph.mul(s, r), t)))), graph.cast{to = f64}(w))): R  if scalar(F), per_column(G), scalar(H), scalar(V)"),
     rule("diagonal-filters",  "graph.matmul_integer(a, b) => nna.matmul{mapping = diagonal}(a, b)"),
     rule("dense-filters",     "graph.matmul_integer(a, b) => nna.matmul{mapping = dense}(a, b)"),
     rule("diagonal-filters-zero", "graph.matmul_integer{operandSegmentSizes = S}(a, b, z) => nna.matmul{mapping = diagonal, operandSegmentSizes = S}(a, b, z)"),

@@ -19,6 +19,8 @@ pub mod graph_to_addr;
 pub mod onnx;
 #[cfg(feature = "onnx")]
 pub mod onnx_to_graph;
+#[cfg(feature = "graph")]
+mod qdq_to_integer;
 mod scf_to_cf;
 #[cfg(feature = "graph")]
 pub mod sparse_to_x64;
@@ -29,6 +31,8 @@ pub const PASSES: &[&PassInfo] = &[
     &form_steps::INFO,
     #[cfg(feature = "graph")]
     &graph_to_addr::INFO,
+    #[cfg(feature = "graph")]
+    &qdq_to_integer::INFO,
     #[cfg(feature = "graph")]
     &sparse_to_x64::INFO,
     &scf_to_cf::INFO,

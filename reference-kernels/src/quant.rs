@@ -122,7 +122,7 @@ fn rescale(op: &str, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Vec<f64>, Str
     Ok(div(&mul(b, &scalar(a)?)?, &scalar(c)?)?.to_f64())
 }
 
-/// Scales sums (`scale` is a scalar or has the given shape), adds the zero point, rounds and saturates.
+/// Scales sums (`scale` is a scalar or has the given shape), rounds, adds the zero point and saturates.
 fn rescaled(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &Tensor) -> KernelResult {
     if zero.len() != 1 {
         return Err(format!("the result's zero point should be a scalar, not {zero:?}"));
@@ -132,7 +132,7 @@ fn rescaled(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &Ten
         return Err(format!("scales of {:?} do not fit a result of {shape:?}", scale.1));
     }
     let z = zero.to_f64()[0];
-    let f = |sum: i32, s: f64| (f64::from(sum) * s + z).round_ties_even();
+    let f = |sum: i32, s: f64| (f64::from(sum) * s).round_ties_even() + z;
     Ok(from_f64s(zero.dtype(), shape, zip_map(&walk, sums, scale.0, f)))
 }
 

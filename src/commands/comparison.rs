@@ -18,14 +18,19 @@ pub(super) fn option_args() -> [Arg; 6] {
         flag("strict-ub", "Require external calls before undefined behavior to be preserved"),
         Arg::new("floats").long("floats").value_name("HOW").value_parser(FLOATS.map(|(word, _)| word)).help(
             "Comparison of floats: bit by bit (bits); on small integers, so that sums may be reordered (exact); in f64 \
-             (algebra); up to rounding (rounding) [default: bits, or exact after a pass that reorders sums]",
+             (algebra); up to rounding (rounding), and 8-bit results up to one step (quantized) [default: bits, or exact after a pass that reorders sums]",
         ),
     ]
 }
 
 /// The values of `--floats`.
-const FLOATS: [(&str, Floats); 4] =
-    [("bits", Floats::Bits), ("exact", Floats::Exact), ("algebra", Floats::Algebra), ("rounding", Floats::Rounding)];
+const FLOATS: [(&str, Floats); 5] = [
+    ("bits", Floats::Bits),
+    ("exact", Floats::Exact),
+    ("algebra", Floats::Algebra),
+    ("rounding", Floats::Rounding),
+    ("quantized", Floats::Quantized),
+];
 
 /// Reads the options of a comparison of programs.
 pub(super) fn options(matches: &ArgMatches) -> Options {

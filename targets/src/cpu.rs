@@ -23,7 +23,7 @@ pub const TARGET: Target = Target {
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
         approx: true,
     },
-    pipeline: "builtin.module(canonicalize,saturate{target=cpu floats=approx \
+    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,saturate{target=cpu floats=approx \
                rules=graph-algebra,graph-fuse,sparse,mul-as-conv,matmul-as-conv},\
                convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\

@@ -3,11 +3,11 @@
 use super::product::{epilogue, infer_sums, product_op, zero_points};
 use super::table::{gathered, table};
 use super::{OFFSETS, RUN, in_f32, is_compatible, is_inside, shape};
-use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
+use crate::constraint::{BYTE_TENSOR, F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
+use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, TypeConstraint, op};
 use gradus_reference_kernels::{self as kernels, Reduction};
 
 /// The reduction of a pooling window.
@@ -16,10 +16,17 @@ const KIND: AttrKind = AttrKind {
     ..kind("max or sum", |c, a| c.attr_type(a) == Some(Type::I64) && c.as_int(a).is_some_and(|v| (0..2).contains(&v)))
 };
 
+/// Tensors that are pooled: of floats, or of 8-bit integers.
+const POOLED: TypeConstraint = TypeConstraint {
+    summary: "tensor of floating-point or 8-bit integer values",
+    check: |c, t| (FLOAT_TENSOR.check)(c, t) || (BYTE_TENSOR.check)(c, t),
+    only: None,
+};
+
 /// Pools runs of elements: `c[m, j]` is the maximum or sum over t of `a[bases[m, t] + j]`.
 ///
-/// The base -1 denotes padding, which is skipped; the maximum of no elements is minus infinity. An address outside the
-/// buffer is undefined behavior.
+/// The base -1 denotes padding, which is skipped; the maximum of no elements is minus infinity, or the least integer. Only
+/// floats are summed. An address outside the buffer is undefined behavior.
 ///
 /// ```mlir
 /// %c = addr.pool max %a[%bases] run 4 : (tensor<1x4x4x4xf32>, tensor<4x4xi32>) -> tensor<4x4xf32>
@@ -39,7 +46,7 @@ pub struct PoolOp {
     /// Number of contiguous elements per run: channels.
     run: Attribute<RUN>,
     /// Buffer of the inputs.
-    a: Operand<FLOAT_TENSOR>,
+    a: Operand<POOLED>,
     /// Base address of each row and window position, `[M, T]`.
     bases: Operand<OFFSETS>,
     /// Pooled values, `[M, run]`.
@@ -70,6 +77,9 @@ product_op! {
 fn infer_pool(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let &[m, _] = shape(args, "bases") else { return Err("requires 'bases' of rank 2".into()) };
     let elem = args.ctx().element_type(args.operand_type(0));
+    if args.ctx().float_kind(elem).is_none() && args.int("kind") != Some(0) {
+        return Err("requires floats for sums".into());
+    }
     Ok(vec![args.ctx().tensor_type(&[m, args.int("run").unwrap_or(DYNAMIC)], elem)])
 }
 
@@ -105,7 +115,11 @@ fn pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         _ => (Reduction::Sum, 0.0),
     };
     let a = data[0].tensor()?;
-    let padding = floats_to_tensor(a.dtype(), &[], vec![padding]);
+    let padding = match a.dtype() {
+        DType::I8 => Tensor::scalar(i8::MIN),
+        DType::U8 => Tensor::scalar(u8::MIN),
+        dtype => floats_to_tensor(dtype, &[], vec![padding]),
+    };
     let runs = gathered(a, &table(args, data)?, Some(&padding))?;
     Ok(vec![Datum::Tensor(kernels::reduce(&runs, kind, &[1], false, false)?)])
 }

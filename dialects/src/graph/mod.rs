@@ -3,7 +3,8 @@
 //! There is one op per ONNX operator, named after it (see [`operator`]), with the operands and attributes of the newest
 //! opset, in order and by name. Deviations: the attribute `to` of `graph.cast` is a type, not a type number, behaviour
 //! that the newest opset dropped has an attribute of its own (`legacy_flatten` of `graph.softmax`), and a convolution with
-//! `group = -1` has one group per channel. Optional trailing results are present if the op has that many results.
+//! `group = -1` has one group per channel. Elementwise ops on quantized tensors are those of `com.microsoft` and TOSA.
+//! Optional trailing results are present if the op has that many results.
 
 mod args;
 mod attention;
@@ -15,6 +16,7 @@ mod linear;
 mod movement;
 mod norm;
 mod pool;
+mod qlinear;
 mod quantized;
 mod recurrent;
 mod reduce;
@@ -37,6 +39,7 @@ pub use linear::*;
 pub use movement::*;
 pub use norm::*;
 pub use pool::*;
+pub use qlinear::*;
 pub use quantized::*;
 pub use recurrent::*;
 pub use reduce::*;
@@ -139,6 +142,7 @@ const FILES: &[&[&[&OpInfo]]] = &[
     linear::OPS,
     attention::OPS,
     quantized::OPS,
+    qlinear::OPS,
     pool::OPS,
     norm::OPS,
     reduce::OPS,

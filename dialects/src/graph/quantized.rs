@@ -153,7 +153,12 @@ fn require_parameters(args: &OpArgs<'_>, values: &[&str]) -> Result<(), String> 
 }
 
 /// Returns a quantized operand.
-fn quantized<'a>(i: Inputs<'a>, value: &str, scale: &str, zero: &str) -> Result<kernels::Quantized<'a>, Trap> {
+pub(super) fn quantized<'a>(
+    i: Inputs<'a>,
+    value: &str,
+    scale: &str,
+    zero: &str,
+) -> Result<kernels::Quantized<'a>, Trap> {
     Ok(kernels::Quantized { value: i.get(value)?, scale: i.get(scale)?, zero: i.get(zero)? })
 }
 

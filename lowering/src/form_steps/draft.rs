@@ -299,6 +299,10 @@ impl Former<'_> {
             return None;
         }
         let ty = m.value_type(m.result(op, 0));
+        // A kernel computes one op on quantized tensors.
+        if m.ctx.int_width(m.ctx.element_type(ty)) == Some(8) {
+            return None;
+        }
         let operands = m.operands(op);
         let joins = |&(i, value): &(usize, Value)| {
             // Later operands of a variadic op meet a partial result.

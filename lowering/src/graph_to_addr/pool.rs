@@ -6,25 +6,27 @@ use super::conv::{ImageAxes, as_image, places};
 use super::emit::Emitter;
 use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::AddressTable;
-use gradus_ir::{Builder, Op, OpDecl, Type, Value};
+use gradus_ir::{Builder, DType, Op, OpDecl, Type, Value};
 use gradus_reference_kernels::shape::Window;
 
 const MAX: i64 = 0;
 const SUM: i64 = 1;
 
-/// Lowers a pool on floats of static shape to `addr.pool`; `None` for other pools.
+/// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`; `None` for other pools.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
     let m = &*b.module;
     let info = m.info(op)?;
     let (x, args) = (m.operands(op)[0], m.args(op)?);
     let extents = m.ctx.static_shape(m.value_type(x))?.to_vec();
-    if m.num_results(op) != 1 || !are_lowered(m, &[x, m.result(op, 0)]) {
+    let is_max = [MaxPoolOp::INFO, GlobalMaxPoolOp::INFO].iter().any(|pool| std::ptr::eq(*pool, info));
+    let is_byte = matches!(m.ctx.dtype(m.ctx.element_type(m.value_type(x))), Some(DType::I8 | DType::U8));
+    let is_lowered = are_lowered(m, &[x, m.result(op, 0)]) || is_max && is_byte && !extents.contains(&0);
+    if m.num_results(op) != 1 || !is_lowered {
         return None;
     }
     let is_global = [GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO].iter().any(|pool| std::ptr::eq(*pool, info));
     let window = if is_global { whole(&extents[2..]) } else { pool_window(m, op).ok()? };
     let table = places(&window, &extents)?;
-    let is_max = [MaxPoolOp::INFO, GlobalMaxPoolOp::INFO].iter().any(|pool| std::ptr::eq(*pool, info));
     let mut counts = None;
     if !is_max {
         // In narrow types a sum may overflow where the mean does not.

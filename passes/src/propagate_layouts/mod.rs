@@ -32,7 +32,7 @@ pub const INFO: PassInfo = PassInfo {
 # Does
 
 An op whose operands are unpacked from one layout is computed on the packed tensors, and its result is unpacked instead: elementwise ops,
-with broadcast operands packed; `graph.concat`, `graph.slice`, `graph.pad` and `graph.softmax` along the packed axis; `graph.reshape` that
+with broadcast operands packed; `graph.concat`, `graph.slice`, `graph.pad`, `graph.table` and `graph.softmax` along the packed axis; `graph.reshape` that
 splits axes or merges adjacent ones; `graph.transpose`, which then moves no element. A `layout.pack` of an unpacked tensor is erased, or
 becomes a transposition if the layouts differ; one that moves no element becomes a reshape. Normalization by constants becomes a product
 and a sum.
@@ -61,6 +61,7 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "concat-of-unpack", run: movement::concat },
     Pattern { name: "slice-of-unpack", run: movement::slice },
     Pattern { name: "pad-of-unpack", run: movement::pad },
+    Pattern { name: "table-of-unpack", run: movement::table },
     Pattern { name: "softmax-of-unpack", run: movement::softmax },
     Pattern { name: "transpose-of-unpack", run: movement::transpose },
     Pattern { name: "reshape-of-unpack", run: reshape::of_unpack },

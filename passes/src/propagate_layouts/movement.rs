@@ -1,7 +1,7 @@
 //! Layout propagation through ops that move elements along axes.
 
 use super::{Letters, Unpacked, integers, made, relayout, unpacking};
-use gradus_dialects::graph::{ConcatOp, PadOp, SliceOp, SoftmaxOp, TransposeOp};
+use gradus_dialects::graph::{ConcatOp, PadOp, SliceOp, SoftmaxOp, TableOp, TransposeOp};
 use gradus_dialects::layout::UnpackOp;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PatternRewriter, Type, Value};
@@ -31,6 +31,24 @@ fn along(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
 
 pub(super) fn concat(r: &mut Rewriter<'_>, op: Op) -> bool {
     ConcatOp::cast(r.module(), op).is_some() && along(r, op).is_some()
+}
+
+/// Looks up packed elements; tables of channels are along the packed axis.
+pub(super) fn table(r: &mut Rewriter<'_>, op: Op) -> bool {
+    looked_up(r, op).is_some()
+}
+
+fn looked_up(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    let table = TableOp::cast(m, op)?;
+    let (from, rows) = (Unpacked::of(m, table.x(m))?, table.table(m));
+    let mut state = OpState::like(m, op);
+    if super::shape(m, rows)?.len() == 2 {
+        let moved = Letters::of(m, from.layout, from.axes)?.packed_axis(m.args(op)?.int("axis")?)?;
+        state.set_inherent(&m.ctx, "axis", Some(m.ctx.int_attr(Type::I64, moved)));
+    }
+    state.operands.extend([from.x, rows]);
+    replaced(r, op, &from, state)
 }
 
 pub(super) fn softmax(r: &mut Rewriter<'_>, op: Op) -> bool {

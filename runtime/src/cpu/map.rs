@@ -85,10 +85,16 @@ struct Loop {
     strides: Vec<usize>,
 }
 
-/// A fused loop nest over the elements of a result.
+/// The computation of a row: the inner loop of a [`Nest`]. Not a closure, which compilers do not inline into the loops of each
+/// vector width.
+pub(super) trait RowKernel<T> {
+    /// Computes a row from the offset of each operand.
+    fn row(&mut self, offsets: &[usize], out: &mut [T]);
+}
+
+/// A loop nest over the elements of a result, to which operands broadcast.
 #[derive(Debug)]
-struct Map {
-    stages: Vec<Stage>,
+pub(super) struct Nest {
     /// The outer loops, outermost first.
     loops: Vec<Loop>,
     /// Length of the inner loop, in which each operand is contiguous or constant.
@@ -97,9 +103,9 @@ struct Map {
     is_many: Vec<bool>,
 }
 
-impl Map {
+impl Nest {
     /// Builds the loop nest; operands broadcast to the result.
-    fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Map> {
+    pub(super) fn new(result: &[usize], operands: &[Vec<usize>]) -> Option<Nest> {
         let strides: Vec<Vec<usize>> = operands.iter().map(|shape| strides(shape, result)).collect::<Option<_>>()?;
         let mut loops: Vec<Loop> = Vec::new();
         for (axis, &extent) in result.iter().enumerate().filter(|(_, d)| **d != 1) {
@@ -113,7 +119,56 @@ impl Map {
         }
         let inner = loops.pop().unwrap_or(Loop { extent: 1, strides: vec![1; operands.len()] });
         let is_many = inner.strides.iter().map(|&stride| stride == 1).collect();
-        Some(Map { stages, loops, run: inner.extent, is_many })
+        Some(Nest { loops, run: inner.extent, is_many })
+    }
+
+    /// Returns the length of the inner loop.
+    pub(super) fn run(&self) -> usize {
+        self.run
+    }
+
+    /// Whether an operand is contiguous in the inner loop.
+    pub(super) fn is_many(&self, operand: usize) -> bool {
+        self.is_many[operand]
+    }
+
+    /// Computes each row of `out`, which begins with element `first`.
+    #[inline(always)]
+    pub(super) fn rows<T>(&self, out: &mut [T], first: usize, kernel: &mut impl RowKernel<T>) {
+        let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
+        let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.is_many.len()];
+        let run = self.run.max(1);
+        let mut row = first / run;
+        for (at, l) in index.iter_mut().zip(&self.loops).rev() {
+            *at = row % l.extent;
+            row /= l.extent;
+            offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride * *at);
+        }
+        for row in out.chunks_mut(run) {
+            kernel.row(&offsets, row);
+            for (at, l) in index.iter_mut().zip(&self.loops).rev() {
+                *at += 1;
+                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride);
+                if *at < l.extent {
+                    break;
+                }
+                *at = 0;
+                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset -= stride * l.extent);
+            }
+        }
+    }
+}
+
+/// A fused loop nest of elementwise stages.
+#[derive(Debug)]
+struct Map {
+    stages: Vec<Stage>,
+    nest: Nest,
+}
+
+impl Map {
+    fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Map> {
+        Some(Map { stages, nest: Nest::new(result, operands)? })
     }
 
     /// Computes all elements, on several threads if that pays: each computes some rows, or a part of the only one.
@@ -122,7 +177,7 @@ impl Map {
         // An empty slice need not be aligned.
         let operands = data.iter().map(|&bytes| if bytes.is_empty() { &[][..] } else { floats(bytes) });
         let operands: SmallVec<[&[f32]; 8]> = operands.collect();
-        let (out, run) = (floats_mut(out), self.run.max(1));
+        let (out, run) = (floats_mut(out), self.nest.run.max(1));
         let rows = out.len() / run;
         let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP * (1 + self.stages.len()));
         let parts = Workers::parts(threads);
@@ -139,30 +194,9 @@ impl Map {
     /// Computes the elements from `first` on: whole rows, or a part of one.
     #[inline(always)]
     fn rows(&self, operands: &[&[f32]], out: &mut [f32], first: usize) {
-        let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
-        let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; operands.len()];
-        let mut buffers = [[0.0; CHUNK]; 3];
-        let run = self.run.max(1);
-        let (mut row, start) = (first / run, first % run);
-        for (at, l) in index.iter_mut().zip(&self.loops).rev() {
-            *at = row % l.extent;
-            row /= l.extent;
-            offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride * *at);
-        }
-        for row in out.chunks_mut(run) {
-            for (i, chunk) in row.chunks_mut(CHUNK).enumerate() {
-                self.chunk(operands, &offsets, start + i * CHUNK, &mut buffers, chunk);
-            }
-            for (at, l) in index.iter_mut().zip(&self.loops).rev() {
-                *at += 1;
-                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride);
-                if *at < l.extent {
-                    break;
-                }
-                *at = 0;
-                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset -= stride * l.extent);
-            }
-        }
+        let start = first % self.nest.run.max(1);
+        let mut chunks = Chunks { map: self, operands, start, buffers: [[0.0; CHUNK]; 3] };
+        self.nest.rows(out, first, &mut chunks);
     }
 
     /// Applies all stages to a chunk of the inner loop. A stage does not write where it reads: of a choice between a new
@@ -188,7 +222,7 @@ impl Map {
             let argument = |source| match source {
                 Source::Previous => Argument::Many(&*previous),
                 Source::Operand(i) if operands[i].is_empty() => Argument::Many(input),
-                Source::Operand(i) if self.is_many[i] => Argument::Many(&operands[i][offsets[i] + first..][..len]),
+                Source::Operand(i) if self.nest.is_many[i] => Argument::Many(&operands[i][offsets[i] + first..][..len]),
                 Source::Operand(i) => Argument::One(operands[i][offsets[i]]),
             };
             let to = if i + 1 < self.stages.len() { &mut *next } else { &mut *out };
@@ -197,6 +231,23 @@ impl Map {
                 Stage::Two(function, a, b) => function.apply([argument(a), argument(b)], to),
             }
             std::mem::swap(&mut previous, &mut next);
+        }
+    }
+}
+
+/// The chunks of rows, the first of which begins with element `start`.
+struct Chunks<'a> {
+    map: &'a Map,
+    operands: &'a [&'a [f32]],
+    start: usize,
+    buffers: [[f32; CHUNK]; 3],
+}
+
+impl RowKernel<f32> for Chunks<'_> {
+    #[inline(always)]
+    fn row(&mut self, offsets: &[usize], out: &mut [f32]) {
+        for (i, chunk) in out.chunks_mut(CHUNK).enumerate() {
+            self.map.chunk(self.operands, offsets, self.start + i * CHUNK, &mut self.buffers, chunk);
         }
     }
 }
@@ -247,7 +298,7 @@ mod tests {
             Stage::Two(Binary::Sub, Source::Operand(2), Source::Previous),
         ];
         let map = Map::new(stages, &[2, 3, 4], &[vec![2, 3, 4], vec![3, 1], vec![]]).unwrap();
-        assert_eq!((map.loops.len(), map.run), (2, 4));
+        assert_eq!((map.nest.loops.len(), map.nest.run), (2, 4));
         let (x, scale, shift) = (bytes(&x), bytes(&scale), bytes(&shift));
         let mut out = vec![0.0_f32; 24];
         map.compute(&Workers::default(), &[&x, &scale, &shift], bytemuck::cast_slice_mut(&mut out)).unwrap();
@@ -305,6 +356,9 @@ mod tests {
     #[test]
     fn what_is_the_same_along_all_axes_is_one_run() {
         let map = Map::new(vec![], &[5, 6, 7], &[vec![5, 6, 7], vec![1, 1, 1], vec![]]).unwrap();
-        assert_eq!((map.loops.len(), map.run, map.is_many.as_slice()), (0, 210, &[true, false, false][..]));
+        assert_eq!(
+            (map.nest.loops.len(), map.nest.run, map.nest.is_many.as_slice()),
+            (0, 210, &[true, false, false][..])
+        );
     }
 }

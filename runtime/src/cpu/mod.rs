@@ -24,6 +24,8 @@
 //! | `movement.rs` | data movement |
 //! | `lanes.rs` | normalization along an axis |
 //! | `quantize.rs` | quantization and dequantization |
+//! | `qlinear.rs` | sums and products of quantized tensors |
+//! | `table.rs` | table lookup |
 //! | `sparse.rs` | sparse products and calls of machine code |
 
 mod addr;
@@ -36,6 +38,7 @@ mod movement;
 mod narrow;
 mod operands;
 mod program;
+mod qlinear;
 mod quantize;
 mod reader;
 mod region;
@@ -43,6 +46,7 @@ mod schedule;
 mod sparse;
 mod step;
 mod store;
+mod table;
 mod trap;
 mod window;
 
@@ -131,6 +135,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::GemmOp::INFO, int8::gemm),
     (dialects::addr::IndirectGemmOp::INFO, int8::gemm),
     (dialects::addr::PoolOp::INFO, window::pool),
+    (dialects::addr::PoolOp::INFO, window::byte_pool),
     (dialects::addr::DepthwiseOp::INFO, window::depthwise),
     (dialects::addr::DepthwiseOp::INFO, int8::depthwise),
     (dialects::sparse::MatMulOp::INFO, sparse::matmul),
@@ -151,6 +156,9 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::ExpandOp::INFO, movement::expand),
     (graph::QuantizeLinearOp::INFO, quantize::quantize),
     (graph::DequantizeLinearOp::INFO, quantize::dequantize),
+    (graph::QLinearAddOp::INFO, qlinear::add),
+    (graph::QLinearMulOp::INFO, qlinear::mul),
+    (graph::TableOp::INFO, table::table),
     (graph::SoftmaxOp::INFO, lanes::softmax),
     (graph::LogSoftmaxOp::INFO, lanes::log_softmax),
     (graph::LrnOp::INFO, lanes::lrn),

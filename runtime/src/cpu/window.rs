@@ -3,11 +3,23 @@
 use super::addr::bounds;
 use super::narrow::Narrow;
 use super::operands::Operands;
-use super::{Kernel, Prepared, constant};
+use super::{Kernel, Prepared, constant, dtype, extents, size};
 use crate::gemm::Isa;
-use crate::window::{Reduction, WindowTable, Windows};
+use crate::window::{MaxWindows, Reduction, WindowTable, Windows};
 use gradus_dialects::addr::constant_table;
-use gradus_ir::{Module, OpArgs};
+use gradus_ir::eval::Trap;
+use gradus_ir::{DType, Module, OpArgs};
+
+/// Prepares `addr.pool` of maxima of bytes.
+pub(super) fn byte_pool(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (is_signed, table) = (dtype(m, args.operand_type(0))? == DType::I8, constant_table(args)?);
+    let is_byte = size(m, args.operand_type(0))? == extents(m, args.operand_type(0))?.iter().product();
+    let places = MaxWindows::new(&table).ok().filter(|_| is_byte && args.int("kind") == Some(0))?;
+    let kernel = Kernel::shared([0], move |workers, data, out| {
+        places.compute(workers, data[0], is_signed, out).map_err(Trap::Ub)
+    });
+    Some(kernel.into())
+}
 
 /// Prepares `addr.pool`.
 pub(super) fn pool(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {

@@ -10,12 +10,14 @@
 //! | `kernel.rs` | the innermost loops |
 //! | `floats.rs` | f32 images: maximum, sum, weighted sum |
 //! | `bytes.rs` | 8-bit images: weighted sum |
+//! | `maxima.rs` | 8-bit images: maximum |
 
 #![allow(unsafe_code)]
 
 mod bytes;
 mod floats;
 mod kernel;
+mod maxima;
 mod places;
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,7 @@ use crate::workers::Workers;
 pub use bytes::{ByteWindows, MAX_POSITIONS};
 pub use floats::{Reduction, Windows};
 use kernel::{Image, Reduce};
+pub use maxima::MaxWindows;
 pub use places::WindowTable;
 
 /// Buffer lengths, for bounds checks.

@@ -30,8 +30,7 @@ impl Scales {
     /// Writes one vector of columns of several rows; each row gives its sums and its destination.
     ///
     /// Computes in f32 and recomputes a column in f64 where the product is closer to a rounding boundary than the f32
-    /// error: sum, scale and product each have a relative error of 2^-24 and the product is below 512 where it matters,
-    /// plus one rounding with the zero point.
+    /// error: sum, scale and product each have a relative error of 2^-24 and the product is below 512 where it matters.
     ///
     /// # Safety
     /// The machine has the vectors, and each row has a sum and room for a byte in each column.
@@ -46,12 +45,12 @@ impl Scales {
         // SAFETY: guaranteed by the caller, and there are as many scales and biases.
         unsafe {
             let (scale, zero, round) = (V::load(scale.as_ptr()), V::splat(self.zero), V::splat(ROUND));
-            let (low, high) = (V::splat(self.low), V::splat(self.high));
+            let (low, high) = (V::splat(self.low - self.zero), V::splat(self.high - self.zero));
             let mut off = V::splat(0.0);
             for (sums, to) in rows.clone() {
-                let x = V::from_sums(sums, bias.as_ptr()).multiply_add(scale, zero).between(low, high);
+                let x = V::from_sums(sums, bias.as_ptr()).multiply_add(scale, V::splat(0.0)).between(low, high);
                 let rounded = x.plus(round);
-                rounded.store_bytes(to);
+                rounded.plus(zero).store_bytes(to);
                 off = off.max_magnitude(x.minus(rounded.minus(round)));
             }
             if off.any_at_least(0.5 - OFF) {
@@ -69,11 +68,11 @@ impl Scales {
     fn write_exactly(&self, first: usize, sums: impl Iterator<Item = i32>, to: &mut [u8]) {
         let [zero, low, high] = [self.zero, self.low, self.high].map(f64::from);
         for ((to, sum), scale) in to.iter_mut().zip(sums).zip(&self.scales[first..]) {
-            let x = f64::from(sum) * scale + zero;
+            let x = f64::from(sum) * scale;
             // A NaN passes through, and its last byte is zero.
-            let x = if x < low { low } else { x };
-            let x = if x > high { high } else { x };
-            *to = (x + ROUND_WIDE).to_bits() as u8;
+            let x = if x < low - zero { low - zero } else { x };
+            let x = if x > high - zero { high - zero } else { x };
+            *to = (x + ROUND_WIDE + zero).to_bits() as u8;
         }
     }
 }

@@ -51,8 +51,8 @@ func.func @bytes(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>) -> tensor<16x8xi8> {
 // CHECK-LABEL: @quantized(
 // CHECK: nna.matmul dense %arg0, %arg1 a_zero %{{.*}} b_zero %{{.*}} : {{.*}} -> tensor<32x8xi32>
 // CHECK: graph.mul
-// CHECK: graph.add
 // CHECK: graph.round
+// CHECK: graph.add
 // CHECK: graph.cast {{.*}} to ui8
 func.func @quantized(%a: tensor<32x64xui8>, %b: tensor<64x8xi8>) -> tensor<32x8xui8> {
   %sa = graph.constant dense<0.02> : tensor<f32>

@@ -1,0 +1,170 @@
+//! `convert-qdq-to-integer`: turns quantized networks from QDQ form into integer ops.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `quantization.rs` | scales and zero points; creation of ops |
+//! | `table.rs` | functions of one quantized tensor, as tables |
+//! | `product.rs` | convolutions, matrix products and means |
+//! | `elementwise.rs` | sums, products and concatenations |
+//! | `movement.rs` | ops that commute with dequantization |
+
+mod elementwise;
+mod movement;
+mod product;
+mod quantization;
+mod table;
+
+use gradus_dialects::graph::{ClipOp, QuantizeLinearOp, ReluOp};
+use gradus_ir::effects::is_dead;
+use gradus_ir::{Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
+use quantization::{Emitter, Quantization};
+use table::Lookup;
+
+/// The declaration of the pass.
+pub const INFO: PassInfo = PassInfo {
+    name: "convert-qdq-to-integer",
+    doc: "Turn quantized networks from QDQ form into integer ops
+
+# Before / After
+
+```mlir
+%0 = graph.dequantize_linear %x, %sx, %zx : (tensor<1x8x4x4xui8>, ...) -> tensor<1x8x4x4xf32>    // becomes:
+%1 = graph.dequantize_linear %w, %sw, %zw : (tensor<8x8x3x3xi8>, ...) -> tensor<8x8x3x3xf32>
+%2 = graph.conv %0, %1 : (...) -> tensor<1x8x2x2xf32>
+%3 = graph.relu %2 : tensor<1x8x2x2xf32>
+%4 = graph.quantize_linear %3, %sy, %zy : (...) -> tensor<1x8x2x2xui8>
+                                    // %4 = graph.qlinear_conv %x, %sx, %zx, %w, %sw, %zw, %sy, %zy : (...) -> tensor<1x8x2x2xui8>
+```
+
+# Does
+
+Replaces an op between `graph.dequantize_linear` and `graph.quantize_linear` with constant scales and zero points:
+
+- `graph.conv` and `graph.gemm` with constant weights, per tensor or per output channel, become `graph.qlinear_conv`, with the bias in
+  i32; `graph.matmul` becomes `graph.qlinear_matmul`. `graph.average_pool` and `graph.global_average_pool` become depthwise convolutions
+  with weights 1 and scale 1 / count.
+- `graph.add`, `graph.sum` of two tensors and `graph.mul` become `graph.qlinear_add` and `graph.qlinear_mul`; a `graph.concat` joins the
+  integers, requantized by tables where parameters differ.
+- Elementwise functions of one quantized tensor, such as `graph.sigmoid`, and `graph.batch_normalization` become `graph.table`, with a
+  table for all channels or one each. Requantization to the same parameters disappears.
+- `graph.relu` and `graph.clip` before the quantization become a table too, or nothing if the range of the integers is the clamp.
+- `graph.max_pool` and ops that move elements are computed on integers, before the dequantization.
+
+Products, means and sums of products are exact in integers and rounded once, half to even. The floats are rounded at each operation, so
+an element may differ by one step where its value is halfway between two. All other results are equal.
+
+# Refuses
+
+Floats other than f32, integers other than of 8 bits, parameters that are not constant or vary along an axis other than the
+output channels of weights, sums that may exceed 32 bits, biases that are not constant, and floats with other uses.
+
+# Cost
+
+Linear in the number of ops and constants; 256 evaluations per table and channel.",
+    statistics: &[
+        ("num-integer", "Number of operations that became integer operations"),
+        ("num-tables", "Number of functions that became tables"),
+        ("num-moved", "Number of operations that moved before a dequantization"),
+    ],
+    rounds: |_| true,
+    make: |_| Ok(Box::new(QdqToInteger)),
+    ..PassInfo::DEFAULT
+};
+
+struct QdqToInteger;
+
+impl Pass for QdqToInteger {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        // Definitions precede users, so dequantizations have moved down to each op that is visited.
+        for op in m.ops_under(root) {
+            if let Some(moved) = movement::Moved::of(m, op).filter(|_| cx.allows("move-before-dequantize", m, op)) {
+                cx.count("num-moved", u64::from(moved.emit(m, op).is_some()));
+            } else if let Some(found) = Integer::of(m, op).filter(|_| cx.allows("qdq-to-integer", m, op)) {
+                let statistic = found.statistic();
+                let Some(value) = found.emit(m, op) else { continue };
+                cx.count(statistic, 1);
+                let result = m.result(op, 0);
+                m.replace_all_uses(result, value);
+            }
+        }
+        for op in m.ops_under(root).into_iter().skip(1).rev() {
+            if is_dead(m, op) {
+                m.erase_op(op);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_function_local(&self) -> bool {
+        true
+    }
+}
+
+/// The integer form of a quantized op, found from the `graph.quantize_linear` after it.
+struct Integer {
+    kind: Kind,
+    /// The clamp before the quantization, as a table; `None` if the range of the integers is the clamp.
+    clamp: Option<Lookup>,
+}
+
+enum Kind {
+    Table(Lookup),
+    Convolution(product::Convolution),
+    MatMul(product::MatMul),
+    Binary(elementwise::Binary),
+    Concat(elementwise::Concat),
+}
+
+impl Integer {
+    fn of(m: &Module, op: Op) -> Option<Integer> {
+        let x = QuantizeLinearOp::cast(m, op)?.x(m);
+        if let Some(lookup) = Lookup::of(m, op) {
+            return Some(Integer { kind: Kind::Table(lookup), clamp: None });
+        }
+        let to = Quantization::of_quantize(m, op)?;
+        let source = unclamped(m, x)?;
+        let made = m.defining_op(source)?;
+        let kind = product::Convolution::of(m, made, &to)
+            .map(Kind::Convolution)
+            .or_else(|| product::MatMul::of(m, made, &to).map(Kind::MatMul))
+            .or_else(|| elementwise::Binary::of(m, made, &to).map(Kind::Binary))
+            .or_else(|| elementwise::Concat::of(m, made, &to).map(Kind::Concat))?;
+        let clamp = if source == x { None } else { Some(Lookup::of_clamp(m, op, source, &to)?) };
+        Some(Integer { kind, clamp: clamp.filter(|clamp| !clamp.is_identity()) })
+    }
+
+    /// Returns the statistic that counts it.
+    fn statistic(&self) -> &'static str {
+        if matches!(self.kind, Kind::Table(_)) { "num-tables" } else { "num-integer" }
+    }
+
+    /// Creates the integer ops before `op`, whose result they replace.
+    fn emit(self, m: &mut Module, op: Op) -> Option<Value> {
+        let ty = m.value_type(m.result(op, 0));
+        let mut e = Emitter::before(m, op);
+        let value = match self.kind {
+            Kind::Table(lookup) => return lookup.emit(&mut e, ty),
+            Kind::Convolution(conv) => conv.emit(&mut e, ty),
+            Kind::MatMul(product) => product.emit(&mut e, ty),
+            Kind::Binary(binary) => binary.emit(&mut e, ty),
+            Kind::Concat(concat) => concat.emit(&mut e, ty),
+        }?;
+        match self.clamp {
+            Some(clamp) => clamp.on(value).emit(&mut e, ty),
+            None => Some(value),
+        }
+    }
+}
+
+/// Returns the value before clamps, looking through ops whose results are used once. `None` if it is used elsewhere.
+fn unclamped(m: &Module, mut value: Value) -> Option<Value> {
+    const CLAMPS: [&OpInfo; 2] = [ReluOp::INFO, ClipOp::INFO];
+    while m.has_one_use(value) {
+        let op = m.defining_op(value)?;
+        match m.info(op) {
+            Some(info) if CLAMPS.iter().any(|clamp| std::ptr::eq(*clamp, info)) => value = *m.operands(op).first()?,
+            _ => return Some(value),
+        }
+    }
+    None
+}

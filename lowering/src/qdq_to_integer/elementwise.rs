@@ -1,0 +1,64 @@
+//! Sums, products and concatenations of quantized tensors.
+
+use super::quantization::{Emitter, Quantization, Quantized};
+use super::table::Lookup;
+use gradus_dialects::graph::{AddOp, ConcatOp, MulOp, QLinearAddOp, QLinearMulOp, SumOp};
+use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, Type, Value};
+
+/// The binary ops, with those on quantized tensors.
+const BINARY: [(&OpInfo, &OpInfo); 3] =
+    [(AddOp::INFO, QLinearAddOp::INFO), (SumOp::INFO, QLinearAddOp::INFO), (MulOp::INFO, QLinearMulOp::INFO)];
+
+/// A binary op on quantized tensors.
+pub(super) struct Binary {
+    info: &'static OpInfo,
+    a: Quantized,
+    b: Quantized,
+    to: Quantization,
+}
+
+impl Binary {
+    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Option<Binary> {
+        let (_, info) =
+            BINARY.into_iter().find(|(float, _)| m.info(op).is_some_and(|info| std::ptr::eq(info, *float)))?;
+        let &[a, b] = m.operands(op) else { return None };
+        let (a, b) = (Quantized::per_tensor(m, a)?, Quantized::per_tensor(m, b)?);
+        Some(Binary { info, a, b, to: to.clone() })
+    }
+
+    /// Creates the op, with a result of type `ty`.
+    pub(super) fn emit(self, e: &mut Emitter<'_>, ty: Type) -> Option<Value> {
+        let ([a_scale, a_zero], [b_scale, b_zero]) = (e.parameters(&self.a.q)?, e.parameters(&self.b.q)?);
+        let [scale, zero] = e.parameters(&self.to)?;
+        e.op(self.info.name, &[self.a.x, a_scale, a_zero, self.b.x, b_scale, b_zero, scale, zero], &[], ty)
+    }
+}
+
+/// A concatenation of quantized tensors, requantized to the same parameters.
+pub(super) struct Concat {
+    parts: Vec<Lookup>,
+    axis: Attr,
+}
+
+impl Concat {
+    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Option<Concat> {
+        let concat = ConcatOp::cast(m, op)?;
+        let axis = m.args(concat.0)?.attr("axis")?;
+        let part = |&value: &Value| {
+            let Quantized { x, q } = Quantized::per_tensor(m, value)?;
+            Lookup::of_requantization(m, x, &q, to)
+        };
+        Some(Concat { parts: m.operands(op).iter().map(part).collect::<Option<_>>()?, axis })
+    }
+
+    /// Creates the op, with a result of type `ty`.
+    pub(super) fn emit(self, e: &mut Emitter<'_>, ty: Type) -> Option<Value> {
+        let elem = e.m().ctx.element_type(ty);
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for part in self.parts {
+            let ty = e.m().ctx.with_element(part.argument_type(e.m()), elem);
+            parts.push(part.emit(e, ty)?);
+        }
+        e.op(ConcatOp::INFO.name, &parts, &[("axis", self.axis)], ty)
+    }
+}

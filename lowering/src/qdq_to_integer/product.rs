@@ -1,0 +1,224 @@
+//! Products of quantized tensors: convolutions, matrix products, and means as depthwise convolutions.
+
+use super::quantization::{Emitter, Quantization, Quantized, is_f32};
+use gradus_dialects::graph::{
+    AveragePoolOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, QLinearConvOp, QLinearMatMulOp,
+};
+use gradus_ir::{Attr, DType, Module, Op, OpDecl, Tensor, Type, Value};
+
+/// Largest magnitude of a product of two differences of bytes.
+const MAX_PRODUCT: i64 = 255 * 255;
+
+/// Largest part of a step of the result that one step of the bias may be, if the bias is rounded to integers.
+const MAX_BIAS_STEP: f64 = 1.0 / 16.0;
+
+/// A quantized convolution.
+pub(super) struct Convolution {
+    x: Quantized,
+    /// The shape in which `x` is read, if not its own.
+    reshaped: Option<Vec<i64>>,
+    weights: (Tensor, Quantization),
+    bias: Option<Tensor>,
+    attrs: Vec<(&'static str, Attr)>,
+    to: Quantization,
+}
+
+impl Convolution {
+    /// Returns the convolution that an op between dequantization and quantization is.
+    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
+        let conv = conv(m, op, to).or_else(|| gemm(m, op, to)).or_else(|| mean(m, op, to))?;
+        let (weights, bias) = (&conv.weights.0, conv.bias.as_ref());
+        let depth = weights.len() as i64 / (*weights.shape().first()?).max(1) as i64;
+        let bias = bias.and_then(Tensor::to_i64).into_iter().flatten().map(i64::abs).max().unwrap_or(0);
+        (depth.checked_mul(MAX_PRODUCT)?.checked_add(bias)? <= i64::from(i32::MAX)).then_some(conv)
+    }
+
+    /// Creates the convolution, with a result of type `ty`.
+    pub(super) fn emit(self, e: &mut Emitter<'_>, ty: Type) -> Option<Value> {
+        let x = match &self.reshaped {
+            Some(extents) => e.reshape(self.x.x, extents)?,
+            None => self.x.x,
+        };
+        let (tensor, q) = &self.weights;
+        let w = e.constant(tensor, q.elem)?;
+        let ([x_scale, x_zero], [w_scale, w_zero]) = (e.parameters(&self.x.q)?, e.parameters(q)?);
+        let [y_scale, y_zero] = e.parameters(&self.to)?;
+        let mut operands = vec![x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero];
+        if let Some(bias) = &self.bias {
+            operands.push(e.constant(bias, Type::I32)?);
+        }
+        if self.reshaped.is_none() {
+            return e.op(QLinearConvOp::INFO.name, &operands, &self.attrs, ty);
+        }
+        let extents = e.m().ctx.shape(ty)?.to_vec();
+        let image = e.m().ctx.tensor_type(&[&extents[..], &[1]].concat(), self.to.elem);
+        let y = e.op(QLinearConvOp::INFO.name, &operands, &self.attrs, image)?;
+        e.reshape(y, &extents)
+    }
+}
+
+fn conv(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
+    let (conv, args) = (ConvOp::cast(m, op)?, m.args(op)?);
+    let x = Quantized::per_tensor(m, conv.x(m))?;
+    let weights = Quantized::constant(m, conv.w(m), 0)?;
+    let bias = match conv.b(m) {
+        Some(bias) => Some(Bias { x: &x.q, w: &weights.1, to, columns: *weights.0.shape().first()? }.of(m, bias)?),
+        None => None,
+    };
+    let names = ["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"];
+    let attrs = names.into_iter().filter_map(|name| Some((name, args.attr(name)?))).collect();
+    Some(Convolution { x, reshaped: None, weights, bias, attrs, to: to.clone() })
+}
+
+/// Returns a matrix product with a bias as a convolution of images of one pixel, `[M, K, 1]`.
+fn gemm(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
+    let (gemm, args) = (GemmOp::cast(m, op)?, m.args(op)?);
+    let by_rows = args.flag("transB");
+    let x = Quantized::per_tensor(m, gemm.a(m))?;
+    let (tensor, q) = Quantized::constant(m, gemm.b(m), usize::from(!by_rows))?;
+    let extents = m.ctx.static_shape(m.value_type(x.x))?;
+    let (&[rows, depth], &[first, second]) = (extents, tensor.shape()) else { return None };
+    m.ctx.static_shape(m.value_type(m.result(op, 0)))?;
+    let is_scaled = ["alpha", "beta"].iter().any(|name| args.float(name) != Some(1.0));
+    if is_scaled || args.flag("transA") {
+        return None;
+    }
+    let (columns, summands) = if by_rows { (first, second) } else { (second, first) };
+    let bytes = tensor.bytes();
+    let by_row: Vec<u8> = match by_rows {
+        true => bytes.to_vec(),
+        false => (0..columns).flat_map(|n| (0..summands).map(move |k| bytes[k * columns + n])).collect(),
+    };
+    let tensor = Tensor::new(tensor.dtype(), vec![columns, summands, 1], by_row.into()).ok()?;
+    let bias = match gemm.c(m) {
+        Some(bias) => Some(Bias { x: &x.q, w: &q, to, columns }.of(m, bias)?),
+        None => None,
+    };
+    let q = Quantization { axis: q.axis.map(|_| 0), ..q };
+    Some(Convolution {
+        x,
+        reshaped: Some(vec![rows, depth, 1]),
+        weights: (tensor, q),
+        bias,
+        attrs: vec![],
+        to: to.clone(),
+    })
+}
+
+/// Returns a mean over windows of equally many elements as a depthwise convolution with weights 1.
+fn mean(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
+    let args = m.args(op)?;
+    let value = *m.operands(op).first()?;
+    let extents = m.ctx.shape(m.value_type(value))?;
+    let &[_, channels, ref image @ ..] = extents else { return None };
+    let (kernel, attrs): (Vec<i64>, Vec<_>) = if GlobalAveragePoolOp::cast(m, op).is_some() {
+        (image.to_vec(), vec![])
+    } else {
+        AveragePoolOp::cast(m, op)?;
+        let is_padded = args.ints("pads").unwrap_or_default().iter().any(|&pad| pad != 0);
+        let pads = args.attr("auto_pad").and_then(|mode| m.ctx.as_str(mode));
+        let is_explicit = matches!(pads, None | Some("NOTSET" | "VALID"));
+        if args.flag("ceil_mode") || !is_explicit || is_padded && !args.flag("count_include_pad") {
+            return None;
+        }
+        let names = ["auto_pad", "dilations", "pads", "strides"];
+        let attrs = names.into_iter().filter_map(|name| Some((name, args.attr(name)?)));
+        (args.ints("kernel_shape")?, attrs.collect())
+    };
+    let x = Quantized::per_tensor(m, value)?;
+    let window: Vec<usize> =
+        kernel.iter().map(|&d| usize::try_from(d).ok().filter(|&d| d > 0)).collect::<Option<_>>()?;
+    let filters = usize::try_from(channels).ok().filter(|&d| d > 0)?;
+    let count = window.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n <= 1 << 15)?;
+    let shape = [&[filters, 1], &window[..]].concat();
+    let ones = Tensor::new(DType::I8, shape, vec![1; count.checked_mul(filters)?].into()).ok()?;
+    let q = Quantization {
+        scale: Tensor::scalar(1.0 / count as f32),
+        zero: Tensor::scalar(0_i8),
+        axis: None,
+        elem: m.ctx.dtype_type(DType::I8),
+    };
+    let group = ("group", m.ctx.int_attr(Type::I64, channels));
+    let attrs = attrs.into_iter().chain([group]).collect();
+    Some(Convolution { x, reshaped: None, weights: (ones, q), bias: None, attrs, to: to.clone() })
+}
+
+/// The parameters that determine the integers of a bias.
+struct Bias<'a> {
+    x: &'a Quantization,
+    w: &'a Quantization,
+    to: &'a Quantization,
+    /// Number of elements.
+    columns: usize,
+}
+
+impl Bias<'_> {
+    /// Returns the bias in steps of the sums, `x.scale * w.scale`. `None` if it is not constant or the steps are too large.
+    fn of(&self, m: &Module, value: Value) -> Option<Tensor> {
+        let step = |n: usize| f64::from(self.x.scale_of(0)) * f64::from(self.w.scale_of(n));
+        let reals = self.reals(m, value)?;
+        let mut integers = Vec::with_capacity(self.columns);
+        for (n, real) in reals.into_iter().enumerate() {
+            let exact = real / step(n);
+            let nearest = exact.round_ties_even();
+            let is_near = (exact - nearest).abs() <= 1e-6 * exact.abs().max(1.0);
+            let is_fine = step(n) <= MAX_BIAS_STEP * f64::from(self.to.scale_of(0));
+            if !(is_near || is_fine) || nearest.abs() > f64::from(1 << 30) {
+                return None;
+            }
+            integers.push(nearest as i32);
+        }
+        Some(Tensor::from_vec(&[self.columns], integers))
+    }
+
+    /// Returns the real numbers that a constant, or a dequantized constant, represents, one per column.
+    fn reals(&self, m: &Module, value: Value) -> Option<Vec<f64>> {
+        let constant = |value| m.ctx.dense_tensor(m.constant(value)?);
+        let reals: Vec<f64> = match constant(value) {
+            Some(tensor) => tensor.to_f64(),
+            None => {
+                let quantized = Quantized::of(m, value)?;
+                let zero = quantized.q.zero.to_i64()?;
+                let steps = constant(quantized.x)?.to_i64()?.into_iter().enumerate().map(|(n, integer)| {
+                    let zero = zero[if zero.len() == 1 { 0 } else { n }];
+                    integer.saturating_sub(zero) as f64 * f64::from(quantized.q.scale_of(n))
+                });
+                let is_vector = m.ctx.static_shape(m.value_type(value)).is_some_and(|shape| shape.len() < 2);
+                is_vector.then(|| steps.collect())?
+            }
+        };
+        let shape = m.ctx.static_shape(m.value_type(value))?;
+        let is_row = shape.iter().rev().skip(1).all(|&d| d == 1);
+        match reals.len() {
+            _ if !is_f32(m, value) || !is_row || reals.iter().any(|real| !real.is_finite()) => None,
+            1 => Some(vec![reals[0]; self.columns]),
+            n => (n == self.columns).then_some(reals),
+        }
+    }
+}
+
+/// A product of a batch of quantized matrices and one constant matrix.
+pub(super) struct MatMul {
+    a: Quantized,
+    b: (Tensor, Quantization),
+    to: Quantization,
+}
+
+impl MatMul {
+    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Option<MatMul> {
+        let matmul = MatMulOp::cast(m, op)?;
+        let (a, b) = (Quantized::per_tensor(m, matmul.a(m))?, Quantized::constant(m, matmul.b(m), 1)?);
+        let &[depth, _] = b.0.shape() else { return None };
+        let fits = (depth as i64).checked_mul(MAX_PRODUCT)? <= i64::from(i32::MAX);
+        fits.then_some(MatMul { a, b, to: to.clone() })
+    }
+
+    /// Creates the product, with a result of type `ty`.
+    pub(super) fn emit(self, e: &mut Emitter<'_>, ty: Type) -> Option<Value> {
+        let b = e.constant(&self.b.0, self.b.1.elem)?;
+        let ([a_scale, a_zero], [b_scale, b_zero]) = (e.parameters(&self.a.q)?, e.parameters(&self.b.1)?);
+        let [y_scale, y_zero] = e.parameters(&self.to)?;
+        let operands = [self.a.x, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero];
+        e.op(QLinearMatMulOp::INFO.name, &operands, &[], ty)
+    }
+}
