@@ -8,6 +8,7 @@ mod blocks;
 mod calls;
 mod networks;
 mod statements;
+mod sums;
 mod writer;
 
 use gradus_ir::random::Random;
@@ -23,6 +24,7 @@ pub struct Family {
 /// All families.
 pub const FAMILIES: &[Family] = &[
     Family { name: "arithmetic", draw: statements::arithmetic },
+    Family { name: "sums", draw: sums::draw },
     Family { name: "loops", draw: statements::loops },
     Family { name: "memory", draw: statements::memory },
     Family { name: "blocks", draw: blocks::draw },

@@ -182,6 +182,10 @@ fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     if name == "graph.average_pool" && n.random.percent(40) {
         attrs.push("count_include_pad = 1 : i64".to_owned());
     }
+    // The extents of the result are the same wherever the windows end with the image.
+    if n.random.percent(30) && !attrs.iter().any(|text| text.contains("auto_pad")) {
+        attrs.push("ceil_mode = 1 : i64".to_owned());
+    }
     Some(n.generic(name, &[x], &attrs.join(", "), &out, x.elem))
 }
 

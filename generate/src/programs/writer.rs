@@ -137,6 +137,11 @@ impl Writer<'_> {
             let (a, b) = (self.pick(ty), self.pick(ty));
             return self.op(ty, &format!("arith.{op} %v{a}, %v{b} : {ty}"));
         }
+        if self.random.percent(6)
+            && let Some(converted) = self.convert(ty)
+        {
+            return converted;
+        }
         if ty == "i1" || self.random.percent(15) {
             let of = self.random.pick(&INTS);
             let predicate = self.random.pick(&["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]);
@@ -159,6 +164,17 @@ impl Writer<'_> {
             b = self.op(ty, &format!("arith.constant {n} : {ty}"));
         }
         self.op(ty, &format!("arith.{op} %v{a}, %v{b} : {ty}"))
+    }
+
+    /// Converts an integer of another width to `ty`; the same value is often converted to several types.
+    fn convert(&mut self, ty: &str) -> Option<u32> {
+        let width = |ty: &str| ty.strip_prefix('i').and_then(|width| width.parse::<u32>().ok());
+        let to = width(ty)?;
+        let of = self.random.pick(&INTS);
+        let from = width(of).filter(|&from| from != to)?;
+        let op = if from > to { "trunci" } else { self.random.pick(&["extsi", "extui"]) };
+        let value = self.known(of).first().copied().unwrap_or_else(|| self.constant(of));
+        Some(self.op(ty, &format!("arith.{op} %v{value} : {of} to {ty}")))
     }
 
     /// Draws a list of one to `most` scalar types, often equal ones.

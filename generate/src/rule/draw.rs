@@ -61,8 +61,19 @@ pub(super) fn instance(
     let (moderate, scalar) = (rule.approx, if plain { 100 } else { SCALAR });
     let (chosen, lists) = Default::default();
     let integers = Integers::new(ctx, rule, random);
-    let mut leaves =
-        Leaves { module: &mut module, signatures, fitting, scalar, chosen, random, block, end, lists, integers, moderate };
+    let mut leaves = Leaves {
+        module: &mut module,
+        signatures,
+        fitting,
+        scalar,
+        chosen,
+        random,
+        block,
+        end,
+        lists,
+        integers,
+        moderate,
+    };
     let roots = build_left_side(rule, end, &mut leaves)?;
     let (chosen, is_open) = (leaves.chosen, leaves.integers.is_open);
     let results: Vec<Value> = roots.iter().flat_map(|&root| module.results(root)).collect();
