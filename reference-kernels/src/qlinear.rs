@@ -16,6 +16,10 @@ fn elementwise(
     y_scale: &Tensor,
     y_zero: &Tensor,
 ) -> KernelResult {
+    let parameters = [a, b].into_iter().flat_map(|q| [q.scale, q.zero]).chain([y_scale, y_zero]);
+    if let Some(one) = parameters.into_iter().find(|one| !one.shape().is_empty()) {
+        return Err(format!("a scale or zero point of shape {:?} is not a scalar", one.shape()));
+    }
     let real = |q: Quantized<'_>| dequantize_linear(q.value, q.scale, Some(q.zero), DType::F32, 0, 0);
     let attrs =
         QuantizeAttrs { to: y_zero.dtype(), precision: Some(DType::F32), axis: 0, block_size: 0, saturate: true };
