@@ -27,7 +27,11 @@ pub(super) enum StepKind {
     /// Several kernels that may run at the same time, in the order of their places: they write contiguous places that are
     /// apart from each other and from what is read.
     Group(Vec<KernelCall>),
-    Ops { ops: Ops, reads: Vec<(Read, Type)>, writes: Vec<Target> },
+    Ops {
+        ops: Ops,
+        reads: Vec<(Read, Type)>,
+        writes: Vec<Target>,
+    },
 }
 
 /// A kernel with the places that it reads and writes.
@@ -74,7 +78,8 @@ impl KernelCall {
         };
         let beside = || {
             let ((ours, count), (theirs, _)) = (columns(self)?, columns(later)?);
-            (self.to.place == later.to.place && ours.of == theirs.of && ours.first + count <= theirs.first).then_some(())
+            (self.to.place == later.to.place && ours.of == theirs.of && ours.first + count <= theirs.first)
+                .then_some(())
         };
         !self.to.place.overlaps(&later.to.place) || beside().is_some()
     }
