@@ -56,6 +56,16 @@ pub struct Rewrite {
     pub loc: Loc,
 }
 
+impl Rewrite {
+    /// Adds notes on the rewrite to an error that it causes.
+    pub(crate) fn explain(&self, error: Diagnostic) -> Diagnostic {
+        // The op may be in another function than the one that differs.
+        let loc = if self.loc == Loc::UNKNOWN { error.loc } else { self.loc };
+        let what = format!("caused by rewrite {}: {}", self.number, self.what);
+        error.note(loc, what).note(loc, format!("on {}", self.op))
+    }
+}
+
 /// The result of checking a pipeline.
 pub enum Checked {
     /// All passes ran; the verdict on each function after the last.
@@ -124,28 +134,26 @@ impl Subject<'_> {
     /// Finds the first wrong rewrite by bisection: the pass is right when limited to the rewrites before it, and wrong
     /// with one more.
     fn narrow(&self, reference: &Reference<'_>, found: Found) -> Culprit {
-        let (mut right, mut wrong) = found.rewrites;
-        let is_wrong = |count: u64| self.is_wrong(reference, &found, count);
-        let mut rewrite = None;
-        if right < wrong && !is_wrong(right) && is_wrong(wrong) {
-            while wrong - right > 1 {
-                let middle = right + (wrong - right) / 2;
-                if is_wrong(middle) { wrong = middle } else { right = middle }
-            }
-            rewrite = self.rewrite(right);
-        }
+        let rewrite = self.first(found.rewrites, |count| self.is_wrong(reference, &found, count));
         let Found { pass, pipeline, number, function, difference, mut error, .. } = found;
-        error = match &rewrite {
-            Some(rewrite) => {
-                let what = format!("caused by rewrite {}: {}", rewrite.number, rewrite.what);
-                // The op may be in another function than the one that differs.
-                let loc = if rewrite.loc == Loc::UNKNOWN { error.loc } else { rewrite.loc };
-                error.note(loc, what).note(loc, format!("on {}", rewrite.op))
-            }
-            None => error,
-        };
+        if let Some(rewrite) = &rewrite {
+            error = rewrite.explain(error);
+        }
         let conclusive = reference.is_conclusive(&function);
         Culprit { pass, pipeline, number, function, difference, conclusive, rewrite, error }
+    }
+
+    /// Finds the first rewrite with which a run is wrong by bisection, between two numbers of rewrites; `None` if it is wrong
+    /// without any of them, or right with all.
+    pub(crate) fn first(&self, (mut right, mut wrong): (u64, u64), is_wrong: impl Fn(u64) -> bool) -> Option<Rewrite> {
+        if right >= wrong || is_wrong(right) || !is_wrong(wrong) {
+            return None;
+        }
+        while wrong - right > 1 {
+            let middle = right + (wrong - right) / 2;
+            if is_wrong(middle) { wrong = middle } else { right = middle }
+        }
+        self.rewrite(right)
     }
 
     /// Whether the function differs after the pass when only the first `count` rewrites are applied. Other functions
@@ -168,7 +176,7 @@ impl Subject<'_> {
     }
 
     /// Returns the rewrite of the given number.
-    pub(crate) fn rewrite(&self, number: u64) -> Option<Rewrite> {
+    fn rewrite(&self, number: u64) -> Option<Rewrite> {
         let noted = Arc::new(Mutex::new(None));
         let mut actions = only(number + 1);
         actions.watch(Box::new(Note { number, noted: noted.clone() }));

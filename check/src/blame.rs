@@ -24,28 +24,17 @@ impl Subject<'_> {
         let first = said.remove(0);
         let loc = first.loc;
         let mut first = first.note(loc, format!("{what} after pass '{pass}'"));
-        if let Some(rewrite) = self.first_failing(before, after).and_then(|number| self.rewrite(number)) {
-            let what = format!("caused by rewrite {}: {}", rewrite.number, rewrite.what);
-            first = first.note(rewrite.loc, what).note(rewrite.loc, format!("on {}", rewrite.op));
+        if let Some(rewrite) = self.first((before, after), |count| self.fails(count)) {
+            first = rewrite.explain(first);
         }
         said.insert(0, first);
         said
     }
 
-    /// Returns the number of the first rewrite with which the pipeline fails, among those of its last pass.
-    fn first_failing(&self, mut right: u64, mut wrong: u64) -> Option<u64> {
-        let fails = |count| {
-            let ended = self.run(&mut (self.program)(), only(count), &mut |_| Ok(()));
-            ended.is_err_and(|(why, _)| why != Failed::Refused)
-        };
-        if right >= wrong || fails(right) || !fails(wrong) {
-            return None;
-        }
-        while wrong - right > 1 {
-            let middle = right + (wrong - right) / 2;
-            if fails(middle) { wrong = middle } else { right = middle }
-        }
-        Some(right)
+    /// Whether the pipeline makes the program invalid or panics when only the first `count` rewrites are applied.
+    fn fails(&self, count: u64) -> bool {
+        let ended = self.run(&mut (self.program)(), only(count), &mut |_| Ok(()));
+        ended.is_err_and(|(why, _)| why != Failed::Refused)
     }
 }
 

@@ -3,13 +3,12 @@
 //! Source: the seed on sparse matrices that are compiled into code.
 
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR, UNIT, kind};
-use crate::graph::{conv_cost, convolution, eval_conv_by, infer_conv, infer_product, verify_conv};
+use crate::graph::{conv_cost, conv_op, convolution, eval_conv_by, infer_conv, infer_product, verify_conv};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx};
 use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
 use gradus_reference_kernels as kernels;
-use gradus_reference_kernels::shape::Window;
 
 /// Straight-line code with one multiply-add per nonzero factor and vector.
 pub static UNROLLED: Strategy = Strategy { name: "unrolled" };
@@ -75,45 +74,31 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
     OpCost::Contract(if args.attr("right").is_some() { transposed(product) } else { product })
 }
 
-/// Convolution with sparse constant filters, as generated code. Products with zeros of the filters are omitted, even of infinities
-/// and NaNs.
-///
-/// Operands and attributes are those of `graph.conv`.
-///
-/// ```mlir
-/// %y = sparse.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
-/// ```
-#[op(
-    "sparse.conv",
-    infer = infer_conv,
-    extensions = &[&DeclaredCost(filters_cost)],
-    eval = |args, data| eval_conv_by(args, data, kernels::sparse_conv),
-    format = "operands attr-dict `:` functional-type(operands, results)",
-    verify = verify_conv
-)]
-pub struct ConvOp {
-    /// Input, `[N, C, D...]`.
-    x: Operand<FLOAT_TENSOR>,
-    /// Filters, `[M, C / group, K...]`, the sparse operand.
-    w: Operand<FLOAT_TENSOR>,
-    /// Bias, `[M]`.
-    b: OptOperand<FLOAT_TENSOR>,
-    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
-    #[default = "\"NOTSET\""]
-    auto_pad: OptAttribute<STRING>,
-    /// Distance between neighbouring taps; 1 when absent.
-    dilations: OptAttribute<I64_ARRAY>,
-    /// Number of channel groups; -1 for one per channel.
-    #[default = "1 : i64"]
-    group: OptAttribute<I64>,
-    /// Spatial extents of the filters; must match `w`.
-    kernel_shape: OptAttribute<I64_ARRAY>,
-    /// Pads: all begins, then all ends; 0 when absent.
-    pads: OptAttribute<I64_ARRAY>,
-    /// Strides of the window; 1 when absent.
-    strides: OptAttribute<I64_ARRAY>,
-    /// Output, `[N, M, O...]`.
-    y: OpResult<FLOAT_TENSOR>,
+conv_op! {
+    /// Convolution with sparse constant filters, as generated code. Products with zeros of the filters are omitted, even of infinities
+    /// and NaNs.
+    ///
+    /// Operands and attributes are those of `graph.conv`.
+    ///
+    /// ```mlir
+    /// %y = sparse.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+    /// ```
+    #[op(
+        "sparse.conv",
+        infer = infer_conv,
+        extensions = &[&DeclaredCost(filters_cost)],
+        eval = |args, data| eval_conv_by(args, data, kernels::sparse_conv),
+        format = "operands attr-dict `:` functional-type(operands, results)",
+        verify = verify_conv
+    )]
+    pub struct ConvOp {
+        /// Input, `[N, C, D...]`.
+        x: Operand<FLOAT_TENSOR>,
+        /// Filters, `[M, C / group, K...]`, the sparse operand.
+        w: Operand<FLOAT_TENSOR>,
+        /// Bias, `[M]`.
+        b: OptOperand<FLOAT_TENSOR>,
+    } -> FLOAT_TENSOR
 }
 
 /// The cost of a convolution by generated code. Around windows, the image is copied with its padding and the result without the
@@ -122,7 +107,7 @@ fn filters_cost(args: &OpArgs<'_>) -> OpCost {
     let OpCost::Contract(conv) = conv_cost(args) else { return OpCost::Map(1) };
     let (m, ty) = (args.module, |name| args.opt_operand(name).map(|v| args.module.value_type(v)));
     let nonzeros = args.opt_operand("w").and_then(|w| m.constant(w)).and_then(|attr| zeros(m, Arg::Attr(attr)));
-    let is_copied = args.op.and_then(|op| convolution(m, op).ok()).is_none_or(|(_, window)| !is_pointwise(&window));
+    let is_copied = args.op.and_then(|op| convolution(m, op).ok()).is_none_or(|(_, window)| !window.is_pointwise());
     let [x, y] = [ty("x"), args.result_types.first().copied()].map(|ty| ty.map_or(0, |ty| elements(args, ty)));
     OpCost::Contract(Contraction {
         groups: 1,
@@ -133,12 +118,6 @@ fn filters_cost(args: &OpArgs<'_>) -> OpCost {
         strategy: Some(&UNROLLED),
         ..conv
     })
-}
-
-/// Whether each output position reads the input position of the same index only.
-pub fn is_pointwise(window: &Window) -> bool {
-    let pads = window.pads_begin.iter().chain(&window.pads_end);
-    window.kernel.iter().chain(&window.strides).all(|&n| n == 1) && pads.copied().all(|n| n == 0)
 }
 
 /// The product of the transposes, whose left operand is sparse. Unless one side is a vector, the dense operand and the

@@ -158,6 +158,11 @@ impl Module {
         self.ctx.op_info(self.ops[op].name)
     }
 
+    /// Whether an op is one of those declared.
+    pub fn is_one_of(&self, op: Op, declared: &[&OpInfo]) -> bool {
+        self.info(op).is_some_and(|info| declared.iter().any(|other| std::ptr::eq(*other, info)))
+    }
+
     /// Returns the operands of declared group `i`.
     pub fn operand_group(&self, op: Op, i: usize) -> ValueList {
         let operands = self.operands(op);

@@ -5,15 +5,14 @@
 
 mod choose;
 mod conv;
-pub(crate) mod emit;
 mod options;
 mod pool;
 mod quantized;
 mod winograd;
 
+use crate::emit::{Emitter, ProductOperands};
 use choose::Chooser;
 use conv::Conv;
-use emit::{Emitter, ProductOperands};
 use gradus_cost::CostModel;
 use gradus_dialects::graph::{
     AveragePoolOp, ConvIntegerOp, ConvOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MatMulIntegerOp, MatMulOp,

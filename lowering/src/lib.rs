@@ -12,6 +12,8 @@ use gradus_ir::PassInfo;
 
 mod affine_to_scf;
 #[cfg(feature = "graph")]
+mod emit;
+#[cfg(feature = "graph")]
 mod form_steps;
 #[cfg(feature = "graph")]
 pub mod graph_to_addr;

@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `quantization.rs` | scales and zero points; creation of ops |
+//! | `quantization.rs` | scales and zero points |
 //! | `table.rs` | functions of one quantized tensor, as tables |
 //! | `product.rs` | convolutions, matrix products and means |
 //! | `elementwise.rs` | sums, products and concatenations |
@@ -14,10 +14,11 @@ mod product;
 mod quantization;
 mod table;
 
+use crate::emit::Emitter;
 use gradus_dialects::graph::{ClipOp, QuantizeLinearOp, ReluOp};
 use gradus_ir::effects::is_dead;
-use gradus_ir::{Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
-use quantization::{Emitter, Quantization};
+use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
+use quantization::Quantization;
 use table::Lookup;
 
 /// The declaration of the pass.
@@ -141,7 +142,8 @@ impl Integer {
     /// Creates the integer ops before `op`, whose result they replace.
     fn emit(self, m: &mut Module, op: Op) -> Option<Value> {
         let ty = m.value_type(m.result(op, 0));
-        let mut e = Emitter::before(m, op);
+        let mut b = Builder::before(m, op);
+        let mut e = Emitter::on_graph(&mut b, op);
         let value = match self.kind {
             Kind::Table(lookup) => return lookup.emit(&mut e, ty),
             Kind::Convolution(conv) => conv.emit(&mut e, ty),
@@ -158,13 +160,12 @@ impl Integer {
 
 /// Returns the value before clamps, looking through ops whose results are used once. `None` if it is used elsewhere.
 fn unclamped(m: &Module, mut value: Value) -> Option<Value> {
-    const CLAMPS: [&OpInfo; 2] = [ReluOp::INFO, ClipOp::INFO];
     while m.has_one_use(value) {
         let op = m.defining_op(value)?;
-        match m.info(op) {
-            Some(info) if CLAMPS.iter().any(|clamp| std::ptr::eq(*clamp, info)) => value = *m.operands(op).first()?,
-            _ => return Some(value),
+        if !m.is_one_of(op, &[ReluOp::INFO, ClipOp::INFO]) {
+            return Some(value);
         }
+        value = *m.operands(op).first()?;
     }
     None
 }

@@ -14,7 +14,7 @@ mod matrix;
 mod plan;
 mod product;
 
-use crate::graph_to_addr::emit::Emitter;
+use crate::emit::Emitter;
 use conv::Conv;
 use gradus_dialects::graph;
 use gradus_dialects::sparse::{ConvOp, MatMulOp};
@@ -23,6 +23,7 @@ use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo, Tensor, Traits,
+    Value,
 };
 use product::{MatMul, Product};
 
@@ -150,13 +151,14 @@ fn revert(m: &mut Module, op: Op) {
     state.name = m.ctx.op_name(graph::ConvOp::INFO.name);
     state.result_types.push(m.value_type(m.result(op, 0)));
     let dense = Builder::before(m, op).create(state);
-    replace(m, op, dense);
+    let value = m.result(dense, 0);
+    replace(m, op, value);
 }
 
-/// Replaces the only result of an op by that of another.
-fn replace(m: &mut Module, op: Op, by: Op) {
-    let (old, new) = (m.result(op, 0), m.result(by, 0));
-    m.replace_all_uses(old, new);
+/// Replaces the only result of an op and erases the op.
+fn replace(m: &mut Module, op: Op, by: Value) {
+    let old = m.result(op, 0);
+    m.replace_all_uses(old, by);
     m.erase_op(op);
 }
 
@@ -170,9 +172,7 @@ impl SparseToX64 {
         let dense = matmul.operand(&mut e)?;
         let value = called.call(&mut e, &matmul.product, dense, None)?;
         let value = matmul.result(&mut e, value)?;
-        let old = m.result(op, 0);
-        m.replace_all_uses(old, value);
-        m.erase_op(op);
+        replace(m, op, value);
         Some(())
     }
 
@@ -186,10 +186,9 @@ impl SparseToX64 {
         let [image, residual] = conv.operands(&mut e)?;
         let value = called.call(&mut e, &conv.product, image?, residual)?;
         let value = conv.result(&mut e, value)?;
-        let old = m.result(last, 0);
-        m.replace_all_uses(old, value);
-        conv.fused.iter().rev().for_each(|&op| m.erase_op(op));
-        m.erase_op(op);
+        replace(m, last, value);
+        // The ops before the last, each of which was used by the next alone.
+        [op].iter().chain(&conv.fused).rev().skip(1).for_each(|&op| m.erase_op(op));
         Some(())
     }
 

@@ -120,15 +120,8 @@ fn relu_of_concat(r: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn clip_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
-    let (Some(clip), Some(args)) = (ClipOp::cast(m, op), m.args(op)) else { return false };
-    let Some(product) = product(m, op, clip.x(m)) else { return false };
-    let mut bounds = [None, None];
-    for (bound, name) in bounds.iter_mut().zip(["min", "max"]) {
-        let Some(value) = args.opt_operand(name) else { continue };
-        let constant = m.constant(value).and_then(|attr| m.ctx.dense_tensor(attr)).filter(|t| t.len() == 1);
-        let Some(constant) = constant else { return false };
-        *bound = Some(constant.to_f64()[0]);
-    }
+    let Some(clip) = ClipOp::cast(m, op) else { return false };
+    let (Some(product), Some(bounds)) = (product(m, op, clip.x(m)), clip.constant_bounds(m)) else { return false };
     bounded(r, op, product, bounds)
 }
 

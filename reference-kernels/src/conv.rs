@@ -68,9 +68,7 @@ impl ConvPlan {
         let shape = [&[x[0], weight[0]], window.output.as_slice()].concat();
         checked_elements(&shape)?;
         checked_elements(&window.kernel).and(checked_elements(&weight[1..]))?;
-        let pointwise = window.kernel.iter().chain(&window.strides).all(|&v| v == 1)
-            && window.pads_begin.iter().chain(&window.pads_end).all(|&p| p == 0);
-        if pointwise && !shape.contains(&0) {
+        if window.is_pointwise() && !shape.contains(&0) {
             // One long row unfolds faster than many short ones.
             let n = window.input.iter().product();
             let one = || vec![1];

@@ -121,6 +121,18 @@ pub struct Window {
     pub output: Vec<usize>,
 }
 
+impl Window {
+    /// Whether there is padding.
+    pub fn is_padded(&self) -> bool {
+        self.pads_begin.iter().chain(&self.pads_end).any(|&n| n > 0)
+    }
+
+    /// Whether each output position reads the input position of the same index only.
+    pub fn is_pointwise(&self) -> bool {
+        self.kernel.iter().chain(&self.strides).all(|&n| n == 1) && !self.is_padded()
+    }
+}
+
 /// Upper bound of extents and strides, so that sums cannot overflow.
 const MAX_EXTENT: usize = 1 << 31;
 

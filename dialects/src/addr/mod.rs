@@ -207,7 +207,7 @@ fn unpacked_rhs(args: &OpArgs<'_>, b: &Tensor) -> Result<Tensor, Trap> {
 
 /// Whether an op is one of this dialect.
 pub fn is_table_op(m: &Module, op: Op) -> bool {
-    m.info(op).is_some_and(|info| DIALECT.ops.iter().any(|own| std::ptr::eq(*own, info)))
+    m.is_one_of(op, DIALECT.ops)
 }
 
 /// The dialect declaration.

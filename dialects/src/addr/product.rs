@@ -61,7 +61,7 @@ const PRODUCTS: &[&OpInfo] = &[super::GemmOp::INFO, super::IndirectGemmOp::INFO,
 
 /// Whether an op is a product, which has an epilogue.
 pub fn is_product(m: &Module, op: Op) -> bool {
-    m.info(op).is_some_and(|info| PRODUCTS.iter().any(|product| std::ptr::eq(*product, info)))
+    m.is_one_of(op, PRODUCTS)
 }
 
 /// Whether the epilogue of a product has this stage: an operand or attribute.

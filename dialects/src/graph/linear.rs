@@ -2,7 +2,7 @@
 
 use super::args::{Inputs, binary, conv, float, list, one, variadic};
 use super::unary::checked;
-use super::{GENERIC, infer};
+use super::{GENERIC, conv_op, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
@@ -12,45 +12,31 @@ use gradus_reference_kernels::shape::{
     ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims, conv_window,
 };
 
-/// Convolution with any number of spatial axes.
-///
-/// `x` is `[N, C, D...]`, `w` is `[M, C / group, K...]`, the bias is `[M]`. Output channels see the input channels of
-/// their group only; `group = C` is a depthwise convolution, and `group = -1` one of any number of channels.
-///
-/// ```mlir
-/// %y = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
-/// ```
-#[op(
-    "graph.conv",
-    format = GENERIC,
-    infer = infer_conv,
-    eval = eval_conv,
-    extensions = &[&DeclaredCost(conv_cost)],
-    verify = verify_conv
-)]
-pub struct ConvOp {
-    /// Input, `[N, C, D...]`.
-    x: Operand<FLOAT_TENSOR>,
-    /// Filters, `[M, C / group, K...]`.
-    w: Operand<FLOAT_TENSOR>,
-    /// Bias, `[M]`.
-    b: OptOperand<FLOAT_TENSOR>,
-    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
-    #[default = "\"NOTSET\""]
-    auto_pad: OptAttribute<STRING>,
-    /// Distance between neighbouring taps; 1 when absent.
-    dilations: OptAttribute<I64_ARRAY>,
-    /// Number of channel groups; -1 for one per channel.
-    #[default = "1 : i64"]
-    group: OptAttribute<I64>,
-    /// Spatial extents of the filters; must match `w`.
-    kernel_shape: OptAttribute<I64_ARRAY>,
-    /// Pads: all begins, then all ends; 0 when absent.
-    pads: OptAttribute<I64_ARRAY>,
-    /// Strides of the window; 1 when absent.
-    strides: OptAttribute<I64_ARRAY>,
-    /// Output, `[N, M, O...]`.
-    y: OpResult<FLOAT_TENSOR>,
+conv_op! {
+    /// Convolution with any number of spatial axes.
+    ///
+    /// `x` is `[N, C, D...]`, `w` is `[M, C / group, K...]`, the bias is `[M]`. Output channels see the input channels of
+    /// their group only; `group = C` is a depthwise convolution, and `group = -1` one of any number of channels.
+    ///
+    /// ```mlir
+    /// %y = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+    /// ```
+    #[op(
+        "graph.conv",
+        format = GENERIC,
+        infer = infer_conv,
+        eval = eval_conv,
+        extensions = &[&DeclaredCost(conv_cost)],
+        verify = verify_conv
+    )]
+    pub struct ConvOp {
+        /// Input, `[N, C, D...]`.
+        x: Operand<FLOAT_TENSOR>,
+        /// Filters, `[M, C / group, K...]`.
+        w: Operand<FLOAT_TENSOR>,
+        /// Bias, `[M]`.
+        b: OptOperand<FLOAT_TENSOR>,
+    } -> FLOAT_TENSOR
 }
 
 impl ConvOp {

@@ -9,6 +9,7 @@
 mod args;
 mod attention;
 mod binary;
+mod conv_op;
 mod generate;
 mod index;
 mod infer;
@@ -33,6 +34,7 @@ mod vision;
 pub(crate) use args::Inputs;
 pub use attention::*;
 pub use binary::*;
+pub(crate) use conv_op::conv_op;
 pub use generate::*;
 pub use index::*;
 pub use linear::*;

@@ -3,7 +3,7 @@
 use super::args::{Inputs, conv, int, one, several};
 use super::linear::{conv_cost, conv_shape, matmul_cost, matmul_shape};
 use super::unary::checked;
-use super::{GENERIC, infer, onnx_dtype, onnx_type};
+use super::{GENERIC, conv_op, infer, onnx_dtype, onnx_type};
 use crate::constraint::{BYTE_TENSOR, FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
 use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
@@ -44,47 +44,33 @@ pub(crate) fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Da
     one(kernels::matmul_integer(i.get("a")?, i.get("b")?, i.opt("a_zero_point")?, i.opt("b_zero_point")?))
 }
 
-/// Integer convolution of 8-bit tensors, with zero points subtracted, in i32.
-///
-/// `x_zero_point` is a scalar, `w_zero_point` a scalar or one per output channel. Attributes are those of `graph.conv`.
-///
-/// ```mlir
-/// %y = graph.conv_integer %x, %w x_zero %z : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>) -> tensor<1x4x6x6xi32>
-/// ```
-#[op(
-    "graph.conv_integer",
-    traits = Traits::OPERAND_SEGMENTS,
-    format = "$x `,` $w (`x_zero` $x_zero_point^)? (`w_zero` $w_zero_point^)? attr-dict `:` functional-type(operands, results)",
-    infer = |args| infer::one(args, conv_shape(args)?, Type::I32),
-    extensions = &[&DeclaredCost(conv_cost)],
-    eval = conv_integer,
-    verify = |m, op| checked(m, op, conv)
-)]
-pub struct ConvIntegerOp {
-    /// Input, `[N, C, D...]`.
-    x: Operand<BYTE_TENSOR>,
-    /// Filters, `[M, C / group, K...]`.
-    w: Operand<BYTE_TENSOR>,
-    /// Zero point of the input.
-    x_zero_point: OptOperand<BYTE_TENSOR>,
-    /// Zero point of the filters.
-    w_zero_point: OptOperand<BYTE_TENSOR>,
-    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
-    #[default = "\"NOTSET\""]
-    auto_pad: OptAttribute<STRING>,
-    /// Distance between neighbouring taps; 1 when absent.
-    dilations: OptAttribute<I64_ARRAY>,
-    /// Number of channel groups; -1 for one per channel.
-    #[default = "1 : i64"]
-    group: OptAttribute<I64>,
-    /// Spatial extents of the filters; must match `w`.
-    kernel_shape: OptAttribute<I64_ARRAY>,
-    /// Pads: all begins, then all ends; 0 when absent.
-    pads: OptAttribute<I64_ARRAY>,
-    /// Strides of the window; 1 when absent.
-    strides: OptAttribute<I64_ARRAY>,
-    /// Output, `[N, M, O...]`.
-    y: OpResult<INT_TENSOR>,
+conv_op! {
+    /// Integer convolution of 8-bit tensors, with zero points subtracted, in i32.
+    ///
+    /// `x_zero_point` is a scalar, `w_zero_point` a scalar or one per output channel. Attributes are those of `graph.conv`.
+    ///
+    /// ```mlir
+    /// %y = graph.conv_integer %x, %w x_zero %z : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>) -> tensor<1x4x6x6xi32>
+    /// ```
+    #[op(
+        "graph.conv_integer",
+        traits = Traits::OPERAND_SEGMENTS,
+        format = "$x `,` $w (`x_zero` $x_zero_point^)? (`w_zero` $w_zero_point^)? attr-dict `:` functional-type(operands, results)",
+        infer = |args| infer::one(args, conv_shape(args)?, Type::I32),
+        extensions = &[&DeclaredCost(conv_cost)],
+        eval = conv_integer,
+        verify = |m, op| checked(m, op, conv)
+    )]
+    pub struct ConvIntegerOp {
+        /// Input, `[N, C, D...]`.
+        x: Operand<BYTE_TENSOR>,
+        /// Filters, `[M, C / group, K...]`.
+        w: Operand<BYTE_TENSOR>,
+        /// Zero point of the input.
+        x_zero_point: OptOperand<BYTE_TENSOR>,
+        /// Zero point of the filters.
+        w_zero_point: OptOperand<BYTE_TENSOR>,
+    } -> INT_TENSOR
 }
 
 fn conv_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -169,57 +155,43 @@ fn qlinear_matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     one(kernels::qlinear_matmul(a, b, i.get("y_scale")?, i.get("y_zero_point")?))
 }
 
-/// Quantized convolution: dequantizes, convolves and requantizes.
-///
-/// Products accumulate exactly in 32 bits. The bias is i32 with the scale `x_scale * w_scale`. Scale and zero point of
-/// the filters may be per output channel. Attributes are those of `graph.conv`.
-///
-/// ```mlir
-/// %y = graph.qlinear_conv %x, %sx, %zx, %w, %sw, %zw, %sy, %zy, %b : (tensor<1x3x8x8xui8>, tensor<f32>, tensor<ui8>, tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>, tensor<f32>, tensor<ui8>, tensor<4xi32>) -> tensor<1x4x6x6xui8>
-/// ```
-#[op(
-    "graph.qlinear_conv",
-    format = GENERIC,
-    infer = infer_qlinear_conv,
-    extensions = &[&DeclaredCost(conv_cost)],
-    eval = qlinear_conv,
-    verify = |m, op| checked(m, op, conv)
-)]
-pub struct QLinearConvOp {
-    /// Input, `[N, C, D...]`.
-    x: Operand<BYTE_TENSOR>,
-    /// Scale of the input.
-    x_scale: Operand<FLOAT_TENSOR>,
-    /// Zero point of the input.
-    x_zero_point: Operand<BYTE_TENSOR>,
-    /// Filters, `[M, C / group, K...]`.
-    w: Operand<BYTE_TENSOR>,
-    /// Scale of the filters.
-    w_scale: Operand<FLOAT_TENSOR>,
-    /// Zero point of the filters.
-    w_zero_point: Operand<BYTE_TENSOR>,
-    /// Scale of the result.
-    y_scale: Operand<FLOAT_TENSOR>,
-    /// Zero point of the result.
-    y_zero_point: Operand<BYTE_TENSOR>,
-    /// Bias of the integer sums, `[M]`.
-    b: OptOperand<INT_TENSOR>,
-    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
-    #[default = "\"NOTSET\""]
-    auto_pad: OptAttribute<STRING>,
-    /// Distance between neighbouring taps; 1 when absent.
-    dilations: OptAttribute<I64_ARRAY>,
-    /// Number of channel groups; -1 for one per channel.
-    #[default = "1 : i64"]
-    group: OptAttribute<I64>,
-    /// Spatial extents of the filters; must match `w`.
-    kernel_shape: OptAttribute<I64_ARRAY>,
-    /// Pads: all begins, then all ends; 0 when absent.
-    pads: OptAttribute<I64_ARRAY>,
-    /// Strides of the window; 1 when absent.
-    strides: OptAttribute<I64_ARRAY>,
-    /// Output, `[N, M, O...]`.
-    y: OpResult<BYTE_TENSOR>,
+conv_op! {
+    /// Quantized convolution: dequantizes, convolves and requantizes.
+    ///
+    /// Products accumulate exactly in 32 bits. The bias is i32 with the scale `x_scale * w_scale`. Scale and zero point of
+    /// the filters may be per output channel. Attributes are those of `graph.conv`.
+    ///
+    /// ```mlir
+    /// %y = graph.qlinear_conv %x, %sx, %zx, %w, %sw, %zw, %sy, %zy, %b : (tensor<1x3x8x8xui8>, tensor<f32>, tensor<ui8>, tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>, tensor<f32>, tensor<ui8>, tensor<4xi32>) -> tensor<1x4x6x6xui8>
+    /// ```
+    #[op(
+        "graph.qlinear_conv",
+        format = GENERIC,
+        infer = infer_qlinear_conv,
+        extensions = &[&DeclaredCost(conv_cost)],
+        eval = qlinear_conv,
+        verify = |m, op| checked(m, op, conv)
+    )]
+    pub struct QLinearConvOp {
+        /// Input, `[N, C, D...]`.
+        x: Operand<BYTE_TENSOR>,
+        /// Scale of the input.
+        x_scale: Operand<FLOAT_TENSOR>,
+        /// Zero point of the input.
+        x_zero_point: Operand<BYTE_TENSOR>,
+        /// Filters, `[M, C / group, K...]`.
+        w: Operand<BYTE_TENSOR>,
+        /// Scale of the filters.
+        w_scale: Operand<FLOAT_TENSOR>,
+        /// Zero point of the filters.
+        w_zero_point: Operand<BYTE_TENSOR>,
+        /// Scale of the result.
+        y_scale: Operand<FLOAT_TENSOR>,
+        /// Zero point of the result.
+        y_zero_point: Operand<BYTE_TENSOR>,
+        /// Bias of the integer sums, `[M]`.
+        b: OptOperand<INT_TENSOR>,
+    } -> BYTE_TENSOR
 }
 
 fn infer_qlinear_conv(args: &OpArgs<'_>) -> infer::Types {

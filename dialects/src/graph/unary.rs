@@ -5,7 +5,7 @@ use super::{ELEM_TYPE, GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use crate::op_cost::{DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, Value, op};
 use gradus_reference_kernels::{self as kernels, RoundMode};
 
 const SAME: Traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE);
@@ -238,6 +238,18 @@ pub struct ClipOp {
     max: OptOperand<TENSOR>,
     /// Clamped operand.
     y: OpResult<TENSOR>,
+}
+
+impl ClipOp {
+    /// Returns the constant lower and upper bounds, each `None` without one. `None` if one is not a constant scalar.
+    pub fn constant_bounds(self, m: &Module) -> Option<[Option<f64>; 2]> {
+        let constant = |value: Value| m.ctx.dense_tensor(m.constant(value)?).filter(|tensor| tensor.len() == 1);
+        let [low, high] = [self.min(m), self.max(m)].map(|bound| match bound {
+            Some(value) => constant(value).map(|tensor| Some(tensor.to_f64()[0])),
+            None => Some(None),
+        });
+        Some([low?, high?])
+    }
 }
 
 fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -36,7 +36,7 @@ impl Reshape {
 
     /// Returns the defining op of `value` if it is the reshape `info`.
     fn defining(m: &Module, value: Value, info: &'static OpInfo) -> Option<(Op, Reshape)> {
-        let op = m.defining_op(value).filter(|&op| m.info(op).is_some_and(|i| std::ptr::eq(i, info)))?;
+        let op = m.defining_op(value).filter(|&op| m.is_one_of(op, &[info]))?;
         Some((op, Reshape::of(m, op)))
     }
 }

@@ -127,7 +127,7 @@ pub struct Abi {
     pub input: u64,
     /// Size of the result.
     pub output: u64,
-    /// Size of the residual: that of the result, or 0 if there is none.
+    /// Size of the residual: that of the result; 0 without a residual.
     pub residual: u64,
     /// Size of a row of the result.
     pub row: u64,

@@ -1,7 +1,7 @@
 //! Lowering of convolutions: layout of the image, and address tables.
 
-use super::emit::{Emitter, ProductOperands};
 use super::options::ConvOptions;
+use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
     self, AccessFunction, AddressTable, Addressing, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED_ELEMENTS,
@@ -111,7 +111,7 @@ impl Conv {
 
     /// Returns the accesses that are possible in a layout: padding by addresses or by a copy.
     pub(super) fn readings(&self, layout: &TiledLayout) -> Vec<Reading> {
-        let copied = [false, true].into_iter().take(if self.is_padded() { 2 } else { 1 });
+        let copied = [false, true].into_iter().take(if self.window.is_padded() { 2 } else { 1 });
         copied.map(|is_copied| Reading { layout: layout.clone(), is_copied }).collect()
     }
 
@@ -119,11 +119,7 @@ impl Conv {
     pub(super) fn reading(&self, layout: &TiledLayout, axes: &ImageAxes, options: &ConvOptions) -> Option<Reading> {
         let reading = |is_copied| Reading { layout: layout.clone(), is_copied };
         let (access, image) = self.read(&reading(false), axes, options)?;
-        Some(reading(self.is_padded() && access.run(&image).ok()? < options.min_run))
-    }
-
-    fn is_padded(&self) -> bool {
-        self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0)
+        Some(reading(self.window.is_padded() && access.run(&image).ok()? < options.min_run))
     }
 
     /// Returns the cost descriptors of the ops that it becomes: the copy with padding, and the products.

@@ -3,7 +3,7 @@
 use super::are_lowered;
 use super::choose::Chooser;
 use super::conv::{ImageAxes, as_image, places};
-use super::emit::Emitter;
+use crate::emit::Emitter;
 use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::AddressTable;
 use gradus_ir::{Builder, DType, Op, OpDecl, Type, Value};
@@ -15,16 +15,15 @@ const SUM: i64 = 1;
 /// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`; `None` for other pools.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
     let m = &*b.module;
-    let info = m.info(op)?;
     let (x, args) = (m.operands(op)[0], m.args(op)?);
     let extents = m.ctx.static_shape(m.value_type(x))?.to_vec();
-    let is_max = [MaxPoolOp::INFO, GlobalMaxPoolOp::INFO].iter().any(|pool| std::ptr::eq(*pool, info));
+    let is_max = m.is_one_of(op, &[MaxPoolOp::INFO, GlobalMaxPoolOp::INFO]);
     let is_byte = matches!(m.ctx.dtype(m.ctx.element_type(m.value_type(x))), Some(DType::I8 | DType::U8));
     let is_lowered = are_lowered(m, &[x, m.result(op, 0)]) || is_max && is_byte && !extents.contains(&0);
     if m.num_results(op) != 1 || !is_lowered {
         return None;
     }
-    let is_global = [GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO].iter().any(|pool| std::ptr::eq(*pool, info));
+    let is_global = m.is_one_of(op, &[GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO]);
     let window = if is_global { whole(&extents[2..]) } else { pool_window(m, op).ok()? };
     let table = places(&window, &extents)?;
     let mut counts = None;

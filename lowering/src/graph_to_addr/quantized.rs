@@ -2,8 +2,8 @@
 
 use super::choose::Chooser;
 use super::conv::Conv;
-use super::emit::{Emitter, ProductOperands};
 use super::matrix_product;
+use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_ir::{Builder, DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
 use gradus_reference_kernels as kernels;

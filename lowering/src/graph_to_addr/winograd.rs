@@ -6,8 +6,8 @@
 //! Networks, 2016.
 
 use super::conv::{Conv, ImageAxes, as_image};
-use super::emit::{Emitter, ProductOperands};
 use super::rows_product;
+use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::layout::{AddressTable, ZERO_PAGE};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::{Builder, Module, Op, Tensor, Type, Value};

@@ -1,7 +1,8 @@
 //! Sums, products and concatenations of quantized tensors.
 
-use super::quantization::{Emitter, Quantization, Quantized};
+use super::quantization::{Quantization, Quantized};
 use super::table::Lookup;
+use crate::emit::Emitter;
 use gradus_dialects::graph::{AddOp, ConcatOp, MulOp, QLinearAddOp, QLinearMulOp, SumOp};
 use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, Type, Value};
 
@@ -19,18 +20,17 @@ pub(super) struct Binary {
 
 impl Binary {
     pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Option<Binary> {
-        let (_, info) =
-            BINARY.into_iter().find(|(float, _)| m.info(op).is_some_and(|info| std::ptr::eq(info, *float)))?;
+        let (_, info) = BINARY.into_iter().find(|(float, _)| m.is_one_of(op, &[float]))?;
         let &[a, b] = m.operands(op) else { return None };
         let (a, b) = (Quantized::per_tensor(m, a)?, Quantized::per_tensor(m, b)?);
         Some(Binary { info, a, b, to: to.clone() })
     }
 
     /// Creates the op, with a result of type `ty`.
-    pub(super) fn emit(self, e: &mut Emitter<'_>, ty: Type) -> Option<Value> {
-        let ([a_scale, a_zero], [b_scale, b_zero]) = (e.parameters(&self.a.q)?, e.parameters(&self.b.q)?);
-        let [scale, zero] = e.parameters(&self.to)?;
-        e.op(self.info.name, &[self.a.x, a_scale, a_zero, self.b.x, b_scale, b_zero, scale, zero], &[], ty)
+    pub(super) fn emit(self, e: &mut Emitter<'_, '_>, ty: Type) -> Option<Value> {
+        let ([a_scale, a_zero], [b_scale, b_zero]) = (self.a.q.constants(e)?, self.b.q.constants(e)?);
+        let [scale, zero] = self.to.constants(e)?;
+        e.typed(self.info.name, &[self.a.x, a_scale, a_zero, self.b.x, b_scale, b_zero, scale, zero], &[], ty)
     }
 }
 
@@ -52,13 +52,13 @@ impl Concat {
     }
 
     /// Creates the op, with a result of type `ty`.
-    pub(super) fn emit(self, e: &mut Emitter<'_>, ty: Type) -> Option<Value> {
+    pub(super) fn emit(self, e: &mut Emitter<'_, '_>, ty: Type) -> Option<Value> {
         let elem = e.m().ctx.element_type(ty);
         let mut parts = Vec::with_capacity(self.parts.len());
         for part in self.parts {
             let ty = e.m().ctx.with_element(part.argument_type(e.m()), elem);
             parts.push(part.emit(e, ty)?);
         }
-        e.op(ConcatOp::INFO.name, &parts, &[("axis", self.axis)], ty)
+        e.typed(ConcatOp::INFO.name, &parts, &[("axis", self.axis)], ty)
     }
 }

@@ -1,11 +1,12 @@
 //! Ops that commute with dequantization: they move elements, or select the largest.
 
-use super::quantization::{Emitter, Quantization, Quantized};
+use super::quantization::{Quantization, Quantized};
+use crate::emit::Emitter;
 use gradus_dialects::graph::{
     self, DequantizeLinearOp, ExpandOp, FlattenOp, GlobalMaxPoolOp, IdentityOp, MaxPoolOp, ReshapeOp, SliceOp,
     SqueezeOp, TransposeOp, UnsqueezeOp,
 };
-use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, Value};
+use gradus_ir::{Attr, Builder, Module, Op, OpDecl, OpInfo, Value};
 
 /// The ops, each of which reads elements of its first operand only.
 const MOVES: [&OpInfo; 10] = [
@@ -30,8 +31,7 @@ pub(super) struct Moved {
 impl Moved {
     /// Returns the integers that an op reads, if it may be computed on them.
     pub(super) fn of(m: &Module, op: Op) -> Option<Moved> {
-        let info = m.info(op)?;
-        if m.num_results(op) != 1 || !MOVES.iter().any(|other| std::ptr::eq(*other, info)) || has_empty_windows(m, op) {
+        if m.num_results(op) != 1 || !m.is_one_of(op, &MOVES) || has_empty_windows(m, op) {
             return None;
         }
         let Quantized { x, q } = Quantized::per_tensor(m, *m.operands(op).first()?)?;
@@ -46,11 +46,12 @@ impl Moved {
         let attrs: Vec<(&str, Attr)> = attrs.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
         let (ty, name) = (m.value_type(result), m.name_text(op).to_owned());
         let operands: Vec<Value> = [self.x].into_iter().chain(m.operands(op)[1..].iter().copied()).collect();
-        let mut e = Emitter::before(m, op);
+        let mut b = Builder::before(m, op);
+        let mut e = Emitter::on_graph(&mut b, op);
         let integers = e.m().ctx.with_element(ty, self.q.elem);
-        let moved = e.op(&name, &operands, &attrs, integers)?;
-        let [scale, zero] = e.parameters(&self.q)?;
-        let value = e.op(DequantizeLinearOp::INFO.name, &[moved, scale, zero], &[], ty)?;
+        let moved = e.typed(&name, &operands, &attrs, integers)?;
+        let [scale, zero] = self.q.constants(&mut e)?;
+        let value = e.typed(DequantizeLinearOp::INFO.name, &[moved, scale, zero], &[], ty)?;
         m.replace_all_uses(result, value);
         Some(value)
     }

@@ -1,6 +1,7 @@
 //! Products of quantized tensors: convolutions, matrix products, and means as depthwise convolutions.
 
-use super::quantization::{Emitter, Quantization, Quantized, is_f32};
+use super::quantization::{Quantization, Quantized, is_f32};
+use crate::emit::Emitter;
 use gradus_dialects::graph::{
     AveragePoolOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, QLinearConvOp, QLinearMatMulOp,
 };
@@ -34,25 +35,25 @@ impl Convolution {
     }
 
     /// Creates the convolution, with a result of type `ty`.
-    pub(super) fn emit(self, e: &mut Emitter<'_>, ty: Type) -> Option<Value> {
+    pub(super) fn emit(self, e: &mut Emitter<'_, '_>, ty: Type) -> Option<Value> {
         let x = match &self.reshaped {
             Some(extents) => e.reshape(self.x.x, extents)?,
             None => self.x.x,
         };
         let (tensor, q) = &self.weights;
         let w = e.constant(tensor, q.elem)?;
-        let ([x_scale, x_zero], [w_scale, w_zero]) = (e.parameters(&self.x.q)?, e.parameters(q)?);
-        let [y_scale, y_zero] = e.parameters(&self.to)?;
+        let ([x_scale, x_zero], [w_scale, w_zero]) = (self.x.q.constants(e)?, q.constants(e)?);
+        let [y_scale, y_zero] = self.to.constants(e)?;
         let mut operands = vec![x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero];
         if let Some(bias) = &self.bias {
             operands.push(e.constant(bias, Type::I32)?);
         }
         if self.reshaped.is_none() {
-            return e.op(QLinearConvOp::INFO.name, &operands, &self.attrs, ty);
+            return e.typed(QLinearConvOp::INFO.name, &operands, &self.attrs, ty);
         }
         let extents = e.m().ctx.shape(ty)?.to_vec();
         let image = e.m().ctx.tensor_type(&[&extents[..], &[1]].concat(), self.to.elem);
-        let y = e.op(QLinearConvOp::INFO.name, &operands, &self.attrs, image)?;
+        let y = e.typed(QLinearConvOp::INFO.name, &operands, &self.attrs, image)?;
         e.reshape(y, &extents)
     }
 }
@@ -214,11 +215,11 @@ impl MatMul {
     }
 
     /// Creates the product, with a result of type `ty`.
-    pub(super) fn emit(self, e: &mut Emitter<'_>, ty: Type) -> Option<Value> {
+    pub(super) fn emit(self, e: &mut Emitter<'_, '_>, ty: Type) -> Option<Value> {
         let b = e.constant(&self.b.0, self.b.1.elem)?;
-        let ([a_scale, a_zero], [b_scale, b_zero]) = (e.parameters(&self.a.q)?, e.parameters(&self.b.1)?);
-        let [y_scale, y_zero] = e.parameters(&self.to)?;
+        let ([a_scale, a_zero], [b_scale, b_zero]) = (self.a.q.constants(e)?, self.b.1.constants(e)?);
+        let [y_scale, y_zero] = self.to.constants(e)?;
         let operands = [self.a.x, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero];
-        e.op(QLinearMatMulOp::INFO.name, &operands, &[], ty)
+        e.typed(QLinearMatMulOp::INFO.name, &operands, &[], ty)
     }
 }

@@ -1,8 +1,9 @@
-//! Scales and zero points of quantized tensors, and the creation of ops on them.
+//! Scales and zero points of quantized tensors.
 
+use crate::emit::Emitter;
 use gradus_dialects::graph::{DequantizeLinearOp, QuantizeLinearOp};
 use gradus_ir::eval::ints_to_tensor;
-use gradus_ir::{Attr, Builder, DType, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Type, Value};
+use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
 use gradus_reference_kernels::shape::normalize_axis;
 
 /// Constant scales and zero points: an integer q represents the real number `(q - zero) * scale`.
@@ -47,6 +48,11 @@ impl Quantization {
         let extents = m.ctx.shape(m.value_type(value))?;
         let axis = normalize_axis(args.int("axis")?, extents.len()).ok()?;
         (extents[axis] == scale.len() as i64).then_some(Quantization { scale, zero, axis: Some(axis), elem })
+    }
+
+    /// Creates the constants of scale and zero point.
+    pub(super) fn constants(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
+        Some([e.constant(&self.scale, Type::F32)?, e.constant(&self.zero, self.elem)?])
     }
 
     /// Returns the scale of an index along the axis.
@@ -94,53 +100,4 @@ pub(super) fn is_byte(m: &Module, elem: Type) -> bool {
 /// Whether a value is a tensor of f32.
 pub(super) fn is_f32(m: &Module, value: Value) -> bool {
     m.ctx.element_type(m.value_type(value)) == Type::F32
-}
-
-/// A builder of the ops that replace an op, at its location.
-pub(super) struct Emitter<'m> {
-    b: Builder<'m>,
-    loc: Loc,
-}
-
-impl<'m> Emitter<'m> {
-    /// Creates an emitter that inserts before `op`.
-    pub(super) fn before(m: &'m mut Module, op: Op) -> Emitter<'m> {
-        let loc = m.loc(op);
-        Emitter { b: Builder::before(m, op), loc }
-    }
-
-    pub(super) fn m(&self) -> &Module {
-        self.b.module
-    }
-
-    /// Creates a constant.
-    pub(super) fn constant(&mut self, tensor: &Tensor, elem: Type) -> Option<Value> {
-        let extents: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
-        let ty = self.m().ctx.tensor_type(&extents, elem);
-        let attr = self.m().ctx.dense_attr(ty, tensor);
-        self.b.constant(attr, ty, "graph", self.loc)
-    }
-
-    /// Creates the constants of scale and zero point.
-    pub(super) fn parameters(&mut self, q: &Quantization) -> Option<[Value; 2]> {
-        Some([self.constant(&q.scale, Type::F32)?, self.constant(&q.zero, q.elem)?])
-    }
-
-    /// Creates an op of one result of type `ty`.
-    pub(super) fn op(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)], ty: Type) -> Option<Value> {
-        let mut state = OpState::new(&self.m().ctx, name, self.loc);
-        state.operands.extend_from_slice(operands);
-        attrs.iter().for_each(|&(name, attr)| state.inherent(&self.m().ctx, name, Some(attr)));
-        state.result_types.push(ty);
-        let op = self.b.try_create(state).ok()?;
-        Some(self.m().result(op, 0))
-    }
-
-    /// Reshapes a tensor.
-    pub(super) fn reshape(&mut self, x: Value, extents: &[i64]) -> Option<Value> {
-        let elem = self.m().ctx.element_type(self.m().value_type(x));
-        let ty = self.m().ctx.tensor_type(extents, elem);
-        let shape = self.constant(&Tensor::from_vec(&[extents.len()], extents.to_vec()), Type::I64)?;
-        self.op("graph.reshape", &[x, shape], &[], ty)
-    }
 }

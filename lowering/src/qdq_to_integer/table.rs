@@ -1,6 +1,7 @@
 //! Functions of one quantized tensor, as tables: the ops between dequantization and quantization are evaluated on all bytes.
 
-use super::quantization::{Emitter, Quantization, is_byte};
+use super::quantization::{Quantization, is_byte};
+use crate::emit::Emitter;
 use gradus_dialects::graph::{BatchNormalizationOp, ClipOp, DequantizeLinearOp, QuantizeLinearOp, TableOp};
 use gradus_dialects::sched::is_elementwise;
 use gradus_ir::eval::Datum;
@@ -21,8 +22,7 @@ const FUNCTIONS: [&OpInfo; 4] =
 
 /// Whether an op applies a function to each element.
 fn is_function(m: &Module, op: Op) -> bool {
-    let is_listed = || m.info(op).is_some_and(|info| FUNCTIONS.iter().any(|other| std::ptr::eq(*other, info)));
-    m.num_results(op) == 1 && m.regions(op).is_empty() && (is_elementwise(m, op) || is_listed())
+    m.num_results(op) == 1 && m.regions(op).is_empty() && (is_elementwise(m, op) || m.is_one_of(op, &FUNCTIONS))
 }
 
 /// A table lookup.
@@ -92,12 +92,12 @@ impl Lookup {
     }
 
     /// Creates the lookup, unless it is the identity.
-    pub(super) fn emit(self, e: &mut Emitter<'_>, ty: Type) -> Option<Value> {
+    pub(super) fn emit(self, e: &mut Emitter<'_, '_>, ty: Type) -> Option<Value> {
         if self.is_identity() {
             return Some(self.x);
         }
         let table = e.constant(&self.table, self.elem)?;
-        e.op(TableOp::INFO.name, &[self.x, table], &[], ty)
+        e.typed(TableOp::INFO.name, &[self.x, table], &[], ty)
     }
 }
 

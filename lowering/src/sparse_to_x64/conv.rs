@@ -7,9 +7,9 @@
 use super::generate::Epilogue;
 use super::matrix::Matrix;
 use super::product::Product;
-use crate::graph_to_addr::emit::Emitter;
+use crate::emit::Emitter;
 use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp, convolution};
-use gradus_dialects::sparse::{ConvOp, is_pointwise};
+use gradus_dialects::sparse::ConvOp;
 use gradus_ir::{DType, Module, Op, OpDecl, Value};
 use gradus_reference_kernels::shape::Window;
 
@@ -142,10 +142,9 @@ impl Conv {
 
 impl Reading {
     fn of(window: &Window) -> Reading {
-        let is_padded = window.pads_begin.iter().chain(&window.pads_end).any(|&n| n > 0);
         match window {
-            _ if is_pointwise(window) => Reading::Whole,
-            _ if window.kernel.iter().all(|&n| n == 1) && !is_padded => Reading::Strided,
+            _ if window.is_pointwise() => Reading::Whole,
+            _ if window.kernel.iter().all(|&n| n == 1) && !window.is_padded() => Reading::Strided,
             _ => Reading::Windows,
         }
     }
@@ -210,13 +209,8 @@ fn bounds(m: &Module, user: Op) -> Option<[Option<f32>; 2]> {
     if ReluOp::cast(m, user).is_some() {
         return Some([Some(0.0), None]);
     }
-    let (_, args) = (ClipOp::cast(m, user)?, m.args(user)?);
-    let bound = |name| {
-        let Some(value) = args.opt_operand(name) else { return Some(None) };
-        let tensor = m.ctx.dense_tensor(m.constant(value)?).filter(|t| t.len() == 1 && t.dtype() == DType::F32)?;
-        Some(Some(tensor.as_slice::<f32>()[0]))
-    };
-    let [low, high] = [bound("min")?, bound("max")?];
+    // The bounds are f32, as what they clamp.
+    let [low, high] = ClipOp::cast(m, user)?.constant_bounds(m)?.map(|bound| bound.map(|bound| bound as f32));
     let is_known = [low, high].into_iter().flatten().all(|bound| !bound.is_nan());
     (is_known && low.zip(high).is_none_or(|(low, high)| low <= high)).then_some([low, high])
 }

@@ -3,7 +3,7 @@
 use super::generate::{Epilogue, Generated, generate};
 use super::matrix::Matrix;
 use super::plan::{ELEMENT, Plan};
-use crate::graph_to_addr::emit::Emitter;
+use crate::emit::Emitter;
 use gradus_dialects::sparse::MatMulOp;
 use gradus_dialects::x64::{CallOp, Width};
 use gradus_ir::{Attr, DType, Module, Op, OpDecl, Tensor, Type, Value};

@@ -21,7 +21,7 @@ fn elementwise(m: &Module, op: Op) -> Option<&[i64]> {
     let same = || info.traits.has(Traits::ELEMENTWISE) && m.operands(op).iter().all(|&v| shape(m, v) == Some(result));
     let is_number = |&v: &Value| shape(m, v).is_some_and(<[i64]>::is_empty);
     let is_beside_numbers = || shape(m, m.operands(op)[0]) == Some(result) && m.operands(op)[1..].iter().all(is_number);
-    let is_scaling = BESIDE_NUMBERS.iter().any(|other| std::ptr::eq(*other, info));
+    let is_scaling = m.is_one_of(op, BESIDE_NUMBERS);
     (info.traits.has(Traits::BROADCASTING) || same() || is_scaling && is_beside_numbers()).then_some(result)
 }
 

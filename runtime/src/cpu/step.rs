@@ -24,8 +24,8 @@ pub(super) struct Step {
 /// The implementation of a step.
 pub(super) enum StepKind {
     Kernels(Vec<KernelCall>),
-    /// Several kernels that may run at the same time, in the order of their places: they write contiguous places that are
-    /// apart from each other and from what is read.
+    /// Several kernels that may run at the same time, in the order of their places: they write contiguous places without
+    /// overlap, and read others in place.
     Group(Vec<KernelCall>),
     Ops {
         ops: Ops,

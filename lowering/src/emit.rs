@@ -1,4 +1,4 @@
-//! Creation of the ops of a lowered convolution.
+//! Creation of the ops to which an op is lowered.
 
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
 use gradus_dialects::layout::{AddressTable, Addressing, TiledLayout};
@@ -7,21 +7,21 @@ use gradus_ir::{Arity, Attr, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, 
 
 /// The operands of a product other than its two factors, by name.
 #[derive(Clone, Default)]
-pub(super) struct ProductOperands(Vec<(&'static str, Value)>);
+pub(crate) struct ProductOperands(Vec<(&'static str, Value)>);
 
 impl ProductOperands {
     /// Collects the operands that are present.
-    pub(super) fn of<const N: usize>(operands: [(&'static str, Option<Value>); N]) -> ProductOperands {
+    pub(crate) fn of<const N: usize>(operands: [(&'static str, Option<Value>); N]) -> ProductOperands {
         ProductOperands(operands.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
     }
 
     /// Returns the operand `name`.
-    pub(super) fn get(&self, name: &str) -> Option<Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<Value> {
         self.0.iter().find(|operand| operand.0 == name).map(|operand| operand.1)
     }
 
     /// Splits the operands for groups of equally many columns: per-column operands are sliced, scalars shared.
-    pub(super) fn split(&self, e: &mut Emitter<'_, '_>, parts: u64) -> Option<Vec<ProductOperands>> {
+    pub(crate) fn split(&self, e: &mut Emitter<'_, '_>, parts: u64) -> Option<Vec<ProductOperands>> {
         let mut all = vec![ProductOperands::default(); usize::try_from(parts).ok()?];
         for &(name, value) in &self.0 {
             let is_scalar = e.extents(value)?.is_empty();
@@ -36,26 +36,45 @@ impl ProductOperands {
 pub(crate) struct Emitter<'b, 'm> {
     b: &'b mut Builder<'m>,
     loc: Loc,
+    /// The dialect whose op constants are.
+    constants: &'static str,
 }
 
 impl<'b, 'm> Emitter<'b, 'm> {
     /// Creates an emitter that gives ops the location of `op`.
     pub(crate) fn of(b: &'b mut Builder<'m>, op: Op) -> Self {
         let loc = b.module.loc(op);
-        Emitter { b, loc }
+        Emitter { b, loc, constants: "arith" }
+    }
+
+    /// Creates an emitter whose constants are `graph.constant`.
+    pub(crate) fn on_graph(b: &'b mut Builder<'m>, op: Op) -> Self {
+        Emitter { constants: "graph", ..Emitter::of(b, op) }
     }
 
     pub(crate) fn m(&self) -> &Module {
         self.b.module
     }
 
+    fn create(&mut self, mut state: OpState, attrs: &[(&str, Attr)], types: &[Type]) -> Option<Op> {
+        attrs.iter().for_each(|&(name, attr)| state.inherent(&self.m().ctx, name, Some(attr)));
+        state.result_types.extend_from_slice(types);
+        self.b.try_create(state).ok()
+    }
+
     /// Creates an op from operand groups; result types are inferred if `types` is empty.
     pub(crate) fn op(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)], types: &[Type]) -> Option<Op> {
         let mut state = OpState::new(&self.m().ctx, name, self.loc);
         groups.iter().for_each(|group| state.operand_group(group));
-        attrs.iter().for_each(|&(name, attr)| state.inherent(&self.m().ctx, name, Some(attr)));
-        state.result_types.extend_from_slice(types);
-        self.b.try_create(state).ok()
+        self.create(state, attrs, types)
+    }
+
+    /// Creates an op of one result of type `ty` from operands without groups.
+    pub(crate) fn typed(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)], ty: Type) -> Option<Value> {
+        let mut state = OpState::new(&self.m().ctx, name, self.loc);
+        state.operands.extend_from_slice(operands);
+        let op = self.create(state, attrs, &[ty])?;
+        Some(self.m().result(op, 0))
     }
 
     fn one(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)]) -> Option<Value> {
@@ -67,7 +86,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         let extents: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
         let ty = self.m().ctx.tensor_type(&extents, elem);
         let attr = self.m().ctx.dense_attr(ty, tensor);
-        self.b.constant(attr, ty, "arith", self.loc)
+        self.b.constant(attr, ty, self.constants, self.loc)
     }
 
     fn list(&mut self, values: &[i64]) -> Option<Value> {
@@ -83,13 +102,13 @@ impl<'b, 'm> Emitter<'b, 'm> {
     }
 
     /// Packs a tensor into a layout.
-    pub(super) fn pack(&mut self, x: Value, layout: &TiledLayout, axes: &str) -> Option<Value> {
+    pub(crate) fn pack(&mut self, x: Value, layout: &TiledLayout, axes: &str) -> Option<Value> {
         let attrs = [("layout", layout.to_attr(&self.m().ctx)), ("axes", self.m().ctx.string_attr(axes))];
         self.one("layout.pack", &[&[x]], &attrs)
     }
 
     /// Unpacks a tensor from a layout.
-    pub(super) fn unpack(&mut self, x: Value, layout: &TiledLayout, axes: &str, ty: Type) -> Option<Value> {
+    pub(crate) fn unpack(&mut self, x: Value, layout: &TiledLayout, axes: &str, ty: Type) -> Option<Value> {
         let attrs = [("layout", layout.to_attr(&self.m().ctx)), ("axes", self.m().ctx.string_attr(axes))];
         let op = self.op("layout.unpack", &[&[x]], &attrs, &[ty])?;
         Some(self.m().result(op, 0))
@@ -105,7 +124,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
     }
 
     /// Transposes a matrix.
-    pub(super) fn transpose(&mut self, x: Value) -> Option<Value> {
+    pub(crate) fn transpose(&mut self, x: Value) -> Option<Value> {
         self.permute(x, &[1, 0])
     }
 
@@ -130,7 +149,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
     }
 
     /// Splits into equal parts along the first axis.
-    pub(super) fn split(&mut self, x: Value, parts: u64) -> Option<Vec<Value>> {
+    pub(crate) fn split(&mut self, x: Value, parts: u64) -> Option<Vec<Value>> {
         if parts == 1 {
             return Some(vec![x]);
         }
@@ -144,7 +163,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
     }
 
     /// Concatenates along an axis.
-    pub(super) fn concat(&mut self, parts: &[Value], axis: i64) -> Option<Value> {
+    pub(crate) fn concat(&mut self, parts: &[Value], axis: i64) -> Option<Value> {
         if let [one] = parts {
             return Some(*one);
         }
@@ -168,7 +187,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
     }
 
     /// Creates a product, whose op follows from the kind of its addresses.
-    pub(super) fn gemm(
+    pub(crate) fn gemm(
         &mut self,
         a: Value,
         table: &AddressTable<'_>,
@@ -182,14 +201,14 @@ impl<'b, 'm> Emitter<'b, 'm> {
     }
 
     /// Creates a pool: maximum or sum over windows.
-    pub(super) fn pool(&mut self, kind: i64, a: Value, table: &AddressTable<'_>) -> Option<Value> {
+    pub(crate) fn pool(&mut self, kind: i64, a: Value, table: &AddressTable<'_>) -> Option<Value> {
         let tables = self.tables(table)?;
         let kind = self.m().ctx.int_attr(Type::I64, kind);
         self.one(PoolOp::INFO.name, &[&[a], &tables], &[("kind", kind), self.run(table)])
     }
 
     /// Creates a depthwise convolution.
-    pub(super) fn depthwise(
+    pub(crate) fn depthwise(
         &mut self,
         a: Value,
         table: &AddressTable<'_>,
@@ -200,7 +219,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
     }
 
     /// Multiplies by a scalar, or by one factor per row.
-    pub(super) fn scaled(&mut self, x: Value, by: Vec<f64>) -> Option<Value> {
+    pub(crate) fn scaled(&mut self, x: Value, by: Vec<f64>) -> Option<Value> {
         let elem = self.m().ctx.element_type(self.m().value_type(x));
         let shape = if by.len() == 1 { vec![] } else { vec![by.len(), 1] };
         let scale = floats_to_tensor(self.m().ctx.dtype(elem)?, &shape, by);
