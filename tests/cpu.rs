@@ -8,6 +8,8 @@ mod parts;
 mod qdq;
 #[path = "cpu/quantized.rs"]
 mod quantized;
+#[path = "cpu/shuffle.rs"]
+mod shuffle;
 #[path = "cpu/single.rs"]
 mod single;
 mod support;

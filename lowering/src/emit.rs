@@ -19,17 +19,6 @@ impl ProductOperands {
     pub(crate) fn get(&self, name: &str) -> Option<Value> {
         self.0.iter().find(|operand| operand.0 == name).map(|operand| operand.1)
     }
-
-    /// Splits the operands for groups of equally many columns: per-column operands are sliced, scalars shared.
-    pub(crate) fn split(&self, e: &mut Emitter<'_, '_>, parts: u64) -> Option<Vec<ProductOperands>> {
-        let mut all = vec![ProductOperands::default(); usize::try_from(parts).ok()?];
-        for &(name, value) in &self.0 {
-            let is_scalar = e.extents(value)?.is_empty();
-            let values = if is_scalar { vec![value; all.len()] } else { e.split(value, parts)? };
-            all.iter_mut().zip(values).for_each(|(part, value)| part.0.push((name, value)));
-        }
-        Some(all)
-    }
 }
 
 /// A builder of the ops to which an op is lowered.
@@ -148,20 +137,6 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.one("graph.pad", &[&[x], &[pads], with.as_slice(), &[]], &[])
     }
 
-    /// Splits into equal parts along the first axis.
-    pub(crate) fn split(&mut self, x: Value, parts: u64) -> Option<Vec<Value>> {
-        if parts == 1 {
-            return Some(vec![x]);
-        }
-        let (ty, extents) = (self.m().value_type(x), self.extents(x)?.to_vec());
-        let length = extents[0] / parts as i64;
-        let lengths = self.list(&vec![length; parts as usize])?;
-        let part: Vec<i64> = std::iter::once(length).chain(extents[1..].iter().copied()).collect();
-        let part = self.m().ctx.tensor_type(&part, self.m().ctx.element_type(ty));
-        let op = self.op("graph.split", &[&[x], &[lengths]], &[], &vec![part; parts as usize])?;
-        Some(self.m().results(op).collect())
-    }
-
     /// Concatenates along an axis.
     pub(crate) fn concat(&mut self, parts: &[Value], axis: i64) -> Option<Value> {
         if let [one] = parts {
@@ -171,13 +146,18 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.one("graph.concat", &[parts], &[("axis", axis)])
     }
 
-    /// Creates the tables of an op as constants.
-    fn tables(&mut self, table: &AddressTable<'_>) -> Option<Vec<Value>> {
+    /// Creates the tables of an op as constants, those of rows divided among groups.
+    fn tables(&mut self, table: &AddressTable<'_>, groups: usize) -> Option<Vec<Value>> {
+        let rows = table.rows().checked_div(groups)?;
+        let shape = if groups == 1 { vec![rows] } else { vec![groups, rows] };
         match table.addressing() {
             Addressing::Separable { base, relative } => {
-                [base, relative].into_iter().map(|list| self.offsets(&[list.len()], list)).collect()
+                Some(vec![self.offsets(&shape, base)?, self.offsets(&[relative.len()], relative)?])
             }
-            Addressing::Indirect { bases, rows, runs } => Some(vec![self.offsets(&[*rows, *runs], bases)?]),
+            Addressing::Indirect { bases, runs, .. } => {
+                let shape = [&shape[..], &[*runs]].concat();
+                Some(vec![self.offsets(&shape, bases)?])
+            }
         }
     }
 
@@ -186,23 +166,25 @@ impl<'b, 'm> Emitter<'b, 'm> {
         ("run", self.m().ctx.int_attr(Type::I64, table.run() as i64))
     }
 
-    /// Creates a product, whose op follows from the kind of its addresses.
+    /// Creates a product, whose op follows from the kind of its addresses: those of all rows of each of `groups` groups of
+    /// columns.
     pub(crate) fn gemm(
         &mut self,
         a: Value,
-        table: &AddressTable<'_>,
+        (table, groups): (&AddressTable<'_>, usize),
         b: Value,
         operands: &ProductOperands,
     ) -> Option<Value> {
+        let tables = self.tables(table, groups)?;
         match table.addressing() {
-            Addressing::Separable { .. } => self.product::<GemmOp>([a, b], table, operands, &[]),
-            Addressing::Indirect { .. } => self.product::<IndirectGemmOp>([a, b], table, operands, &[self.run(table)]),
+            Addressing::Separable { .. } => self.product::<GemmOp>([a, b], tables, operands, &[]),
+            Addressing::Indirect { .. } => self.product::<IndirectGemmOp>([a, b], tables, operands, &[self.run(table)]),
         }
     }
 
     /// Creates a pool: maximum or sum over windows.
     pub(crate) fn pool(&mut self, kind: i64, a: Value, table: &AddressTable<'_>) -> Option<Value> {
-        let tables = self.tables(table)?;
+        let tables = self.tables(table, 1)?;
         let kind = self.m().ctx.int_attr(Type::I64, kind);
         self.one(PoolOp::INFO.name, &[&[a], &tables], &[("kind", kind), self.run(table)])
     }
@@ -215,7 +197,8 @@ impl<'b, 'm> Emitter<'b, 'm> {
         w: Value,
         operands: &ProductOperands,
     ) -> Option<Value> {
-        self.product::<DepthwiseOp>([a, w], table, operands, &[])
+        let tables = self.tables(table, 1)?;
+        self.product::<DepthwiseOp>([a, w], tables, operands, &[])
     }
 
     /// Multiplies by a scalar, or by one factor per row.
@@ -231,11 +214,11 @@ impl<'b, 'm> Emitter<'b, 'm> {
     fn product<P: OpDecl>(
         &mut self,
         [a, b]: [Value; 2],
-        table: &AddressTable<'_>,
+        tables: Vec<Value>,
         operands: &ProductOperands,
         attrs: &[(&str, Attr)],
     ) -> Option<Value> {
-        let mut required = [a].into_iter().chain(self.tables(table)?).chain([b]);
+        let mut required = [a].into_iter().chain(tables).chain([b]);
         let group = |group: &ValueSpec| match group.arity {
             Arity::One => required.next(),
             _ => operands.get(group.name),

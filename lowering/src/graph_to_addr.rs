@@ -151,7 +151,8 @@ fn rows_product(e: &mut Emitter<'_, '_>, a: Value, b: Value, operands: &ProductO
     let (&[rows, depth], &[_, _]) = (&extents(e, a)?[..], &extents(e, b)?[..]) else { return None };
     let plain: TiledLayout = "MK".parse().ok()?;
     let access = AccessFunction::rows(rows as u64, depth as u64);
-    e.gemm(a, &access.separable_table(&plain.of("MK", &[rows, depth]).ok()?).ok()?, b, operands)
+    let table = access.separable_table(&plain.of("MK", &[rows, depth]).ok()?).ok()?;
+    e.gemm(a, (&table, 1), b, operands)
 }
 
 fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {

@@ -1,8 +1,9 @@
 //! `fuse-epilogues`: fusion of elementwise ops into the store of table-driven products.
 
 use crate::by_patterns::ByPatterns;
+use crate::propagate_layouts::{made, reshaped};
 use gradus_dialects::addr::{has_stage, has_stage_after, is_product};
-use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, SumOp};
+use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, ReshapeOp, SumOp};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
 
@@ -23,7 +24,7 @@ pub const INFO: PassInfo = PassInfo {
 # Does
 
 Fuses `graph.add` and `graph.sum` of two tensors of equal shape, `graph.relu`, and `graph.clip` with constant bounds into a
-single-use product; also `graph.relu` of a `graph.concat` of such products.
+single-use product, also behind a reshape; and `graph.relu` of a `graph.concat` of such products.
 
 # Refuses
 
@@ -38,6 +39,7 @@ Linear in the number of ops.",
 };
 
 const PATTERNS: &[Pattern] = &[
+    Pattern { name: "reshape-of-product", run: |r, op| before_reshape(r, op).is_some() },
     Pattern { name: "add-to-product", run: add_to_product },
     Pattern { name: "relu-of-product", run: relu_of_product },
     Pattern { name: "relu-of-concat", run: relu_of_concat },
@@ -51,6 +53,32 @@ fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
         && m.parent_block(op) == m.parent_block(user)
         && m.ctx.element_type(m.value_type(value)) == Type::F32)
         .then_some(op)
+}
+
+/// Computes an elementwise op before the reshape of a product, so that it can join the product.
+fn before_reshape(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    if !m.is_one_of(op, &[AddOp::INFO, SumOp::INFO, ReluOp::INFO]) {
+        return None;
+    }
+    let (operands, ty) = (m.operands(op).to_vec(), m.value_type(m.result(op, 0)));
+    let source = |&v: &Value| {
+        let reshape = ReshapeOp::defining(m, v).filter(|_| m.has_one_use(v))?;
+        product(m, reshape.0, reshape.x(m)).map(|_| reshape.x(m))
+    };
+    let found = operands.iter().position(|v| source(v).is_some())?;
+    let are_whole = operands.iter().all(|&v| m.value_type(v) == ty && product(m, op, v).is_none());
+    let x = source(&operands[found]).filter(|_| are_whole)?;
+    let inner = m.value_type(x);
+    let mut state = OpState::like(m, op);
+    for (i, v) in operands.into_iter().enumerate() {
+        let before = if i == found { x } else { reshaped(r, op, v, inner).and_then(|state| made(r, op, state))? };
+        state.operands.push(before);
+    }
+    state.result_types.push(inner);
+    let value = made(r, op, state)?;
+    let state = reshaped(r, op, value, ty)?;
+    r.replace_with(op, state).ok().map(drop)
 }
 
 /// Returns a bound of a product's clamp.

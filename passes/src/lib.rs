@@ -16,6 +16,8 @@ mod control_flow_sink;
 mod cse;
 mod dce;
 #[cfg(feature = "graph")]
+mod fold_shuffles;
+#[cfg(feature = "graph")]
 mod fuse_epilogues;
 mod inline;
 mod loop_invariant_code_motion;
@@ -41,6 +43,8 @@ pub const PASSES: &[&PassInfo] = &[
     &control_flow_sink::INFO,
     &cse::INFO,
     &dce::INFO,
+    #[cfg(feature = "graph")]
+    &fold_shuffles::INFO,
     #[cfg(feature = "graph")]
     &fuse_epilogues::INFO,
     &inline::INFO,

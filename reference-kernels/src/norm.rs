@@ -226,6 +226,8 @@ pub fn mean_variance_normalization(x: &Tensor, axes: &[i64]) -> KernelResult {
 /// Attributes of [`lrn`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LrnAttrs {
+    /// Axis of the channels.
+    pub axis: i64,
     /// Number of channels in the window.
     pub size: i64,
     /// Factor alpha of the sum of squares, divided by `size`.
@@ -238,14 +240,15 @@ pub struct LrnAttrs {
 
 impl Default for LrnAttrs {
     fn default() -> Self {
-        LrnAttrs { size: 1, alpha: 1e-4, beta: 0.75, bias: 1.0 }
+        LrnAttrs { axis: 1, size: 1, alpha: 1e-4, beta: 0.75, bias: 1.0 }
     }
 }
 
 /// `LRN` (1, 13): `x / (bias + alpha / size * sum)^beta`, where `sum` is the sum of squares over `size` neighbouring
 /// channels.
 pub fn lrn(x: &Tensor, attrs: &LrnAttrs) -> KernelResult {
-    let (c, inner) = channels("lrn", x)?;
+    let axis = normalize_axis(attrs.axis, x.rank())?;
+    let (c, inner) = (x.shape()[axis], around(x.shape(), axis).1);
     let size = usize::try_from(attrs.size).ok().filter(|&s| s > 0).ok_or("lrn: size should be positive")?;
     let (before, after) = ((size - 1) / 2, (size - 1).div_ceil(2));
     dispatch!(float, "lrn", (x), T => {

@@ -27,7 +27,7 @@ pub const TARGET: Target = Target {
                rules=graph-algebra,graph-fuse,sparse,mul-as-conv,matmul-as-conv},\
                convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
-               propagate-layouts,fuse-epilogues,canonicalize,pack-panels,canonicalize,cse,\
+               propagate-layouts,fuse-epilogues,fold-shuffles,canonicalize,pack-panels,canonicalize,cse,\
                form-steps{group=4},dce,plan-memory)",
     load: Some(load),
     ..Target::DEFAULT

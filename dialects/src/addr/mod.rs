@@ -24,6 +24,7 @@ use gradus_ir::{
 };
 use gradus_reference_kernels as kernels;
 use product::{epilogue, infer_sums, product_op, zero_points};
+use std::ops::Range;
 use table::{gathered, table};
 
 /// A table of offsets, in elements.
@@ -53,6 +54,9 @@ product_op! {
     /// `b` is a matrix `[N, K]`, or packed panels `[ceil(N / nr), K, nr]` as `layout.pack` into `NK16n` produces them; then
     /// `columns` gives N.
     ///
+    /// `base` may be `[G, M]`, for products of G groups: then each of G equal parts of the columns has a base of its own for each
+    /// row, `c[m, n] = sum over k of a[base[n / (N / G), m] + relative[k]] * b[n, k]`. Panels of packed `b` belong to one group.
+    ///
     /// Epilogue, in this order: `bias`, one summand per column; `plus`, one summand per element of the result; clamping to
     /// `low` and `high`.
     ///
@@ -69,7 +73,7 @@ product_op! {
         running: OptAttribute<FLAG>,
         /// Buffer of the left factors.
         a: Operand<RANKED_TENSOR>,
-        /// Base address of each row, `[M]`.
+        /// Base address of each row, `[M]`, or of each row of each group, `[G, M]`.
         base: Operand<OFFSETS>,
         /// Offset of each reduction index, `[K]`.
         relative: Operand<OFFSETS>,
@@ -85,7 +89,8 @@ product_op! {
 product_op! {
     /// Matrix product of gathered runs: `c[m, n] = sum over k of a[bases[m, k / run] + k % run] * b[n, k]`.
     ///
-    /// The base -1 denotes padding: a run of zeros, or of zero points. Everything else is as in `addr.gemm`.
+    /// The base -1 denotes padding: a run of zeros, or of zero points. With groups, `bases` is `[G, M, K / run]`. Everything else
+    /// is as in `addr.gemm`.
     ///
     /// ```mlir
     /// %c = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<1x3x3x4xf32>, tensor<9x9xi32>, tensor<2x36xf32>) -> tensor<9x2xf32>
@@ -96,7 +101,7 @@ product_op! {
         run: Attribute<RUN>,
         /// Buffer of the left factors.
         a: Operand<RANKED_TENSOR>,
-        /// Base address of each row and run, `[M, K / run]`.
+        /// Base address of each row and run, `[M, K / run]` or `[G, M, K / run]`.
         bases: Operand<OFFSETS>,
         /// Right factors, `[N, K]` or packed panels `[P, K, nr]`.
         b: Operand<RANKED_TENSOR>,
@@ -111,36 +116,48 @@ fn shape<'a>(args: &OpArgs<'a>, name: &str) -> &'a [i64] {
     args.opt_operand(name).and_then(|v| args.ctx().shape(args.module.value_type(v))).unwrap_or(&[])
 }
 
-/// Returns the extents M and K according to the tables.
-fn extents(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
+/// Returns the number of groups of a product; `None` if it is not known.
+pub fn groups(args: &OpArgs<'_>) -> Option<usize> {
+    usize::try_from(extents(args).ok()?[0]).ok()
+}
+
+/// Returns the number of groups G, and the extents M and K, according to the tables.
+fn extents(args: &OpArgs<'_>) -> Result<[i64; 3], String> {
+    let run = args.int("run").unwrap_or(1);
     match (shape(args, "base"), shape(args, "relative"), shape(args, "bases")) {
-        (&[m], &[k], []) => Ok([m, k]),
-        ([], [], &[m, runs]) => Ok([m, times(runs, args.int("run").unwrap_or(1))]),
-        _ if args.opt_operand("bases").is_some() => Err("requires 'bases' of rank 2".into()),
-        _ => Err("requires 'base' and 'relative' of rank 1".into()),
+        (&[m], &[k], []) => Ok([1, m, k]),
+        (&[groups, m], &[k], []) => Ok([groups, m, k]),
+        ([], [], &[m, runs]) => Ok([1, m, times(runs, run)]),
+        ([], [], &[groups, m, runs]) => Ok([groups, m, times(runs, run)]),
+        _ if args.opt_operand("bases").is_some() => Err("requires 'bases' of rank 2, or 3 with groups".into()),
+        _ => Err("requires 'base' of rank 1, or 2 with groups, and 'relative' of rank 1".into()),
     }
 }
 
-/// Returns the extents N and K according to the right factor.
-fn rhs_extents(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
-    match (shape(args, "b"), args.int("columns")) {
-        (&[n, k], None) => Ok([n, k]),
-        (&[panels, k, width], Some(n)) => {
-            let fits = panels == DYNAMIC || width == DYNAMIC || width > 0 && panels == (n - 1) / width + 1;
-            if fits {
-                Ok([n, k])
-            } else {
-                Err(format!("requires panels for {n} columns, but 'b' has {panels} of width {width}"))
-            }
+/// Returns the extents N and K according to the right factor of `groups` groups.
+fn rhs_extents(args: &OpArgs<'_>, groups: i64) -> Result<[i64; 2], String> {
+    let [n, k] = match (shape(args, "b"), args.int("columns")) {
+        (&[n, k], None) => [n, k],
+        (&[_, k, _], Some(n)) => [n, k],
+        (_, None) => return Err("requires 'b' of rank 2".into()),
+        (_, Some(_)) => return Err("requires 'b' of rank 3, because 'columns' is present".into()),
+    };
+    if groups != DYNAMIC && n != DYNAMIC && n.checked_rem(groups) != Some(0) {
+        return Err(format!("requires columns that {groups} groups divide, not {n}"));
+    }
+    match *shape(args, "b") {
+        [panels, _, width] if ![panels, width, groups].contains(&DYNAMIC) => {
+            let fits = width > 0 && n / groups > 0 && Some(panels) == groups.checked_mul((n / groups - 1) / width + 1);
+            fits.then_some([n, k])
+                .ok_or_else(|| format!("requires panels for {n} columns, but 'b' has {panels} of width {width}"))
         }
-        (_, None) => Err("requires 'b' of rank 2".into()),
-        (_, Some(_)) => Err("requires 'b' of rank 3, because 'columns' is present".into()),
+        _ => Ok([n, k]),
     }
 }
 
 fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
-    let [m, k] = extents(args)?;
-    let [n, depth] = rhs_extents(args)?;
+    let [groups, m, k] = extents(args)?;
+    let [n, depth] = rhs_extents(args, groups)?;
     if k != depth && k != DYNAMIC && depth != DYNAMIC {
         return Err(format!("'b' has {depth} columns, but the offsets address {k}"));
     }
@@ -153,10 +170,12 @@ fn is_compatible(a: i64, b: i64) -> bool {
 }
 
 fn cost(args: &OpArgs<'_>) -> OpCost {
-    let [m, k] = extents(args).unwrap_or([1, 1]).map(|n| u64::try_from(n).unwrap_or(1));
-    let n = rhs_extents(args).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
+    let groups = extents(args).map_or(1, |[groups, ..]| groups);
+    let [_, m, k] = extents(args).unwrap_or([1; 3]).map(|n| u64::try_from(n).unwrap_or(1));
+    let n = rhs_extents(args, groups).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
+    let groups = u64::try_from(groups).unwrap_or(1).max(1);
     let runs = args.opt_operand("bases").map_or(0, |bases| elements(args, args.module.value_type(bases)));
-    OpCost::Contract(Contraction { runs, ..Contraction::dense(1, m, k, n) })
+    OpCost::Contract(Contraction { runs, ..Contraction::dense(groups, m, k, n / groups) })
 }
 
 /// Whether all addresses are constant and in bounds.
@@ -187,22 +206,48 @@ fn in_f32(data: &[Datum], eval: impl FnOnce(&[Datum]) -> Result<Tensor, Trap>) -
 fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     in_f32(data, |data| {
         let (inputs, table) = (Inputs::new(args, data), table(args, data)?);
-        let (a, b) = (inputs.get("a")?, unpacked_rhs(args, inputs.get("b")?)?);
+        let (a, b) = (inputs.get("a")?, inputs.get("b")?);
         let is_short = matches!(a.dtype(), DType::I8 | DType::U8);
         let [a_zero, b_zero] = if is_short { zero_points(inputs)? } else { [None, None] };
+        let is_separable = args.opt_operand("base").is_some();
+        let groups = match *inputs.get(if is_separable { "base" } else { "bases" })?.shape() {
+            [groups, _] if is_separable => groups,
+            [groups, _, _] => groups,
+            _ => 1,
+        };
+        let columns = args.int("columns").and_then(|n| usize::try_from(n).ok()).unwrap_or(b.shape()[0]);
+        let rows = table.rows().checked_div(groups).unwrap_or(0);
         let a = gathered(a, &table, a_zero)?.reshape(vec![table.rows(), table.depth()])?;
-        let sums = if is_short { kernels::matmul_integer(&a, &b, a_zero, b_zero) } else { kernels::matmul(&a, &b) }?;
-        epilogue(args, data, sums)
+        let mut products = Vec::with_capacity(groups);
+        for group in 0..groups {
+            let of = |tensor: &Tensor, each: usize| part(tensor, group * each..(group + 1) * each);
+            let (a, b) = (of(&a, rows)?, rhs(&of(b, b.shape()[0] / groups)?, columns / groups)?);
+            let b_zero = match b_zero {
+                Some(zero) if zero.shape().len() == 1 => Some(of(zero, columns / groups)?),
+                other => other.cloned(),
+            };
+            products.push(match is_short {
+                true => kernels::matmul_integer(&a, &b, a_zero, b_zero.as_ref()),
+                false => kernels::matmul(&a, &b),
+            }?);
+        }
+        epilogue(args, data, kernels::concat(&products.iter().collect::<Vec<_>>(), 1)?)
     })
 }
 
-/// Returns the right factor as `[K, N]`.
-fn unpacked_rhs(args: &OpArgs<'_>, b: &Tensor) -> Result<Tensor, Trap> {
-    let (&[panels, k, width], Some(columns)) = (b.shape(), args.int("columns")) else {
-        return Ok(kernels::transpose(b, &[1, 0])?);
-    };
+/// Returns part of a tensor along its first axis.
+fn part(tensor: &Tensor, range: Range<usize>) -> Result<Tensor, Trap> {
+    if range == (0..tensor.shape()[0]) {
+        return Ok(tensor.clone());
+    }
+    Ok(kernels::slice(tensor, &[range.start as i64], &[range.end as i64], &[0], &[])?)
+}
+
+/// Returns a right factor, `[N, K]` or packed panels for N columns, as `[K, N]`.
+fn rhs(b: &Tensor, columns: usize) -> Result<Tensor, Trap> {
+    let &[panels, k, width] = b.shape() else { return Ok(kernels::transpose(b, &[1, 0])?) };
     let all = kernels::transpose(b, &[1, 0, 2])?.reshape(vec![k, panels * width])?;
-    Ok(kernels::slice(&all, &[0], &[columns], &[1], &[])?)
+    Ok(kernels::slice(&all, &[0], &[columns as i64], &[1], &[])?)
 }
 
 /// Whether an op is one of this dialect.

@@ -60,7 +60,7 @@ pub(super) fn table<'a>(args: &'a OpArgs<'_>, data: &'a [Datum]) -> Result<Addre
     read(args, weights, offsets).ok_or_else(|| Trap::unsupported("address tables of other extents than declared"))
 }
 
-/// Reads an address table from operands and attributes. `weights` is the number of columns of the right factor, which
+/// Reads an address table from operands and attributes; the rows of all groups follow each other. `weights` is the number of columns of the right factor, which
 /// is the length of runs of ops without `run`; `offsets` returns an operand.
 fn read<'a>(
     args: &OpArgs<'_>,
@@ -74,8 +74,9 @@ fn read<'a>(
         return Some(AddressTable::separable(base, relative));
     }
     let (extents, bases) = offsets("bases")?;
+    let (&runs, rows) = extents.split_last()?;
     let run = if let Some(run) = args.int("run") { usize::try_from(run).ok() } else { weights };
-    AddressTable::indirect(bases, extents.try_into().ok()?, run?).ok()
+    AddressTable::indirect(bases, [rows.iter().product(), runs], run?).ok()
 }
 
 /// Gathers the elements of `a` that a table addresses, `[rows, runs, run]`; padding becomes the scalar `padding`, or

@@ -283,13 +283,16 @@ pub struct MeanVarianceNormalizationOp {
     "graph.lrn",
     traits = Traits::SAME_TYPE,
     format = "$x attr-dict `:` type($y)",
-    infer = infer_lrn,
+    infer = infer_along_axis,
     eval = lrn,
     verify = |m, op| checked(m, op, |args| positive(args, "size"))
 )]
 pub struct LrnOp {
-    /// Operand, `[N, C, D...]`.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
+    /// Axis of the channels.
+    #[default = "1 : i64"]
+    axis: OptAttribute<I64>,
     /// Factor alpha, divided by `size`.
     #[default = "9.99999974E-5 : f32"]
     alpha: OptAttribute<F32>,
@@ -305,15 +308,9 @@ pub struct LrnOp {
     y: OpResult<FLOAT_TENSOR>,
 }
 
-fn infer_lrn(args: &OpArgs<'_>) -> infer::Types {
-    match infer::dims(args, "x") {
-        Some(dims) if dims.len() < 2 => Err("requires an operand of [N, C, ...]".into()),
-        _ => infer::same(args),
-    }
-}
-
 fn lrn(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let attrs = kernels::LrnAttrs {
+        axis: int(args, "axis")?,
         size: int(args, "size")?,
         alpha: float(args, "alpha")?,
         beta: float(args, "beta")?,

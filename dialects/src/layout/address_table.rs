@@ -1,6 +1,7 @@
 //! Address tables: the element addresses that a table-driven op reads, known ahead of time.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Entry of an indirect table for a run of padding, which is read from a page of zeros.
 pub const ZERO_PAGE: i32 = -1;
@@ -58,6 +59,20 @@ impl<'a> AddressTable<'a> {
             return Err(format!("{} bases are not {rows} rows of {runs} runs of {run} elements", bases.len()));
         }
         Ok(AddressTable { addressing: Addressing::Indirect { bases, rows, runs }, run })
+    }
+
+    /// Returns the table of some rows. `None` if one of them does not exist.
+    pub fn part(&self, rows: Range<usize>) -> Option<AddressTable<'_>> {
+        let addressing = match &self.addressing {
+            Addressing::Separable { base, relative } => {
+                Addressing::Separable { base: base.get(rows)?.into(), relative: (&**relative).into() }
+            }
+            &Addressing::Indirect { ref bases, runs, .. } => {
+                let [start, end] = [rows.start, rows.end].map(|row| row.checked_mul(runs));
+                Addressing::Indirect { bases: bases.get(start?..end?)?.into(), rows: rows.len(), runs }
+            }
+        };
+        Some(AddressTable { addressing, run: self.run })
     }
 
     /// Returns the lists.

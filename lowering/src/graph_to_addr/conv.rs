@@ -4,15 +4,15 @@ use super::options::ConvOptions;
 use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
-    self, AccessFunction, AddressTable, Addressing, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED_ELEMENTS,
-    ReductionOrder, TiledLayout, ZERO_PAGE,
+    self, AccessFunction, AddressTable, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder,
+    TiledLayout, ZERO_PAGE,
 };
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::{Builder, Module, Op, Value};
 use gradus_reference_kernels::shape::Window;
 use std::sync::LazyLock;
 
-/// Maximum number of groups, each of which becomes separate ops.
+/// Maximum number of groups.
 const MAX_GROUPS: u64 = 1 << 12;
 
 /// The access to the image of a convolution.
@@ -20,14 +20,6 @@ pub(super) struct Reading {
     pub layout: TiledLayout,
     /// Whether the image is copied with its padding; otherwise padding has no address.
     pub is_copied: bool,
-}
-
-/// The addresses of a convolution's image.
-struct Plan {
-    access: AccessFunction,
-    image: Layout,
-    /// The address table of the first group.
-    table: AddressTable<'static>,
 }
 
 /// A convolution of static shape.
@@ -81,24 +73,12 @@ impl Conv {
         options: &ConvOptions,
     ) -> Option<Value> {
         let (access, image) = self.read(reading, axes, options)?;
-        let plan = Plan { table: self.table(&access, &image)?, access, image };
+        let table = self.table(&access, &image)?;
         let mut e = Emitter::of(b, op);
         let x = if reading.is_copied { self.padded(&mut e)? } else { self.x };
         let a = e.pack(x, &reading.layout, axes.letters)?;
         let rows = self.rows(&mut e, options.order_in(&reading.layout), axes)?;
-        let mut products = Vec::new();
-        for (g, (b, operands)) in rows.into_iter().zip(self.operands.split(&mut e, self.group)?).enumerate() {
-            let later;
-            let table = match g {
-                0 => &plan.table,
-                _ => {
-                    later = self.table_of_group(&plan, g)?;
-                    &later
-                }
-            };
-            products.push(e.gemm(a, table, b, &operands)?);
-        }
-        let product = e.concat(&products, 1)?;
+        let product = e.gemm(a, (&table, self.group as usize), rows, &self.operands)?;
         as_image(&mut e, op, product)
     }
 
@@ -126,8 +106,8 @@ impl Conv {
     pub(super) fn ops(&self, reading: &Reading, axes: &ImageAxes, options: &ConvOptions) -> Option<Vec<OpCost>> {
         let (access, image) = self.read(reading, axes, options)?;
         let (rows, depth) = (access.num_outputs().ok()?, access.depth().ok()?);
-        let runs = rows.checked_mul(self.group)?.checked_mul(depth / access.run(&image).ok()?)?;
-        let products = Contraction { runs, ..Contraction::dense(self.group, rows, depth, self.columns()) };
+        let runs = rows.checked_mul(depth / access.run(&image).ok()?)?;
+        let products = Contraction { runs, ..Contraction::dense(self.group, rows / self.group, depth, self.columns()) };
         let copied = reading.is_copied.then(|| OpCost::Move(elements(&self.padded_extents())));
         Some(copied.into_iter().chain([OpCost::Contract(products)]).collect())
     }
@@ -142,15 +122,15 @@ impl Conv {
         self.filters[0] as u64 / self.group
     }
 
-    /// Returns the access of the first group.
+    /// Returns the access of all groups, the outermost loop over rows.
     fn access(&self, order: ReductionOrder, from_padding: bool) -> AccessFunction {
-        access(&self.window, self.input[0] as u64, self.filters[1] as u64, order, from_padding)
+        access(&self.window, [self.input[0] as u64, self.group, self.filters[1] as u64], order, from_padding)
     }
 
-    /// Returns the table of the first group. `None` if the tables of all groups are too large.
+    /// Returns the table of all groups. `None` if it is too large.
     fn table(&self, access: &AccessFunction, image: &Layout) -> Option<AddressTable<'static>> {
-        let fits = |entries: u64| entries.checked_mul(self.group).is_some_and(|all| all <= MAX_ENTRIES);
-        if self.group > MAX_GROUPS || !fits(access.depth().ok()?) {
+        let fits = |runs: u64| access.num_outputs().is_ok_and(|rows| rows.saturating_mul(runs) <= MAX_ENTRIES);
+        if self.group > MAX_GROUPS || !fits(1) {
             return None;
         }
         match access.separable_table(image) {
@@ -158,35 +138,18 @@ impl Conv {
             Err(LayoutError::TooLarge) => None,
             Err(_) => {
                 let runs = access.depth().ok()? / access.run(image).ok()?;
-                fits(access.num_outputs().ok()?.saturating_mul(runs)).then(|| access.indirect_table(image).ok())?
+                fits(runs).then(|| access.indirect_table(image).ok())?
             }
         }
     }
 
-    /// Returns the table of group `g`, which shares the base addresses of the first group if addresses are separable.
-    fn table_of_group<'p>(&self, plan: &'p Plan, g: usize) -> Option<AddressTable<'p>> {
-        let mut access = plan.access.clone();
-        access.start[1] = g as i64 * self.filters[1];
-        let Addressing::Separable { base, .. } = plan.table.addressing() else {
-            return access.indirect_table(&plan.image).ok();
-        };
-        // Only the first row is computed; other rows have the same distances as in the first group.
-        access.m.clear();
-        let own = access.separable_table(&plan.image).ok()?;
-        let first = i64::from(*base.first()?);
-        let relative = own.row(0).map(|at| i32::try_from(at? - first).ok());
-        Some(AddressTable::separable(&**base, relative.collect::<Option<Vec<_>>>()?))
-    }
-
-    /// Returns the filters of each group as rows of a matrix, in the order of the summands.
-    fn rows(&self, e: &mut Emitter<'_, '_>, order: ReductionOrder, axes: &ImageAxes) -> Option<Vec<Value>> {
+    /// Returns the filters of all groups as rows of a matrix, in the order of the summands.
+    fn rows(&self, e: &mut Emitter<'_, '_>, order: ReductionOrder, axes: &ImageAxes) -> Option<Value> {
         let ordered = match order {
             ReductionOrder::ChannelsFirst => self.w,
             ReductionOrder::ChannelsLast => e.pack(self.w, &axes.channels_last, axes.letters)?,
         };
-        let depth = self.filters[1..].iter().product();
-        let rows = e.reshape(ordered, &[self.filters[0], depth])?;
-        e.split(rows, self.group)
+        e.reshape(ordered, &[self.filters[0], self.filters[1..].iter().product()])
     }
 
     /// Lowers a depthwise convolution.
@@ -250,8 +213,13 @@ fn placed(layout: &TiledLayout, axes: &str, image: &[i64]) -> Option<Layout> {
     layout.of(axes, image).ok().filter(|placed| placed.size() <= MAX_PACKED_ELEMENTS || placed.padding() == 0)
 }
 
-/// Returns the access of a window over `channels` channels, relative to the start of the padding if `from_padding`.
-fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_padding: bool) -> AccessFunction {
+/// Returns the access of a window over groups of `channels` channels, relative to the start of the padding if `from_padding`.
+fn access(
+    w: &Window,
+    [batch, groups, channels]: [u64; 3],
+    order: ReductionOrder,
+    from_padding: bool,
+) -> AccessFunction {
     let window = |i: usize| layout::SlidingWindow {
         outputs: w.output[i] as u64,
         taps: w.kernel[i] as u64,
@@ -260,14 +228,14 @@ fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_pad
         start: if from_padding { -(w.pads_begin[i] as i64) } else { 0 },
     };
     let windows: Vec<_> = (0..w.output.len()).map(window).collect();
-    AccessFunction::conv(batch, 1, channels, &windows, order)
+    AccessFunction::conv(batch, groups, channels, &windows, order)
 }
 
 /// Returns the addresses of window positions in a channels-last image, one run each.
 pub(super) fn places(window: &Window, image: &[i64]) -> Option<AddressTable<'static>> {
     let axes = ImageAxes::of_rank(image.len())?;
     let placed = axes.channels_last.of(axes.letters, image).ok()?;
-    let access = access(window, image[0] as u64, 1, ReductionOrder::ChannelsLast, true);
+    let access = access(window, [image[0] as u64, 1, 1], ReductionOrder::ChannelsLast, true);
     let table = access.indirect_table(&placed).ok()?;
     // With a single channel, positions of a row are contiguous.
     let address = |at: Option<i64>| at.map_or(Some(ZERO_PAGE), |at| i32::try_from(at).ok());

@@ -32,7 +32,7 @@ pub const INFO: PassInfo = PassInfo {
 # Does
 
 An op whose operands are unpacked from one layout is computed on the packed tensors, and its result is unpacked instead: elementwise ops,
-with broadcast operands packed; `graph.concat`, `graph.slice`, `graph.pad`, `graph.table` and `graph.softmax` along the packed axis; `graph.reshape` that
+with broadcast operands packed; `graph.concat`, `graph.slice`, `graph.pad`, `graph.table`, `graph.lrn` and `graph.softmax` along the packed axis; `graph.reshape` that
 splits axes or merges adjacent ones; `graph.transpose`, which then moves no element. A `layout.pack` of an unpacked tensor is erased, or
 becomes a transposition if the layouts differ; one that moves no element becomes a reshape. Normalization by constants becomes a product
 and a sum.
@@ -62,6 +62,7 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "slice-of-unpack", run: movement::slice },
     Pattern { name: "pad-of-unpack", run: movement::pad },
     Pattern { name: "table-of-unpack", run: movement::table },
+    Pattern { name: "lrn-of-unpack", run: movement::lrn },
     Pattern { name: "softmax-of-unpack", run: movement::softmax },
     Pattern { name: "transpose-of-unpack", run: movement::transpose },
     Pattern { name: "reshape-of-unpack", run: reshape::of_unpack },
@@ -156,7 +157,7 @@ fn unpacking(m: &Module, from: &Unpacked, of: Op, x: Value) -> OpState {
 }
 
 /// Returns a reshape to type `ty` that replaces the result of `op`.
-fn reshaped(r: &mut Rewriter<'_>, op: Op, x: Value, ty: Type) -> Option<OpState> {
+pub(crate) fn reshaped(r: &mut Rewriter<'_>, op: Op, x: Value, ty: Type) -> Option<OpState> {
     let extents = r.module().ctx.static_shape(ty)?.to_vec();
     let extents = integers(r, op, &extents)?;
     let m = r.module();
@@ -175,7 +176,7 @@ fn integers(r: &mut Rewriter<'_>, op: Op, values: &[i64]) -> Option<Value> {
 }
 
 /// Creates an op before another and returns its first result.
-fn made(r: &mut Rewriter<'_>, before: Op, state: OpState) -> Option<Value> {
+pub(crate) fn made(r: &mut Rewriter<'_>, before: Op, state: OpState) -> Option<Value> {
     let made = r.create_before(before, state).ok()?;
     Some(r.module().result(made, 0))
 }

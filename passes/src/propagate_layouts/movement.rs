@@ -1,7 +1,7 @@
 //! Layout propagation through ops that move elements along axes.
 
 use super::{Letters, Unpacked, integers, made, relayout, unpacking};
-use gradus_dialects::graph::{ConcatOp, PadOp, SliceOp, SoftmaxOp, TableOp, TransposeOp};
+use gradus_dialects::graph::{ConcatOp, LrnOp, PadOp, SliceOp, SoftmaxOp, TableOp, TransposeOp};
 use gradus_dialects::layout::UnpackOp;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PatternRewriter, Type, Value};
@@ -24,7 +24,7 @@ fn along(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let axis = m.args(op)?.int("axis")?;
     let moved = Letters::of(m, all[0].layout, all[0].axes)?.packed_axis(axis)?;
     let mut state = OpState::like(m, op);
-    state.inherent(&m.ctx, "axis", Some(m.ctx.int_attr(Type::I64, moved)));
+    state.set_inherent(&m.ctx, "axis", Some(m.ctx.int_attr(Type::I64, moved)));
     state.operands.extend(all.iter().map(|one| one.x));
     replaced(r, op, &all[0], state)
 }
@@ -49,6 +49,10 @@ fn looked_up(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     }
     state.operands.extend([from.x, rows]);
     replaced(r, op, &from, state)
+}
+
+pub(super) fn lrn(r: &mut Rewriter<'_>, op: Op) -> bool {
+    LrnOp::cast(r.module(), op).is_some() && along(r, op).is_some()
 }
 
 pub(super) fn softmax(r: &mut Rewriter<'_>, op: Op) -> bool {

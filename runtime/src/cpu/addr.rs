@@ -7,14 +7,18 @@ use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::{Addresses, ColumnSlice, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
 use bytes::Bytes;
-use gradus_dialects::addr::constant_table;
+use gradus_dialects::addr::{constant_table, groups};
+use gradus_dialects::layout::AddressTable;
 use gradus_ir::eval::Trap;
 use gradus_ir::{Module, OpArgs, Tensor};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// The right operand of a product.
 #[derive(Clone, Copy)]
 struct Factor {
+    /// Number of groups of columns, each of which has addresses of its own.
+    groups: usize,
     columns: usize,
     summands: usize,
     /// Panel width, if it is packed.
@@ -23,24 +27,39 @@ struct Factor {
 
 impl Factor {
     fn of(m: &Module, args: &OpArgs<'_>) -> Option<Factor> {
+        let groups = groups(args).filter(|&groups| groups > 0)?;
         match extents(m, args.operand_type(position(args, "b")?))?[..] {
-            [columns, summands] => Some(Factor { columns, summands, width: None }),
+            [columns, summands] => Some(Factor { groups, columns, summands, width: None }),
             [_, summands, width] => {
                 let columns = usize::try_from(args.int("columns")?).ok()?;
-                Some(Factor { columns, summands, width: Some(width) })
+                Some(Factor { groups, columns, summands, width: Some(width) })
             }
             _ => None,
         }
     }
 
-    /// Packs the operand into panels, or wraps it if it is packed already.
-    fn panels(self, data: &Bytes, bias: Option<&[f32]>) -> Option<Panels> {
-        let Factor { columns, summands, width } = self;
-        let (sizes, isa, values) = ([columns, summands], Isa::best(), floats(data));
-        match width {
-            Some(width) => Panels::packed(isa, sizes, width, data, bias).ok(),
-            None => Panels::new(isa, sizes, |n, k| values[n * summands + k], bias).ok(),
-        }
+    /// Packs the part of each group into panels, or wraps it if it is packed already.
+    fn panels(self, data: &Bytes, bias: Option<&[f32]>) -> Option<Vec<Panels>> {
+        let Factor { groups, summands, width, .. } = self;
+        let (columns, isa) = (self.columns / groups, Isa::best());
+        let bytes = data.len() / groups;
+        let packed = |group: usize| {
+            let data = data.slice(group * bytes..(group + 1) * bytes);
+            let bias = bias.map(|bias| bias.get(group * columns..(group + 1) * columns));
+            let (bias, sizes) = (if let Some(bias) = bias { Some(bias?) } else { None }, [columns, summands]);
+            match width {
+                Some(width) => Panels::packed(isa, sizes, width, &data, bias).ok(),
+                None => Panels::new(isa, sizes, |n, k| floats(&data)[n * summands + k], bias).ok(),
+            }
+        };
+        (0..groups).map(packed).collect()
+    }
+
+    /// Compiles the addresses of each group.
+    fn addresses(self, table: &AddressTable<'_>) -> Option<Vec<Addresses>> {
+        let rows = table.rows() / self.groups;
+        let part = |group: usize| Addresses::new(&table.part(group * rows..(group + 1) * rows)?, RunSplit::FLOATS).ok();
+        (0..self.groups).map(part).collect()
     }
 }
 
@@ -56,8 +75,8 @@ fn widened(kind: Narrow, constant: &Tensor) -> Bytes {
 /// run.
 pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let kind = Narrow::of(args, 0)?;
-    let addresses = Addresses::new(&constant_table(args)?, RunSplit::FLOATS).ok()?;
     let (range, factor) = (bounds(args), Factor::of(m, args)?);
+    let addresses = factor.addresses(&constant_table(args)?)?;
     let mut operands = Operands::new(args);
     let add = operands.input("add");
     let known = match (constant(args, "b"), operands.constant("bias", Some)) {
@@ -81,9 +100,11 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
                 &packed
             }
         };
-        let product = Product { a: &kind.floats(data[0]), addresses: &addresses, b, add: add.as_deref(), range };
+        let a = kind.floats(data[0]);
+        let product = |(addresses, b)| Product { a: &a, addresses, b, add: add.as_deref(), range };
+        let products: SmallVec<[Product<'_>; 4]> = addresses.iter().zip(b).map(product).collect();
         let columns = out.columns.unwrap_or(ColumnSlice { first: 0, of: factor.columns });
-        kind.write(out.bytes, |c| product.compute_strided(workers, c, columns).map_err(Trap::Ub))
+        kind.write(out.bytes, |c| Product::compute_all(&products, workers, c, columns).map_err(Trap::Ub))
     };
     let columns = (kind == Narrow::No && add.is_none()).then_some(factor.columns);
     Some(Kernel { reads: operands.inputs()?, columns, in_place: false, run: Box::new(run) }.into())

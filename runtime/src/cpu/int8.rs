@@ -2,30 +2,64 @@
 
 use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype};
+use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, IntegerOutput, Scales};
 use crate::gemm::{Addresses, Isa, RunSplit};
 use crate::window::{ByteWindows, MAX_POSITIONS, WindowTable};
-use gradus_dialects::addr::constant_table;
+use gradus_dialects::addr::{constant_table, groups};
+use gradus_dialects::layout::AddressTable;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
+
+/// A product of bytes: one of the groups of columns.
+struct Group {
+    addresses: Addresses,
+    b: BytePanels,
+    scales: Option<Scales>,
+}
 
 /// Prepares `addr.gemm` and `addr.indirect_gemm` on bytes.
 pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let mut operands = Operands::new(args);
     let parameters =
         Parameters::of(&mut operands, args, |shape| if let &[columns, _] = shape { Some(columns) } else { None })?;
-    let addresses = Addresses::new(&constant_table(args)?, RunSplit::BYTES).ok()?;
-    let size = [parameters.columns, addresses.summands()];
-    let at = |n: usize, k: usize| parameters.weight(n * size[1] + k, n);
-    let b = BytePanels::new(ByteIsa::best(), size, addresses.run(), at, parameters.bias.as_deref()).ok()?;
-    let Parameters { signed, scales, .. } = parameters;
+    let (table, count) = (constant_table(args)?, groups(args).filter(|&count| count > 0)?);
+    let group =
+        |i: usize| parameters.group(&table.part(i * table.rows() / count..(i + 1) * table.rows() / count)?, i, count);
+    let groups: Vec<Group> = (0..count).map(group).collect::<Option<_>>()?;
+    let (signed, columns) = (parameters.signed, parameters.columns);
     let [zero, add] = ["a_zero", "add"].map(|name| operands.input(name));
+    if count > 1 && add.is_some() {
+        return None;
+    }
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
         let (zero, add) = beside(data, zero, add);
-        let product = ByteProduct { a: data[0], signed, zero, addresses: &addresses, b: &b, add };
-        product.compute(workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
+        let compute = |Group { addresses, b, scales }: &Group, out: &mut [u8]| {
+            let product = ByteProduct { a: data[0], signed, zero, addresses, b, add };
+            product.compute(workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
+        };
+        let [group] = &groups[..] else { return beside_each_other(&groups, columns, out, compute) };
+        compute(group, out)
     });
     Some(kernel.into())
+}
+
+/// Computes the result of each group, and copies it to its columns of the result.
+fn beside_each_other(
+    groups: &[Group],
+    columns: usize,
+    out: &mut [u8],
+    compute: impl Fn(&Group, &mut [u8]) -> Result<(), Trap>,
+) -> Result<(), Trap> {
+    let mut part = AlignedBytes::zeros(out.len() / groups.len());
+    let element = if groups.iter().all(|group| group.scales.is_some()) { 1 } else { size_of::<i32>() };
+    let (row, each) = ((columns * element).max(1), columns / groups.len() * element);
+    for (i, group) in groups.iter().enumerate() {
+        compute(group, part.as_mut())?;
+        let rows = out.chunks_exact_mut(row).zip(part.as_ref().chunks_exact(each.max(1)));
+        rows.for_each(|(row, part)| row[i * each..][..each].copy_from_slice(part));
+    }
+    Ok(())
 }
 
 /// Prepares `addr.depthwise` on bytes.
@@ -97,6 +131,17 @@ impl Parameters {
             _ => None,
         };
         Some(Parameters { signed: a == DType::I8, values, columns, zero, bias, scales })
+    }
+
+    /// Returns the product of the columns of one of `count` groups.
+    fn group(&self, table: &AddressTable<'_>, i: usize, count: usize) -> Option<Group> {
+        let (addresses, columns) = (Addresses::new(table, RunSplit::BYTES).ok()?, self.columns / count);
+        let (size, first) = ([columns, addresses.summands()], i * columns);
+        let at = |n: usize, k: usize| self.weight((first + n) * size[1] + k, first + n);
+        let bias = self.bias.as_ref().map(|bias| &bias[first..first + columns]);
+        let b = BytePanels::new(ByteIsa::best(), size, addresses.run(), at, bias).ok()?;
+        let scales = self.scales.as_ref().map(|scales| scales.part(first..first + columns));
+        Some(Group { addresses, b, scales })
     }
 
     /// Returns an element of the right operand minus its zero point.

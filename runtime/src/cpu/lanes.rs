@@ -94,39 +94,81 @@ pub(super) fn log_softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     }))
 }
 
-/// Prepares `graph.lrn`, over channels (axis 1).
+/// Local response normalization: y = x / (bias + scale · sum of squares of neighbours)^beta.
+#[derive(Clone, Copy)]
+struct Response {
+    around: Around,
+    /// Number of neighbours before and after a channel.
+    window: [usize; 2],
+    scale: f32,
+    beta: f32,
+    bias: f32,
+}
+
+/// Prepares `graph.lrn`.
 pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let shape = extents(m, args.operand_type(0)).filter(|d| d.len() >= 2 && is(args, 0, DType::F32))?;
-    let (channels, inner) = (shape[1], shape[2..].iter().product::<usize>());
     let size = usize::try_from(args.int("size")?).ok().filter(|&size| size > 0)?;
     let [alpha, beta, bias] = ["alpha", "beta", "bias"].map(|name| float(args, name));
-    let (scale, beta, bias) = (alpha? / size as f32, beta?, bias?);
-    let (before, after) = ((size - 1) / 2, (size - 1).div_ceil(2));
-    // Computes the result of a channel of an image.
-    let row = move |x: &[f32], i: usize, row: &mut [f32]| {
-        let (first, channel) = (i / channels * channels, i % channels);
-        row.fill(0.0);
-        for other in channel.saturating_sub(before)..channels.min(channel.saturating_add(after).saturating_add(1)) {
-            let squares = x[(first + other) * inner..][..inner].iter().map(|x| x * x);
-            row.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
-        }
-        let x = &x[i * inner..][..inner];
-        if beta == 0.75 {
-            row.iter_mut().zip(x).for_each(|(y, x)| *y = x / three_quarters(bias + scale * *y));
-        } else {
-            row.iter_mut().zip(x).for_each(|(y, x)| *y = x / (bias + scale * *y).powf(beta));
-        }
-    };
+    let window = [(size - 1) / 2, (size - 1).div_ceil(2)];
+    let response =
+        Response { around: Around::axis(m, args)?, window, scale: alpha? / size as f32, beta: beta?, bias: bias? };
     let kernel = Kernel::shared([0], move |workers, data, out| {
-        let (x, out, channel) = (floats(data[0]), floats_mut(out), inner.max(1));
-        let (threads, part) = divided(workers, out.len(), channel);
+        let (x, out) = (floats(data[0]), floats_mut(out));
+        // A block is all channels of a position, or a channel of all positions.
+        let Around { extent, inner } = response.around;
+        let block = if inner == 1 { extent.max(1) } else { inner.max(1) };
+        let (threads, part) = divided(workers, out.len(), block);
         workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| {
-            let rows = out.chunks_exact_mut(channel).enumerate();
-            rows.for_each(|(j, out)| row(x, i * (part / channel) + j, out));
+            let mut squares = Vec::new();
+            for (j, out) in out.chunks_exact_mut(block).enumerate() {
+                let number = i * (part / block) + j;
+                match inner {
+                    1 => response.of_position(&x[number * block..][..block], &mut squares, out),
+                    _ => response.of_channel(x, number, out),
+                }
+            }
         });
         Ok(())
     });
     Some(kernel.into())
+}
+
+impl Response {
+    /// Computes the result of a channel of an image.
+    fn of_channel(&self, x: &[f32], i: usize, out: &mut [f32]) {
+        let (Around { extent, inner }, [before, after]) = (self.around, self.window);
+        let (first, channel) = (i / extent * extent, i % extent);
+        out.fill(0.0);
+        for other in channel.saturating_sub(before)..extent.min(channel.saturating_add(after).saturating_add(1)) {
+            let squares = x[(first + other) * inner..][..inner].iter().map(|x| x * x);
+            out.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
+        }
+        self.divide(&x[i * inner..][..inner], out);
+    }
+
+    /// Computes the result of all channels at a position; `squares` is scratch memory.
+    fn of_position(&self, x: &[f32], squares: &mut Vec<f32>, out: &mut [f32]) {
+        let [before, after] = self.window.map(|count| count.min(x.len()));
+        squares.clear();
+        squares.resize(before, 0.0);
+        squares.extend(x.iter().map(|x| x * x));
+        squares.resize(squares.len() + after, 0.0);
+        out.fill(0.0);
+        for first in 0..=before + after {
+            out.iter_mut().zip(&squares[first..]).for_each(|(sum, square)| *sum += square);
+        }
+        self.divide(x, out);
+    }
+
+    /// Divides elements by the power of the scaled sums, which the result replaces.
+    fn divide(&self, x: &[f32], sums: &mut [f32]) {
+        let &Response { scale, beta, bias, .. } = self;
+        if beta == 0.75 {
+            sums.iter_mut().zip(x).for_each(|(y, x)| *y = x / three_quarters(bias + scale * *y));
+        } else {
+            sums.iter_mut().zip(x).for_each(|(y, x)| *y = x / (bias + scale * *y).powf(beta));
+        }
+    }
 }
 
 /// Computes x^(3/4).

@@ -56,7 +56,7 @@ pub struct Product<'a> {
     pub addresses: &'a Addresses,
     /// The packed right operand B.
     pub b: &'a Panels,
-    /// Residual, added to the result elementwise; same shape as the result.
+    /// Residual, added to the result elementwise; same rows as the destination, of which the same columns are added.
     pub add: Option<&'a [f32]>,
     /// Bounds of the clamp.
     pub range: (f32, f32),
@@ -77,29 +77,52 @@ impl Product<'_> {
     /// # Errors
     /// Incompatible sizes, or an address outside the buffer.
     pub fn compute(&self, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
-        self.compute_strided(workers, c, ColumnSlice { first: 0, of: self.b.columns() })
+        Product::compute_all(&[*self], workers, c, ColumnSlice { first: 0, of: self.b.columns() })
     }
 
-    /// Computes the result into a slice of wider rows, whose other columns stay unchanged. A residual is not supported.
+    /// Computes several results of equally many rows, side by side into a slice of wider rows, whose other columns stay
+    /// unchanged.
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the buffer.
-    pub fn compute_strided(&self, workers: &Workers, c: &mut [f32], columns: ColumnSlice) -> Result<(), String> {
-        self.check(c.len(), columns)?;
-        let to = Destination { c: DisjointWriter::new(c), columns };
-        let (rows, groups) = (self.addresses.rows(), self.b.groups());
-        let tiles = rows.div_ceil(self.b.tile_rows()) * groups;
-        let threads = workers.for_steps(tiles.saturating_mul(self.b.summands()).saturating_mul(MAX_TILE / 16));
-        let blocks = rows.div_ceil(MAX_ROWS).max(1);
-        let per_block = rows.div_ceil(blocks).next_multiple_of(self.b.tile_rows()).max(1);
-        // With few row blocks, threads share the groups of panels of each block.
-        let parts = if threads > 1 { (2 * threads).div_ceil(blocks).min(groups) } else { 1 };
-        workers.share(threads, 0..blocks * parts, |i| {
-            let first = i / parts * per_block;
-            let some = [i % parts, i % parts + 1].map(|part| part * groups / parts);
-            self.block(first.min(rows)..(first + per_block).min(rows), some[0]..some[1], to);
+    pub fn compute_all(
+        all: &[Product<'_>],
+        workers: &Workers,
+        c: &mut [f32],
+        ColumnSlice { first, of }: ColumnSlice,
+    ) -> Result<(), String> {
+        let mut slices = Vec::with_capacity(all.len());
+        let mut next = first;
+        for product in all {
+            let columns = ColumnSlice { first: next, of };
+            product.check(c.len(), columns)?;
+            slices.push((product, columns));
+            next += product.b.columns();
+        }
+        let Some(first) = all.first() else { return Ok(()) };
+        let c = DisjointWriter::new(c);
+        let (rows, groups) = (first.addresses.rows(), first.b.groups().max(1));
+        let steps = all.iter().map(Product::steps).fold(0, usize::saturating_add);
+        let threads = workers.for_steps(steps);
+        // With few row blocks, threads share the groups of panels of each block; with few of these, blocks are smaller.
+        let (wanted, blocks) = (if threads > 1 { 2 * threads } else { 1 }, rows.div_ceil(MAX_ROWS).max(1));
+        let parts = wanted.div_ceil(blocks * all.len()).min(groups);
+        let blocks = blocks.max(wanted.div_ceil(parts * all.len()));
+        let per_block = rows.div_ceil(blocks).next_multiple_of(first.b.tile_rows()).max(1);
+        let blocks = rows.div_ceil(per_block);
+        workers.share(threads, 0..blocks * all.len() * parts, |i| {
+            let (block, i) = (i / (all.len() * parts) * per_block, i % (all.len() * parts));
+            let (product, columns) = slices[i / parts];
+            let some = [i % parts, i % parts + 1].map(|part| part * product.b.groups() / parts);
+            product.block(block.min(rows)..(block + per_block).min(rows), some[0]..some[1], Destination { c, columns });
         });
         Ok(())
+    }
+
+    /// Returns the approximate number of vector operations.
+    fn steps(&self) -> usize {
+        let tiles = self.addresses.rows().div_ceil(self.b.tile_rows()) * self.b.groups();
+        tiles.saturating_mul(self.b.summands()).saturating_mul(MAX_TILE / 16)
     }
 
     /// Computes some groups of panels of some rows, one slice of the reduction dimension after the other.
@@ -140,7 +163,7 @@ impl Product<'_> {
     /// Checks that all memory accesses are in bounds.
     fn check(&self, elements: usize, ColumnSlice { first, of }: ColumnSlice) -> Result<(), String> {
         let (m, n) = (self.addresses.rows(), self.b.columns());
-        if m.checked_mul(of) != Some(elements) || self.add.is_some_and(|add| of != n || add.len() != elements) {
+        if m.checked_mul(of) != Some(elements) || self.add.is_some_and(|add| add.len() != elements) {
             return Err(format!("a result of {m} rows and {n} of {of} columns does not have {elements} elements"));
         }
         if first.checked_add(n).is_none_or(|end| end > of) {
@@ -173,9 +196,9 @@ impl Product<'_> {
         let mut ahead = self.b.from(work.next.0, work.next.1);
         ahead = &ahead[..ahead.len().min(work.runs.len() * run * PANEL)];
         for (i, row) in work.rows.clone().step_by(tile_rows).enumerate() {
-            let (rows, at) = (tile_rows.min(work.rows.end - row), row * stride + first);
+            let (rows, at) = (tile_rows.min(work.rows.end - row), row * stride + to.columns.first + first);
             let mut add = self.add.map(|add| add[at..].as_ptr());
-            let target = to.c.at(at + to.columns.first);
+            let target = to.c.at(at);
             let mut result = target;
             let ((a, there), left) = match work.packed {
                 Some(packed) => (packed.tile(i), Left::Packed),

@@ -1,6 +1,7 @@
 //! Requantization of 32-bit sums to bytes.
 
 use crate::vector::{ROUND, Vector};
+use std::ops::Range;
 
 /// Requantization: `saturate(round(sum * scale) + zero)` in f64, rounded half to even.
 #[derive(Clone, Debug)]
@@ -20,6 +21,11 @@ impl Scales {
         let (low, high) = if signed { (-128.0, 127.0) } else { (0.0, 255.0) };
         let rough = scales.iter().map(|&scale| scale as f32).collect();
         Scales { scales, rough, zero: zero as f32, low, high }
+    }
+
+    /// Returns the requantization of some columns.
+    pub(crate) fn part(&self, columns: Range<usize>) -> Scales {
+        Scales { scales: self.scales[columns.clone()].to_vec(), rough: self.rough[columns].to_vec(), ..*self }
     }
 
     /// Returns the number of columns.

@@ -67,3 +67,19 @@ func.func @quantized() -> (tensor<2x2xui8>, tensor<2x2xi8>) {
   %1 = addr.indirect_gemm %x[%bases] run 2, %b a_zero %a_zero bias %bias scale %scales zero %none : (tensor<4xui8>, tensor<2x1xi32>, tensor<2x2xi8>, tensor<ui8>, tensor<2xi32>, tensor<2xf32>, tensor<i8>) -> tensor<2x2xi8>
   return %0, %1 : tensor<2x2xui8>, tensor<2x2xi8>
 }
+// Two groups of columns, each with addresses of its own: the first reads the even elements, the second the odd ones.
+func.func @groups() -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xi32>) {
+  %x = arith.constant dense<[1.0, 10.0, 2.0, 20.0, 3.0, 30.0]> : tensor<6xf32>
+  %b = arith.constant dense<[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]]> : tensor<4x2xf32>
+  %base = arith.constant dense<[[0, 2], [1, 3]]> : tensor<2x2xi32>
+  %relative = arith.constant dense<[0, 2]> : tensor<2xi32>
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<6xf32>, tensor<2x2xi32>, tensor<2xi32>, tensor<4x2xf32>) -> tensor<2x4xf32>
+  %bases = arith.constant dense<[[[0, 2], [2, -1]], [[1, 3], [3, -1]]]> : tensor<2x2x2xi32>
+  %panels = arith.constant dense<[[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[1.0, 1.0, 0.0], [1.0, -1.0, 0.0]]]> : tensor<2x2x3xf32>
+  %1 = addr.indirect_gemm %x[%bases] run 1, %panels columns 4 : (tensor<6xf32>, tensor<2x2x2xi32>, tensor<2x2x3xf32>) -> tensor<2x4xf32>
+  %y = arith.constant dense<[1, 10, 2, 20, 3, 30]> : tensor<6xi8>
+  %c = arith.constant dense<[[1, 0], [0, 1], [1, 1], [1, -1]]> : tensor<4x2xi8>
+  %zeros = arith.constant dense<[0, 0, 1, 0]> : tensor<4xi8>
+  %2 = addr.gemm %y[%base + %relative], %c b_zero %zeros : (tensor<6xi8>, tensor<2x2xi32>, tensor<2xi32>, tensor<4x2xi8>, tensor<4xi8>) -> tensor<2x4xi32>
+  return %0, %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xi32>
+}

@@ -17,7 +17,7 @@ func.func @f(%x: tensor<4x4xf32>, %base: tensor<2xi32>, %relative: tensor<2xi32>
 // -----
 
 func.func @f(%x: tensor<4x4xf32>, %bases: tensor<2xi32>, %b: tensor<1x2xf32>) {
-  // expected-error@+1 {{requires 'bases' of rank 2}}
+  // expected-error@+1 {{requires 'bases' of rank 2, or 3 with groups}}
   %0 = addr.indirect_gemm %x[%bases] run 1, %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
   return
 }
@@ -99,5 +99,21 @@ func.func @f(%x: tensor<2x4xui8>, %bases: tensor<2x3xi32>, %w: tensor<3x4xf32>) 
 func.func @f(%x: tensor<2x4xui8>, %bases: tensor<2x3xi32>, %w: tensor<3x4xi8>, %z: tensor<i8>) {
   // expected-error@+1 {{requires scalar 'a_zero' and scalar or per-column 'b_zero' of the element types of 8-bit factors}}
   %0 = addr.depthwise %x[%bases], %w a_zero %z : (tensor<2x4xui8>, tensor<2x3xi32>, tensor<3x4xi8>, tensor<i8>) -> tensor<2x4xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %base: tensor<2x2xi32>, %relative: tensor<2xi32>, %b: tensor<3x2xf32>) {
+  // expected-error@+1 {{requires columns that 2 groups divide, not 3}}
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2x2xi32>, tensor<2xi32>, tensor<3x2xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %base: tensor<2x2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2x16xf32>) {
+  // expected-error@+1 {{requires panels for 4 columns, but 'b' has 1 of width 16}}
+  %0 = addr.gemm %x[%base + %relative], %b columns 4 : (tensor<4x4xf32>, tensor<2x2xi32>, tensor<2xi32>, tensor<1x2x16xf32>) -> tensor<2x4xf32>
   return
 }

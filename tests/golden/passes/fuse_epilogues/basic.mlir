@@ -39,3 +39,14 @@ func.func @relu_of_concat(%a: tensor<4xf32>, %b: tensor<2x1xf32>, %c: tensor<3x1
   %3 = graph.relu %2 : tensor<4x5xf32>
   return %3 : tensor<4x5xf32>
 }
+// Behind a reshape: the residual is reshaped instead.
+func.func @behind_a_reshape(%a: tensor<8xf32>, %b: tensor<2x4xf32>, %y: tensor<1x2x1x2xf32>) -> tensor<1x2x1x2xf32> {
+  %base = arith.constant dense<[0, 4]> : tensor<2xi32>
+  %relative = arith.constant dense<[0, 1, 2, 3]> : tensor<4xi32>
+  %shape = arith.constant dense<[1, 2, 1, 2]> : tensor<4xi64>
+  %0 = addr.gemm %a[%base + %relative], %b : (tensor<8xf32>, tensor<2xi32>, tensor<4xi32>, tensor<2x4xf32>) -> tensor<2x2xf32>
+  %1 = graph.reshape %0, %shape : (tensor<2x2xf32>, tensor<4xi64>) -> tensor<1x2x1x2xf32>
+  %2 = graph.sum %1, %y : (tensor<1x2x1x2xf32>, tensor<1x2x1x2xf32>) -> tensor<1x2x1x2xf32>
+  %3 = graph.relu %2 : tensor<1x2x1x2xf32>
+  return %3 : tensor<1x2x1x2xf32>
+}

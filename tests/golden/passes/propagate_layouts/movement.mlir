@@ -72,3 +72,9 @@ func.func @refused(%a: tensor<1x2x3x4xf32>, %b: tensor<1x2x2x3x2xf32>) -> (tenso
   %3 = graph.softmax %2 {axis = 1 : i64} : tensor<1x4x2x3xf32>
   return %1, %3 : tensor<1x8x3xf32>, tensor<1x4x2x3xf32>
 }
+// Local response normalization along the packed axis of the channels.
+func.func @lrn(%a: tensor<1x2x2x4xf32>) -> tensor<1x4x2x2xf32> {
+  %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x2x4xf32> -> tensor<1x4x2x2xf32>
+  %1 = graph.lrn %0 {size = 3 : i64} : tensor<1x4x2x2xf32>
+  return %1 : tensor<1x4x2x2xf32>
+}
