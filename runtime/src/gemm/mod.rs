@@ -104,10 +104,13 @@ impl Product<'_> {
         let (rows, groups) = (first.addresses.rows(), first.b.groups().max(1));
         let steps = all.iter().map(Product::steps).fold(0, usize::saturating_add);
         let threads = workers.for_steps(steps);
-        // With few row blocks, threads share the groups of panels of each block; with few of these, blocks are smaller.
+        // With few row blocks, threads share the groups of panels of each block; with few of these, blocks are smaller. All
+        // threads get equally many.
         let (wanted, blocks) = (if threads > 1 { 2 * threads } else { 1 }, rows.div_ceil(MAX_ROWS).max(1));
         let parts = wanted.div_ceil(blocks * all.len()).min(groups);
         let blocks = blocks.max(wanted.div_ceil(parts * all.len()));
+        let is_even = (blocks * parts * all.len()).is_multiple_of(threads);
+        let blocks = if is_even { blocks } else { blocks.next_multiple_of(threads) };
         let per_block = rows.div_ceil(blocks).next_multiple_of(first.b.tile_rows()).max(1);
         let blocks = rows.div_ceil(per_block);
         workers.share(threads, 0..blocks * all.len() * parts, |i| {
