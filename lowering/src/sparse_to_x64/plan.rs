@@ -43,11 +43,15 @@ const BYTES_PER_RESULT: usize = 20;
 /// Bytes of code that are fetched per cycle from beyond the L2 cache, with prefetches, and from the L2 cache.
 const FETCHED: [f64; 2] = [4.0, 16.0];
 
-/// Cycles of a load from the L1 cache, of a line of B from the L2 cache, and of each change to another row of B: its page, and
-/// a line that is not prefetched. Fitted to 512x512 by 512 columns with 70 to 99 % zeros in all forms, on Zen 4.
+/// Cycles of a load from the L1 cache, of a line of B from the L2 cache, and of each change to another row of B, whose line is not
+/// prefetched. Fitted to products of the README of benches/ with 70 to 99 % zeros in all forms, on Zen 4.
 const NEAR_LINE: f64 = 0.5;
 const LINE: f64 = 1.4;
-const SEGMENT: f64 = 4.0;
+const SEGMENT: f64 = 2.0;
+/// Cycles of a change to a row in another page, or in the same set of the L1 cache as many others.
+const FAR_SEGMENT: f64 = 4.0;
+/// Size of a page. Multiples of half of it are in two sets of the L1 cache.
+const PAGE: usize = 4096;
 /// Cycles of a result's load or store, of rows that are pages apart.
 const RESULT: f64 = 3.0;
 /// Cycles until a dependent multiply-add starts.
@@ -119,12 +123,14 @@ impl Form {
         let chunks = matrix.depth.div_ceil(chunk) as f64;
         let broadcasts = if self.folds_values() { 0.0 } else { nonzeros };
         let instructions = products + lines + broadcasts + 3.0 * results;
-        let line = LINE + SEGMENT / vectors;
+        let pitch = columns * matrix.element();
+        let is_far = pitch >= PAGE || pitch.is_multiple_of(PAGE / 2);
+        let line = LINE + if is_far { FAR_SEGMENT } else { SEGMENT } / vectors;
         let fetches = if is_near { matrix.depth as f64 * vectors * line + lines * NEAR_LINE } else { lines * line };
         let sums = products * (LATENCY / (self.rows as f64 * vectors)).max(1.0);
         let panel = sums.max(lines + nonzeros).max(instructions / 4.0).max(fetches);
         let panel = panel + results * (2.0 * chunks - 1.0) * RESULT + 16.0;
-        let fetched = FETCHED[usize::from(code <= SHARED)];
+        let fetched = FETCHED[usize::from(code <= 2 * SHARED)];
         let panels = columns.div_ceil(self.panel(matrix.element())) as f64;
         panels * panel + columns.div_ceil(tile) as f64 * code as f64 / fetched
     }
