@@ -3,12 +3,13 @@
 mod support;
 
 use gradus::Tool;
-use gradus::dialects::x64::{CodeOp, FuncOp, assemble, decode_all};
+use gradus::dialects::x64::{Abi, CallOp, CodeOp, FuncOp, assemble, decode_all};
 use gradus::interp::Interpreter;
-use gradus::ir::eval::Datum;
+use gradus::ir::eval::{Datum, Trap};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::{DType, Module, OpDecl, Tensor, verify};
+use gradus::runtime::code::verify as verify_code;
 use gradus::runtime::cpu::Program;
 use gradus::runtime::workers::Workers;
 use support::parse;
@@ -17,10 +18,11 @@ use support::parse;
 struct Product {
     /// Extents `[M, K, N]`.
     shape: [usize; 3],
-    /// The constant: `[M, K]`, or `[K, N]` if the right operand is sparse.
-    sparse: Vec<f32>,
-    dense: Vec<f32>,
+    /// The constant: `[M, K]`, or `[K, N]` if the right operand is sparse. Elements are f32, or f64 if `is_double`.
+    sparse: Vec<f64>,
+    dense: Vec<f64>,
     is_right: bool,
+    is_double: bool,
     text: String,
 }
 
@@ -32,43 +34,50 @@ impl Product {
     fn draw(random: &mut Random, most: u64) -> Product {
         let shape: [usize; 3] = std::array::from_fn(|_| extent(random, most));
         let [m, k, n] = shape;
-        let is_right = random.percent(30);
+        let [is_right, is_double] = [random.percent(30), random.percent(40)];
         let (zeros, palette) = (random.below(101), random.below(3));
         let mut value = || match palette {
             _ if random.percent(zeros) => 0.0,
-            0 => random.below(1 << 20) as f32 / 65536.0 - 8.0,
-            1 => random.below(3) as f32 - 1.0,
-            _ => random.below(21) as f32 / 4.0 - 2.5,
+            0 => random.below(1 << 20) as f64 / 65536.0 - 8.0,
+            1 => random.below(3) as f64 - 1.0,
+            _ => random.below(21) as f64 / 4.0 - 2.5,
         };
-        let sparse: Vec<f32> = (0..if is_right { k * n } else { m * k }).map(|_| value()).collect();
+        let sparse: Vec<f64> = (0..if is_right { k * n } else { m * k }).map(|_| value()).collect();
         let count = if is_right { m * k } else { k * n };
-        let dense: Vec<f32> = (0..count).map(|_| random.below(1 << 16) as f32 / 4096.0 - 8.0).collect();
-        let bytes: String =
-            sparse.iter().flat_map(|value| value.to_le_bytes()).map(|byte| format!("{byte:02X}")).collect();
-        let (a, b) = (format!("tensor<{m}x{k}xf32>"), format!("tensor<{k}x{n}xf32>"));
+        let dense: Vec<f64> = (0..count).map(|_| random.below(1 << 16) as f64 / 4096.0 - 8.0).collect();
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
+        let element = |value: &f64| match is_double {
+            true => hex(&value.to_le_bytes()),
+            false => hex(&(*value as f32).to_le_bytes()),
+        };
+        let (bytes, ty): (String, _) = (sparse.iter().map(element).collect(), if is_double { "f64" } else { "f32" });
+        let (a, b) = (format!("tensor<{m}x{k}x{ty}>"), format!("tensor<{k}x{n}x{ty}>"));
         let (constant, operand, right, operands) =
             if is_right { (&b, &a, "right ", "%x, %c") } else { (&a, &b, "", "%c, %x") };
         let text = format!(
-            "func.func @main(%x: {operand}) -> tensor<{m}x{n}xf32> {{
+            "func.func @main(%x: {operand}) -> tensor<{m}x{n}x{ty}> {{
   %c = arith.constant dense<\"0x{bytes}\"> : {constant}
-  %y = sparse.matmul unrolled {right}{operands} : ({a}, {b}) -> tensor<{m}x{n}xf32>
-  return %y : tensor<{m}x{n}xf32>
+  %y = sparse.matmul unrolled {right}{operands} : ({a}, {b}) -> tensor<{m}x{n}x{ty}>
+  return %y : tensor<{m}x{n}x{ty}>
 }}"
         );
-        Product { shape, sparse, dense, is_right, text }
+        Product { shape, sparse, dense, is_right, is_double, text }
     }
 
     /// The sums in the order of the summed index, by fused multiply-adds.
-    fn expected(&self) -> Vec<f32> {
+    fn expected(&self) -> Vec<f64> {
         let [m, k, n] = self.shape;
         let (a, b) = if self.is_right { (&self.dense, &self.sparse) } else { (&self.sparse, &self.dense) };
-        let mut out = vec![0f32; m * n];
+        let mut out = vec![0.0; m * n];
         for (i, out) in out.chunks_exact_mut(n).enumerate() {
             for l in 0..k {
                 for (j, sum) in out.iter_mut().enumerate() {
                     let (x, y) = (a[i * k + l], b[l * n + j]);
                     if (if self.is_right { y } else { x }) != 0.0 {
-                        *sum = x.mul_add(y, *sum);
+                        *sum = match self.is_double {
+                            true => x.mul_add(y, *sum),
+                            false => f64::from((x as f32).mul_add(y as f32, *sum as f32)),
+                        };
                     }
                 }
             }
@@ -79,7 +88,10 @@ impl Product {
     fn input(&self) -> Vec<Datum> {
         let [m, k, n] = self.shape;
         let shape = if self.is_right { [m, k] } else { [k, n] };
-        vec![Datum::Tensor(Tensor::from_vec(&shape, self.dense.clone()))]
+        vec![Datum::Tensor(match self.is_double {
+            true => Tensor::from_vec(&shape, self.dense.clone()),
+            false => Tensor::from_vec(&shape, self.dense.iter().map(|&x| x as f32).collect()),
+        })]
     }
 }
 
@@ -97,6 +109,14 @@ fn lowered(tool: &Tool, m: &Module, pipeline: &str) -> Module {
 
 fn floats(result: &[Datum]) -> Vec<f32> {
     result[0].tensor().expect("it is a tensor").as_slice::<f32>().into_owned()
+}
+
+fn numbers(result: &[Datum]) -> Vec<f64> {
+    let tensor = result[0].tensor().expect("it is a tensor");
+    match tensor.dtype() {
+        DType::F64 => tensor.as_slice::<f64>().into_owned(),
+        _ => tensor.as_slice::<f32>().iter().map(|&x| f64::from(x)).collect(),
+    }
 }
 
 fn main_of(m: &Module) -> gradus::ir::Op {
@@ -133,13 +153,14 @@ fn generated_code_computes_products() {
         let mut program =
             Program::new(&code, main_of(&code)).on(Workers::new(1 + case % 2).expect("there are threads"));
         let result =
-            floats(&program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
-        assert_eq!(program.reference(1), [], "{:?} runs by reference", product.shape);
+            numbers(&program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
+        // The loop over compressed rows is of f32.
+        assert!(program.reference(1).is_empty() || product.is_double && !is_lowered, "{:?}", product.shape);
         if is_lowered {
             assert_eq!(result, product.expected(), "{:?} {isa} right {}", product.shape, product.is_right);
             native += 1;
         } else {
-            let is_close = |(a, b): (&f32, f32)| (a - b).abs() <= 1e-3 * (1.0 + b.abs());
+            let is_close = |(a, b): (&f64, f64)| (a - b).abs() <= 1e-3 * (1.0 + b.abs());
             assert!(result.iter().zip(product.expected()).all(is_close), "{:?}", product.shape);
         }
     }
@@ -161,8 +182,8 @@ fn simulation_and_ops_agree_with_code() {
         });
         for m in [&bytes, &ops] {
             let result = Interpreter::new(m).call(main_of(m), product.input());
-            let result = floats(&result.unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
-            let is_close = |(a, b): (&f32, f32)| (a - b).abs() <= 1e-3 * (1.0 + b.abs());
+            let result = numbers(&result.unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
+            let is_close = |(a, b): (&f64, f64)| (a - b).abs() <= 1e-3 * (1.0 + b.abs());
             assert!(result.iter().zip(product.expected()).all(is_close), "{:?}", product.shape);
         }
         let text = ops.to_text(Default::default());
@@ -185,6 +206,16 @@ struct Convolution {
     text: String,
     inputs: Vec<Datum>,
     is_exact: bool,
+    /// Shapes of the input, the filters and the output.
+    shapes: [Vec<usize>; 3],
+    strides: Vec<usize>,
+    dilations: Vec<usize>,
+    pads: Vec<usize>,
+    weights: Vec<f32>,
+    bias: Vec<f32>,
+    adds: bool,
+    /// Bounds of the clamp.
+    bounds: [f32; 2],
 }
 
 /// Joins numbers.
@@ -242,11 +273,13 @@ impl Convolution {
         let has_bias = random.percent(50);
         let (b, b_type) = if has_bias { (", %b", format!(", {bt}")) } else { ("", String::new()) };
         let mut ops = vec![format!("sparse.conv %x, %w{b} {attributes} : ({xt}, {wt}{b_type}) -> {yt}")];
-        if random.percent(50) {
+        let adds = random.percent(50);
+        if adds {
             ops.push(format!("graph.add {} : ({yt}, {yt}) -> {yt}", random.pick(&["%0, %r", "%r, %0"])));
         }
         let at = ops.len() - 1;
-        match random.below(3) {
+        let clamp = random.below(3);
+        match clamp {
             0 => ops.push(format!("graph.relu %{at} : {yt}")),
             1 => ops.push(format!("graph.clip %{at} min %low max %high : ({yt}, tensor<f32>, tensor<f32>) -> {yt}")),
             _ => {}
@@ -265,7 +298,57 @@ impl Convolution {
             hex(&bias)
         );
         let inputs = vec![Datum::Tensor(Tensor::from_vec(&x, image)), Datum::Tensor(Tensor::from_vec(&y, residual))];
-        Convolution { text, inputs, is_exact }
+        let bounds = match clamp {
+            0 => [0.0, f32::INFINITY],
+            1 => [-2.0, 6.0],
+            _ => [f32::NEG_INFINITY, f32::INFINITY],
+        };
+        let bias = if has_bias { bias } else { vec![0.0; filters] };
+        let shapes = [x, w, y];
+        Convolution { text, inputs, is_exact, shapes, strides, dilations, pads, weights, bias, adds, bounds }
+    }
+
+    /// The sums in the order of channels and taps, by fused multiply-adds that begin with the bias.
+    fn expected_in_order(&self) -> Vec<f32> {
+        let [x, w, y] = &self.shapes;
+        let [image, residual] = [0, 1].map(|i| floats(&self.inputs[i..]));
+        let (kernel, window): (_, usize) = (&w[2..], w[2..].iter().product());
+        let (per_filter, positions) = (w[1] * window, y[2..].iter().product::<usize>());
+        let groups = x[1] / w[1];
+        (0..y[1] * positions)
+            .map(|at| {
+                let (filter, position) = (at / positions, at % positions);
+                let mut sum = self.bias[filter];
+                for i in (0..per_filter).filter(|i| self.weights[filter * per_filter + i] != 0.0) {
+                    let channel = filter / (y[1] / groups) * w[1] + i / window;
+                    let read = self.element(kernel, i % window, position);
+                    let read = read.map_or(0.0, |at| image[channel * x[2..].iter().product::<usize>() + at]);
+                    sum = self.weights[filter * per_filter + i].mul_add(read, sum);
+                }
+                let sum = if self.adds { sum + residual[at] } else { sum };
+                sum.clamp(self.bounds[0], self.bounds[1])
+            })
+            .collect()
+    }
+
+    /// The element of a channel that a tap reads for an output position; `None` in the padding.
+    fn element(&self, kernel: &[usize], mut tap: usize, mut position: usize) -> Option<usize> {
+        let (extents, output) = (&self.shapes[0][2..], &self.shapes[2][2..]);
+        let (mut at, mut pitch) = (0, 1);
+        for axis in (0..kernel.len()).rev() {
+            let place = position % output[axis] * self.strides[axis] + tap % kernel[axis] * self.dilations[axis];
+            (position, tap) = (position / output[axis], tap / kernel[axis]);
+            at += place.checked_sub(self.pads[axis]).filter(|&place| place < extents[axis])? * pitch;
+            pitch *= extents[axis];
+        }
+        Some(at)
+    }
+
+    /// Checks that results are within 4 units in the last place of sums in the same order.
+    fn check_order(&self, result: &[f32]) {
+        let is_near = |(a, b): (&f32, f32)| *a == b || (a - b).abs() <= 4.0 * f32::EPSILON * b.abs();
+        let expected = self.expected_in_order();
+        assert!(result.len() == expected.len() && result.iter().zip(expected).all(is_near), "{}", self.text);
     }
 
     /// Whether a result is that of the reference: exactly, if sums do not round.
@@ -305,7 +388,51 @@ fn generated_code_computes_convolutions() {
         let result = program.call(conv.inputs.clone()).unwrap_or_else(|e| panic!("{}\n{}", e.trap, conv.text));
         assert_eq!(program.reference(1), [], "{} runs by reference", conv.text);
         conv.check(&floats(&result), &expected, isa);
+        conv.check_order(&floats(&result));
         native += 1;
     }
     assert!(native > 200 || !has("avx2"), "{native} as code");
+}
+
+/// Mutants of generated code with a changed bit or byte, of products and convolutions of all forms: by simulation over checked memory,
+/// those that the verifier of machine code accepts access their operands only.
+#[test]
+fn accepted_mutants_of_generated_code_stay_inside() {
+    let (tool, mut random) = (Tool::new("gradus"), Random::of("mutants"));
+    let (mut accepted, mut refused) = (0, 0);
+    for case in 0..250 {
+        let (text, inputs) = if case % 2 == 0 {
+            let conv = Convolution::draw(&mut random, 6);
+            (conv.text, conv.inputs)
+        } else {
+            let product = Product::draw(&mut random, 24);
+            (product.text.clone(), product.input())
+        };
+        let m = parse(&tool.context(), &text).unwrap_or_else(|| panic!("{text}"));
+        let isa = random.pick(&["avx512", "avx2"]);
+        let mut m = lowered(&tool, &m, &format!("builtin.module(convert-sparse-to-x64{{isa={isa}}})"));
+        let ops = m.ops_under(m.root());
+        let found = |is: fn(&Module, gradus::ir::Op) -> bool| ops.iter().copied().find(|&op| is(&m, op));
+        let call = found(|m, op| CallOp::cast(m, op).is_some());
+        let Some((call, code)) = call.zip(found(|m, op| CodeOp::cast(m, op).is_some())) else { continue };
+        let abi = m.with_args(call, Abi::of).expect("it is declared").expect("it is valid");
+        let value = CodeOp(code).value(&m).expect("it has bytes");
+        let (ty, bytes) = (m.ctx.attr_type(value), m.ctx.dense_tensor(value).expect("it has bytes"));
+        for _ in 0..40 {
+            let mut mutant = bytes.bytes().to_vec();
+            let at = random.below(mutant.len() as u64) as usize;
+            mutant[at] = if random.percent(50) { mutant[at] ^ 1 << random.below(8) } else { random.below(256) as u8 };
+            if verify_code(&mutant, &abi).is_err() {
+                refused += 1;
+                continue;
+            }
+            accepted += 1;
+            let tensor = Tensor::new(DType::U8, vec![mutant.len()], mutant.into()).expect("it has its size");
+            let value = m.ctx.dense_attr(ty.expect("it is typed"), &tensor);
+            m.set_attr(code, "value", Some(value));
+            let result = Interpreter::new(&m).call(main_of(&m), inputs.clone());
+            assert!(!matches!(result.map_err(|e| e.trap), Err(Trap::Ub(_))), "byte {at} of\n{text}");
+        }
+    }
+    assert!(accepted > 500 && refused > 3000, "{accepted} accepted, {refused} refused");
 }

@@ -133,13 +133,29 @@ fn zeros(m: &Module, constant: Arg) -> Option<(u64, u64)> {
     let dtype = m.ctx.dtype(m.ctx.element_type(dense.ty)).filter(|dtype| !dtype.is_narrow())?;
     let extents = m.ctx.static_shape(dense.ty)?.iter();
     let all = extents.map(|&d| u64::try_from(d).ok()).try_fold(1u64, |n, d| n.checked_mul(d?))?;
-    // Negative zero counts.
-    let mask = if dtype.is_float() { 0x7f } else { 0xff };
-    let is_zero = |bytes: &&[u8]| {
-        bytes.split_last().is_some_and(|(last, rest)| last & mask == 0 && rest.iter().all(|&byte| byte == 0))
+    let zeros = match dtype.size() {
+        1 => zero_words::<1>(&dense.data(), dtype.is_float()),
+        2 => zero_words::<2>(&dense.data(), dtype.is_float()),
+        4 => zero_words::<4>(&dense.data(), dtype.is_float()),
+        8 => zero_words::<8>(&dense.data(), dtype.is_float()),
+        _ => return None,
     };
-    let zeros = dense.data().chunks_exact(dtype.size()).filter(is_zero).count() as u64;
     Some((if dense.splat { zeros * all } else { zeros }, all))
+}
+
+/// Counts the elements of `N` bytes that are zero. Without their sign, negative zeros count.
+fn zero_words<const N: usize>(data: &[u8], is_signed: bool) -> u64 {
+    let mut mask = [0xff; N];
+    mask[N - 1] = if is_signed { 0x7f } else { 0xff };
+    let widened = |word: [u8; N]| {
+        let mut bytes = [0; 8];
+        bytes[..N].copy_from_slice(&word);
+        u64::from_le_bytes(bytes)
+    };
+    let mask = widened(mask);
+    // Blocks whose counts fit 32 bits, of which a vector holds more.
+    let block = |words: &[[u8; N]]| words.iter().map(|&word| u32::from(widened(word) & mask == 0)).sum::<u32>();
+    data.as_chunks::<N>().0.chunks(1 << 16).map(|words| u64::from(block(words))).sum()
 }
 
 #[rustfmt::skip]

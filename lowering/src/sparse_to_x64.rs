@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `matrix.rs` | the constant by compressed rows |
 //! | `plan.rs` | the register tile, chunks and tiles |
-//! | `generate.rs` | the code of a product |
+//! | `generate.rs`, `template.rs` | the code of a product; instructions that differ in displacements |
 //! | `product.rs` | matrix products as calls of code |
 //! | `conv.rs` | convolutions as products: offsets of the taps in an image, and the epilogue |
 
@@ -13,6 +13,7 @@ mod generate;
 mod matrix;
 mod plan;
 mod product;
+mod template;
 
 use crate::emit::Emitter;
 use conv::Conv;
@@ -51,10 +52,10 @@ x64.code @sparse0 = dense<[...]> : tensor<70xui8>
 
 # Does
 
-Each `sparse.matmul unrolled` of f32 with a constant becomes a call of code of its own, which has one multiply-add per nonzero and
-vector of columns. The register tile (28 rows by 1 vector, 14 by 2 or 6 by 4; 12 by 1 or 6 by 2 with 256-bit vectors) is the one with
+Each `sparse.matmul unrolled` of f32 or f64 with a constant becomes a call of code of its own, which has one multiply-add per nonzero and
+vector of columns. The register tile (28 rows by 1 vector, 14 by 2, 9 by 3 or 6 by 4; 12 by 1 or 6 by 2 with 256-bit vectors) is the one with
 the fewest estimated cycles. Long rows are divided into chunks and columns into tiles, so that code stays in the L1 cache and rows of
-the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes are shared, and 1 and -1 are
+the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
 added and subtracted. A product with a sparse right operand is that of the transposes. `code=ops` emits instructions instead of bytes.
 
 Each `sparse.conv` of f32 on one image with constant filters and bias becomes a product of the filters and the image in its row-major

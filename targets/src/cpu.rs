@@ -43,11 +43,14 @@ fn ops() -> Vec<&'static str> {
     names
 }
 
-/// Whether there is a kernel for an op with its types: sparse products and convolutions have f32 kernels only.
+/// Whether there is a kernel for an op with its types: sparse products and convolutions have f32 kernels, unrolled products f64 code.
 fn has_kernel_for_types(m: &Module, op: Op) -> bool {
-    let is_f32 = || m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == Type::F32);
-    let is_sparse = sparse::MatMulOp::cast(m, op).is_some() || sparse::ConvOp::cast(m, op).is_some();
-    !is_sparse || is_f32()
+    let is_of = |ty| m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == ty);
+    if let Some(matmul) = sparse::MatMulOp::cast(m, op) {
+        let is_unrolled = matmul.form(m).and_then(|form| m.ctx.as_int(form)) == Some(0);
+        return is_of(Type::F32) || is_unrolled && is_of(Type::F64);
+    }
+    sparse::ConvOp::cast(m, op).is_none() || is_of(Type::F32)
 }
 
 machine_numbers! {

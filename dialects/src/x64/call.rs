@@ -1,16 +1,18 @@
 //! Functions and calls: `x64.func`, `x64.code`, `x64.call`.
 
 use super::FLAG;
-use super::lift::{assemble, decode_all, lift};
+use super::lift::{assemble, check_code, decode_all, lift};
 use super::ops::RetOp;
 use super::simulate::simulate;
 use crate::constraint::{FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR, kind};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    AttrData, AttrKind, Builder, Context, DType, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor,
-    Traits, Type, op,
+    Attr, AttrData, AttrKind, Builder, Context, DType, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState,
+    Tensor, Traits, Type, op,
 };
+use rustc_hash::FxHashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// A tensor of bytes.
 const BYTES: AttrKind = kind("tensor of bytes", |c, a| {
@@ -229,11 +231,24 @@ fn verify_func(m: &Module, op: Op) -> Result<(), String> {
 }
 
 fn verify_code(m: &Module, op: Op) -> Result<(), String> {
-    let code = bytes_of(m, op).ok_or("requires bytes")?;
-    decode_all(code.bytes())
-        .map(drop)
-        .map_err(|at| format!("byte {at} is not the start of an instruction of this dialect"))
+    let value = CodeOp(op).value(m).ok_or("requires bytes")?;
+    m.ctx.extend(CheckedCode::default());
+    let checked = m.ctx.extension::<CheckedCode>().map(|checked| &checked.0);
+    let lock = || checked.map(|checked| checked.lock().unwrap_or_else(PoisonError::into_inner));
+    let known = lock().and_then(|all| all.get(&value).copied());
+    let result = match known {
+        Some(result) => result,
+        None => check_code(bytes_of(m, op).ok_or("requires bytes")?.bytes()),
+    };
+    if let Some(mut all) = lock() {
+        all.insert(value, result);
+    }
+    result.map_err(|at| format!("byte {at} is not the start of an instruction of this dialect"))
 }
+
+/// Results of decoding constants, each of which is decoded once although it is verified after each pass.
+#[derive(Default)]
+struct CheckedCode(Mutex<FxHashMap<Attr, Result<(), usize>>>);
 
 fn verify_call(m: &Module, op: Op) -> Result<(), String> {
     m.with_args(op, Abi::of).unwrap_or_else(|| Err("is not declared".into())).map(drop)

@@ -279,6 +279,12 @@ impl Inst {
         !vector.vex || self.width == Width::Zmm || self.mask != 0 || (self.reg | self.src | rm) > 15
     }
 
+    /// The general-purpose register that it writes.
+    pub fn written_gpr(&self) -> Option<u8> {
+        let is_other = matches!(self.what.encoding, Encoding::Vector(_) | Encoding::Mask { .. });
+        (!is_other && !self.what.has_no_result()).then_some(self.reg)
+    }
+
     /// The size in bytes of its memory access without a mask; 0 without one.
     pub fn access_bytes(&self) -> usize {
         match (self.rm, &self.what.encoding) {

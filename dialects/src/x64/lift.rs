@@ -22,6 +22,18 @@ pub fn decode_all(bytes: &[u8]) -> Result<Vec<(usize, Inst)>, usize> {
     Ok(all)
 }
 
+/// Checks that bytes are instructions of the dialect.
+///
+/// # Errors
+/// The position of the first byte that is not the start of one.
+pub(super) fn check_code(bytes: &[u8]) -> Result<(), usize> {
+    let mut at = 0;
+    while at < bytes.len() {
+        at += decode(&bytes[at..]).ok_or(at)?.1;
+    }
+    Ok(())
+}
+
 /// The declaration of an instruction op.
 fn instruction(m: &Module, op: Op) -> Option<&'static Instruction> {
     m.info(op)?.extension::<Instruction>()

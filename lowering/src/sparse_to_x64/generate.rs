@@ -17,8 +17,10 @@
 //! with the bias; without one, with -0, so that a sum of one product is that product, and is 0 in rows without nonzeros.
 
 use super::matrix::{Entry, Matrix};
-use super::plan::{ELEMENT, Plan, Values};
+use super::plan::{Plan, Values};
+use super::template::Template;
 use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
+use gradus_ir::DType;
 
 const RAX: u8 = 0;
 const RCX: u8 = 1;
@@ -34,12 +36,43 @@ const R11: u8 = 11;
 const LINE: usize = 64;
 /// Distance in bytes between code and the code that it prefetches.
 const AHEAD: usize = 4096;
+/// A displacement that takes 32 bits.
+const FAR: usize = 0x1000_0001;
 
 /// Code with its pool of constants.
 pub(super) struct Generated {
     pub code: Vec<u8>,
-    pub pool: Vec<f32>,
+    pub pool: Vec<f64>,
 }
+
+/// The instructions on elements of a type.
+struct Instructions {
+    load: &'static Instruction,
+    store: &'static Instruction,
+    broadcast: &'static Instruction,
+    add: &'static Instruction,
+    sub: &'static Instruction,
+    /// Multiply-add, and the negated one.
+    fma: [&'static Instruction; 2],
+}
+
+const F32: Instructions = Instructions {
+    load: &ops::VMOVUPS,
+    store: &ops::VMOVUPS_STORE,
+    broadcast: &ops::VBROADCASTSS,
+    add: &ops::VADDPS,
+    sub: &ops::VSUBPS,
+    fma: [&ops::VFMADD231PS, &ops::VFNMADD231PS],
+};
+
+const F64: Instructions = Instructions {
+    load: &ops::VMOVUPD,
+    store: &ops::VMOVUPD_STORE,
+    broadcast: &ops::VBROADCASTSD,
+    add: &ops::VADDPD,
+    sub: &ops::VSUBPD,
+    fma: [&ops::VFMADD231PD, &ops::VFNMADD231PD],
+};
 
 /// The ops on sums before they are stored.
 #[derive(Default)]
@@ -60,6 +93,9 @@ pub(super) fn generate(matrix: &Matrix, plan: &Plan, offsets: &[usize], epilogue
         plan,
         offsets,
         epilogue,
+        element: matrix.element(),
+        instructions: if matrix.dtype == DType::F64 { F64 } else { F32 },
+        hot: Hot::default(),
         first_magnitude: 0,
         code: Vec::with_capacity(matrix.values().len() * 9 + 4096),
         pool: Vec::new(),
@@ -67,6 +103,7 @@ pub(super) fn generate(matrix: &Matrix, plan: &Plan, offsets: &[usize], epilogue
         prefetched: 0,
     };
     g.prologue();
+    g.hot = g.hot();
     let groups: Vec<(usize, Vec<Entry>)> =
         (0..matrix.rows).step_by(plan.form.rows).map(|first| (first, matrix.group(first, plan.form.rows))).collect();
     let mut done = vec![0; groups.len()];
@@ -92,17 +129,54 @@ struct Generator<'a> {
     plan: &'a Plan,
     offsets: &'a [usize],
     epilogue: &'a Epilogue,
+    /// Size of an element in bytes.
+    element: usize,
+    instructions: Instructions,
+    hot: Hot,
     /// Index of the first magnitude in the pool.
     first_magnitude: usize,
     code: Vec<u8>,
-    pool: Vec<f32>,
+    pool: Vec<f64>,
     /// Index of the pool's element at `r11`.
     base: usize,
     /// End of the code whose successor is prefetched.
     prefetched: usize,
 }
 
+/// Instructions that differ in a displacement only, encoded once.
+#[derive(Default)]
+struct Hot {
+    /// Loads of each vector of a row of B, with 32-bit displacements.
+    loads: Vec<Template>,
+    /// Broadcast of a value, with an 8-bit displacement.
+    broadcast: Template,
+    /// Multiply-adds, and negated ones, of each accumulator; with an 8-bit displacement if values are folded.
+    fma: [Vec<Template>; 2],
+}
+
 impl Generator<'_> {
+    /// Encodes the instructions of nonzeros.
+    fn hot(&self) -> Hot {
+        let form = self.plan.form;
+        let vector = |what, reg, src, rm| Inst::vector(what, form.width, reg, src, rm);
+        let value = Rm::Mem(Mem::at(R11, self.element as i32));
+        let accumulators = 0..(form.rows * form.vectors) as u8;
+        let fma = |what| {
+            let of = |acc: u8| {
+                let operand = self.operand(usize::from(acc) % form.vectors);
+                let rm = if form.folds_values() { folded(value) } else { Rm::Reg(self.operand(form.vectors)) };
+                Template::of(&vector(what, acc, operand, rm))
+            };
+            accumulators.clone().map(of).collect()
+        };
+        let load = |v| Template::of(&self.moving(self.instructions.load, self.operand(v), RDI, FAR, v));
+        Hot {
+            loads: (0..form.vectors).map(load).collect(),
+            broadcast: Template::of(&vector(self.instructions.broadcast, self.operand(form.vectors), 0, value)),
+            fma: self.instructions.fma.map(fma),
+        }
+    }
+
     fn scalar(&mut self, what: &'static Instruction, reg: u8, rm: Rm, imm: i32) {
         encode(&Inst::scalar(what, reg, rm, imm), &mut self.code);
     }
@@ -113,9 +187,26 @@ impl Generator<'_> {
 
     /// A load or store of vector `v` of a panel, under its mask.
     fn moved(&mut self, what: &'static Instruction, reg: u8, base: u8, offset: usize, v: usize) {
+        encode(&self.moving(what, reg, base, offset, v), &mut self.code);
+    }
+
+    fn moving(&self, what: &'static Instruction, reg: u8, base: u8, offset: usize, v: usize) -> Inst {
         let mem = Mem::at(base, (offset + v * self.plan.form.width.bytes()) as i32).indexed(RAX);
         let mask = if self.plan.masked { v as u8 + 1 } else { 0 };
-        encode(&Inst::vector(what, self.plan.form.width, reg, 0, Rm::Mem(mem)).masked(mask), &mut self.code);
+        Inst::vector(what, self.plan.form.width, reg, 0, Rm::Mem(mem)).masked(mask)
+    }
+
+    /// Loads the vectors of a row of B.
+    fn load(&mut self, offset: usize) {
+        let (form, long) = (self.plan.form, 128 * self.plan.form.width.bytes());
+        for v in 0..form.vectors {
+            if offset < long {
+                self.moved(self.instructions.load, self.operand(v), RDI, offset, v);
+            } else {
+                let displacement = (offset + v * form.width.bytes()) as i32;
+                self.hot.loads[v].emit(&displacement.to_le_bytes(), &mut self.code);
+            }
+        }
     }
 
     /// Sets the masks, and the address of the magnitudes.
@@ -125,7 +216,7 @@ impl Generator<'_> {
                 break;
             }
             if v > 0 {
-                self.scalar(&ops::SHR, R9, Rm::Reg(0), 16);
+                self.scalar(&ops::SHR, R9, Rm::Reg(0), (self.plan.form.width.bytes() / self.element) as i32);
             }
             self.scalar(&ops::KMOVW, v + 1, Rm::Reg(R9), 0);
         }
@@ -133,14 +224,14 @@ impl Generator<'_> {
             self.scalar(&ops::MOV, R9, Rm::Reg(RAX), 0);
         }
         self.pool.push(-0.0);
-        self.vector(&ops::VBROADCASTSS, self.negative_zero(), 0, Rm::Mem(Mem::at(RDX, 0)));
-        self.pool.extend(self.epilogue.bias.iter().flatten());
-        self.pool.extend([self.epilogue.low, self.epilogue.high].iter().flatten());
+        self.vector(self.instructions.broadcast, self.negative_zero(), 0, Rm::Mem(Mem::at(RDX, 0)));
+        self.pool.extend(self.epilogue.bias.iter().flatten().map(|&bias| f64::from(bias)));
+        self.pool.extend([self.epilogue.low, self.epilogue.high].iter().flatten().map(|&bound| f64::from(bound)));
         self.first_magnitude = self.pool.len();
         if let Values::Magnitudes(all) = &self.plan.values {
             let first = self.first_magnitude;
             self.pool.resize(first + all.len(), 0.0);
-            all.iter().for_each(|(&bits, &i)| self.pool[first + i] = f32::from_bits(bits));
+            all.iter().for_each(|(&bits, &i)| self.pool[first + i] = f64::from_bits(bits));
             self.rebase(first);
         }
     }
@@ -150,21 +241,16 @@ impl Generator<'_> {
         if self.plan.form.width == Width::Zmm { 31 } else { 15 }
     }
 
-    /// Number of elements of the pool that short displacements from `r11` reach, on either side.
-    fn reach(&self) -> usize {
-        if self.plan.form.width == Width::Zmm { 128 } else { 32 }
-    }
-
     /// Points `r11` at the middle of the elements from `first` on.
     fn rebase(&mut self, first: usize) {
-        self.base = first + self.reach();
-        let mem = Mem::at(RDX, (self.base * ELEMENT) as i32);
+        self.base = first + self.plan.form.reach(self.element);
+        let mem = Mem::at(RDX, (self.base * self.element) as i32);
         self.scalar(&ops::LEA, R11, Rm::Mem(mem), 0);
     }
 
     /// The loop of a group of rows and a chunk.
     fn group(&mut self, first: usize, rows: usize, entries: &[Entry], [is_first_chunk, is_last_chunk]: [bool; 2]) {
-        let (vectors, row) = (self.plan.form.vectors, self.plan.columns * ELEMENT);
+        let (vectors, row) = (self.plan.form.vectors, self.plan.columns * self.element);
         self.scalar(&ops::MOV, RAX, Rm::Reg(RCX), 0);
         let head = self.code.len();
         if matches!(self.plan.values, Values::Sequence) {
@@ -176,14 +262,11 @@ impl Generator<'_> {
             if is_first_chunk {
                 self.start(register, first + r);
             } else {
-                self.moved(&ops::VMOVUPS, register, RSI, (first + r) * row, v);
+                self.moved(self.instructions.load, register, RSI, (first + r) * row, v);
             }
         }
         for of_column in entries.chunk_by(|a, b| a.column == b.column) {
-            for v in 0..vectors {
-                let offset = self.offsets[of_column[0].column as usize] * ELEMENT;
-                self.moved(&ops::VMOVUPS, self.operand(v), RDI, offset, v);
-            }
+            self.load(self.offsets[of_column[0].column as usize] * self.element);
             for entry in of_column {
                 self.nonzero(entry);
                 self.prefetch();
@@ -193,9 +276,9 @@ impl Generator<'_> {
             self.finish(first, rows);
         }
         for (r, v) in all {
-            self.moved(&ops::VMOVUPS_STORE, (r * vectors + v) as u8, RSI, (first + r) * row, v);
+            self.moved(self.instructions.store, (r * vectors + v) as u8, RSI, (first + r) * row, v);
         }
-        self.scalar(&ops::ADD_IMM, RAX, Rm::Reg(0), (self.plan.form.panel() * ELEMENT) as i32);
+        self.scalar(&ops::ADD_IMM, RAX, Rm::Reg(0), self.plan.form.panel_bytes() as i32);
         self.scalar(&ops::CMP, RAX, Rm::Reg(R8), 0);
         self.scalar(&ops::JB, 0, Rm::Reg(0), 0);
         let end = self.code.len();
@@ -216,29 +299,30 @@ impl Generator<'_> {
     fn start(&mut self, register: u8, row: usize) {
         let bias = self.epilogue.bias.as_ref().map(|bias| bias[row]).filter(|&bias| bias != 0.0);
         if bias.is_some() {
-            self.vector(&ops::VBROADCASTSS, register, 0, Rm::Mem(Mem::at(RDX, ((1 + row) * ELEMENT) as i32)));
+            let place = ((1 + row) * self.element) as i32;
+            self.vector(self.instructions.broadcast, register, 0, Rm::Mem(Mem::at(RDX, place)));
         } else if self.matrix.is_zero(row) {
             self.vector(&ops::VXORPS, register, register, Rm::Reg(register));
         } else {
-            self.vector(&ops::VMOVUPS, register, 0, Rm::Reg(self.negative_zero()));
+            self.vector(self.instructions.load, register, 0, Rm::Reg(self.negative_zero()));
         }
     }
 
     /// Adds the residual to the accumulators and clamps them. A NaN stays, as the second operand of an extremum.
     fn finish(&mut self, first: usize, rows: usize) {
-        let (vectors, row, operand) = (self.plan.form.vectors, self.plan.columns * ELEMENT, self.operand(0));
+        let (vectors, row, operand) = (self.plan.form.vectors, self.plan.columns * self.element, self.operand(0));
         if self.epilogue.has_residual {
             for (r, v) in (0..rows).flat_map(|r| (0..vectors).map(move |v| (r, v))) {
                 let register = (r * vectors + v) as u8;
-                self.moved(&ops::VMOVUPS, operand, R10, (first + r) * row, v);
-                self.vector(&ops::VADDPS, register, register, Rm::Reg(operand));
+                self.moved(self.instructions.load, operand, R10, (first + r) * row, v);
+                self.vector(self.instructions.add, register, register, Rm::Reg(operand));
             }
         }
         let (low, high) = (self.epilogue.low, self.epilogue.high);
         let bounds = [low.map(|_| (&ops::VMAXPS, 1 + usize::from(high.is_some()))), high.map(|_| (&ops::VMINPS, 1))];
         for (what, from_end) in bounds.into_iter().flatten() {
-            let place = (self.first_magnitude - from_end) * ELEMENT;
-            self.vector(&ops::VBROADCASTSS, operand, 0, Rm::Mem(Mem::at(RDX, place as i32)));
+            let place = (self.first_magnitude - from_end) * self.element;
+            self.vector(self.instructions.broadcast, operand, 0, Rm::Mem(Mem::at(RDX, place as i32)));
             for register in 0..(rows * vectors) as u8 {
                 self.vector(what, register, operand, Rm::Reg(register));
             }
@@ -253,39 +337,50 @@ impl Generator<'_> {
     /// The multiply-adds of a nonzero.
     fn nonzero(&mut self, entry: &Entry) {
         let vectors = self.plan.form.vectors;
-        let first = entry.row * vectors as u8;
+        let first = usize::from(entry.row) * vectors;
         if entry.value.abs() == 1.0 {
-            let what = if entry.value > 0.0 { &ops::VADDPS } else { &ops::VSUBPS };
+            let what = if entry.value > 0.0 { self.instructions.add } else { self.instructions.sub };
             for v in 0..vectors {
-                let register = first + v as u8;
+                let register = (first + v) as u8;
                 self.vector(what, register, register, Rm::Reg(self.operand(v)));
             }
             return;
         }
-        let (what, index) = match &self.plan.values {
-            Values::Magnitudes(all) => {
-                let what = if entry.value > 0.0 { &ops::VFMADD231PS } else { &ops::VFNMADD231PS };
-                (what, all[&entry.value.abs().to_bits()] + self.first_magnitude)
-            }
+        let (is_negated, index) = match &self.plan.values {
+            Values::Magnitudes(all) => (entry.value < 0.0, all[&entry.value.abs().to_bits()] + self.first_magnitude),
             Values::Sequence => {
                 self.pool.push(entry.value);
-                (&ops::VFMADD231PS, self.pool.len() - 1)
+                (false, self.pool.len() - 1)
             }
         };
-        let reach = self.reach();
+        let reach = self.plan.form.reach(self.element);
         if index >= self.base + reach {
-            self.scalar(&ops::ADD_IMM, R11, Rm::Reg(0), (2 * reach * ELEMENT) as i32);
+            self.scalar(&ops::ADD_IMM, R11, Rm::Reg(0), (2 * reach * self.element) as i32);
             self.base += 2 * reach;
         }
-        let value = Mem::at(R11, (index as i64 - self.base as i64) as i32 * ELEMENT as i32);
-        if self.plan.form.folds_values() {
-            self.vector(what, first, self.operand(0), Rm::Mem(value.broadcast()));
-            return;
+        let (kind, away) = (usize::from(is_negated), index as i64 - self.base as i64);
+        let (folds, fma) = (self.plan.form.folds_values(), &self.hot.fma[kind][first..first + vectors]);
+        let value = if folds { &fma[0] } else { &self.hot.broadcast };
+        if away == 0 {
+            // Without a displacement, the instruction is shorter.
+            let mem = Rm::Mem(Mem::at(R11, 0));
+            let (width, to) = (self.plan.form.width, self.operand(vectors));
+            let inst = match folds {
+                true => Inst::vector(self.instructions.fma[kind], width, first as u8, self.operand(0), folded(mem)),
+                false => Inst::vector(self.instructions.broadcast, width, to, 0, mem),
+            };
+            encode(&inst, &mut self.code);
+        } else {
+            let unit = if self.plan.form.width == Width::Zmm { 1 } else { self.element as i64 };
+            value.emit(&[(away * unit) as u8], &mut self.code);
         }
-        let broadcast = self.operand(vectors);
-        self.vector(&ops::VBROADCASTSS, broadcast, 0, Rm::Mem(value));
-        for v in 0..vectors {
-            self.vector(what, first + v as u8, self.operand(v), Rm::Reg(broadcast));
+        if !folds {
+            fma.iter().for_each(|fma| fma.emit(&[], &mut self.code));
         }
     }
+}
+
+/// A memory operand, broadcast by the instruction.
+fn folded(operand: Rm) -> Rm {
+    if let Rm::Mem(mem) = operand { Rm::Mem(mem.broadcast()) } else { operand }
 }

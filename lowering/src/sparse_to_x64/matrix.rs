@@ -1,9 +1,11 @@
 //! Sparse constants by compressed rows.
 
-use gradus_ir::Tensor;
+use gradus_ir::{DType, Tensor};
 
-/// A matrix of f32 by compressed sparse rows.
+/// A matrix of f32 or f64 by compressed sparse rows.
 pub(super) struct Matrix {
+    /// Type of the elements.
+    pub dtype: DType,
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
@@ -12,7 +14,7 @@ pub(super) struct Matrix {
     starts: Vec<u32>,
     /// Column of each nonzero, ascending in a row.
     columns: Vec<u32>,
-    values: Vec<f32>,
+    values: Vec<f64>,
 }
 
 /// A nonzero of a group of rows.
@@ -23,48 +25,71 @@ pub(super) struct Entry {
     /// Row in the group.
     pub row: u8,
     /// Value.
-    pub value: f32,
+    pub value: f64,
 }
 
 impl Matrix {
     /// Reads the nonzeros of a constant `[rows, depth]`, or of its transpose.
     pub fn of(tensor: &Tensor, is_transposed: bool) -> Option<Matrix> {
-        let (&[rows, depth], values) = (tensor.shape(), tensor.as_slice::<f32>()) else { return None };
-        let (rows, depth, [down, across]) = match is_transposed {
-            false => (rows, depth, [depth, 1]),
-            true => (depth, rows, [1, depth]),
-        };
-        Matrix::gather([rows, depth], |row| (0..depth).map(move |k| (k, row * down + k * across)), &values)
+        let &[rows, depth] = tensor.shape() else { return None };
+        match tensor.dtype() {
+            DType::F32 => Matrix::read(&tensor.as_slice::<f32>(), [rows, depth], is_transposed, DType::F32),
+            DType::F64 => Matrix::read(&tensor.as_slice::<f64>(), [rows, depth], is_transposed, DType::F64),
+            _ => None,
+        }
     }
 
-    /// Reads the nonzeros of filters `[M, C / groups, K...]` as a matrix `[M, C * K]`.
+    fn read<T>(values: &[T], [rows, depth]: [usize; 2], is_transposed: bool, dtype: DType) -> Option<Matrix>
+    where
+        T: Copy + Into<f64>,
+    {
+        if !is_transposed {
+            return Matrix::gather(values, [rows, depth], depth, |_| 0, dtype);
+        }
+        let transposed: Vec<T> = (0..depth).flat_map(|k| (0..rows).map(move |row| values[row * depth + k])).collect();
+        Matrix::gather(&transposed, [depth, rows], rows, |_| 0, dtype)
+    }
+
+    /// Reads the nonzeros of filters `[M, C / groups, K...]` of f32 as a matrix `[M, C * K]`.
     pub fn of_filters(tensor: &Tensor, groups: usize) -> Option<Matrix> {
         let (values, &rows) = (tensor.as_slice::<f32>(), tensor.shape().first()?);
         let (width, per_group) = (values.len().checked_div(rows)?, rows.checked_div(groups).filter(|&n| n > 0)?);
-        let row = |row: usize| (0..width).map(move |k| (row / per_group * width + k, row * width + k));
-        Matrix::gather([rows, width.checked_mul(groups)?], row, &values)
+        Matrix::gather(&values, [rows, width.checked_mul(groups)?], width, |row| row / per_group * width, DType::F32)
     }
 
-    /// Collects the nonzeros of rows, given the columns and places of their elements.
-    fn gather<E: Iterator<Item = (usize, usize)>>(
+    /// Collects the nonzeros of rows of `width` elements, of which the first is in column `first(row)`.
+    fn gather<T: Copy + Into<f64>>(
+        values: &[T],
         [rows, depth]: [usize; 2],
-        row: impl Fn(usize) -> E,
-        values: &[f32],
+        width: usize,
+        first: impl Fn(usize) -> usize,
+        dtype: DType,
     ) -> Option<Matrix> {
         (values.len() < u32::MAX as usize && depth < u32::MAX as usize && !values.is_empty()).then_some(())?;
-        let mut matrix = Matrix { rows, depth, starts: vec![0], columns: Vec::new(), values: Vec::new() };
-        for elements in (0..rows).map(row) {
-            for (column, at) in elements.filter(|&(_, at)| values[at] != 0.0) {
-                matrix.columns.push(column as u32);
-                matrix.values.push(values[at]);
+        let mut matrix = Matrix { dtype, rows, depth, starts: vec![0], columns: Vec::new(), values: Vec::new() };
+        let mut found = vec![(0, 0.0); width];
+        for (row, elements) in values.chunks_exact(width).enumerate() {
+            // Nonzeros are written one after the other without a branch, which would be mispredicted at most of them.
+            let mut count = 0;
+            for (column, &value) in (first(row) as u32..).zip(elements) {
+                let value = value.into();
+                found[count] = (column, value);
+                count += usize::from(value != 0.0);
             }
+            matrix.columns.extend(found[..count].iter().map(|one| one.0));
+            matrix.values.extend(found[..count].iter().map(|one| one.1));
             matrix.starts.push(matrix.columns.len() as u32);
         }
         Some(matrix)
     }
 
+    /// Size of an element in bytes.
+    pub fn element(&self) -> usize {
+        self.dtype.size()
+    }
+
     /// Values of all nonzeros, by rows.
-    pub fn values(&self) -> &[f32] {
+    pub fn values(&self) -> &[f64] {
         &self.values
     }
 

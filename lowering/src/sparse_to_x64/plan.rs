@@ -13,20 +13,23 @@ pub(super) struct Form {
 }
 
 /// The forms, each with as many accumulators as leave registers for B and a broadcast value.
-const FORMS: [Form; 5] = [
+const FORMS: [Form; 6] = [
     Form { rows: 28, vectors: 1, width: Width::Zmm },
     Form { rows: 14, vectors: 2, width: Width::Zmm },
+    Form { rows: 9, vectors: 3, width: Width::Zmm },
     Form { rows: 6, vectors: 4, width: Width::Zmm },
     Form { rows: 12, vectors: 1, width: Width::Ymm },
     Form { rows: 6, vectors: 2, width: Width::Ymm },
 ];
 
-/// Size in bytes of an f32.
-pub(super) const ELEMENT: usize = 4;
 /// Bytes of code of a loop body, so that it stays in the L1 instruction cache.
 const BODY: usize = 24 << 10;
 /// Bytes of B that are read again by each group of rows, so that they stay in the L2 cache.
 const SHARED: usize = 512 << 10;
+/// Bytes of B that are read again by each group of rows, so that they stay in the L1 cache, if the code of all groups does.
+const NEAR: usize = 16 << 10;
+/// Rows of B per loop over columns, at most: results are loaded and stored for each chunk.
+const MAX_CHUNK: usize = 512;
 
 /// Number of nonzeros from which on code, of about 9 bytes each, is prefetched.
 const PREFETCHED: usize = 2048;
@@ -34,14 +37,30 @@ const PREFETCHED: usize = 2048;
 const MAX_PANELS: usize = 64;
 
 /// Bytes of code of a load of B.
-const BYTES_PER_LOAD: usize = 10;
-/// Bytes of code that are fetched per cycle from beyond the L2 cache, with prefetches.
-const FETCHED: usize = 4;
+const BYTES_PER_LOAD: usize = 11;
+/// Bytes of code that begin and store a sum.
+const BYTES_PER_RESULT: usize = 20;
+/// Bytes of code that are fetched per cycle from beyond the L2 cache, with prefetches, and from the L2 cache.
+const FETCHED: [f64; 2] = [4.0, 16.0];
+
+/// Cycles of a load from the L1 cache, of a line of B from the L2 cache, and of each change to another row of B, whose line is not
+/// prefetched. Fitted to products of the README of benches/ with 70 to 99 % zeros in all forms, on Zen 4.
+const NEAR_LINE: f64 = 0.5;
+const LINE: f64 = 1.4;
+const SEGMENT: f64 = 2.0;
+/// Cycles of a change to a row in another page, or in the same set of the L1 cache as many others.
+const FAR_SEGMENT: f64 = 4.0;
+/// Size of a page. Multiples of half of it are in two sets of the L1 cache.
+const PAGE: usize = 4096;
+/// Cycles of a result's load or store, of rows that are pages apart.
+const RESULT: f64 = 3.0;
+/// Cycles until a dependent multiply-add starts.
+const LATENCY: f64 = 4.0;
 
 /// Where values are in the pool.
 pub(super) enum Values {
-    /// Distinct magnitudes with their indices; signs are those of the instructions.
-    Magnitudes(FxHashMap<u32, usize>),
+    /// Distinct magnitudes, by their bits, with their indices; signs are those of the instructions.
+    Magnitudes(FxHashMap<u64, usize>),
     /// All values in the order of their use.
     Sequence,
 }
@@ -62,9 +81,25 @@ pub(super) struct Plan {
 }
 
 impl Form {
-    /// Columns per step.
-    pub fn panel(self) -> usize {
-        self.vectors * self.width.bytes() / ELEMENT
+    /// Bytes of a row per step.
+    pub fn panel_bytes(self) -> usize {
+        self.vectors * self.width.bytes()
+    }
+
+    /// Columns of elements of a size per step.
+    pub fn panel(self, element: usize) -> usize {
+        self.panel_bytes() / element
+    }
+
+    /// Number of elements of a size that short displacements reach, on either side.
+    pub fn reach(self, element: usize) -> usize {
+        // Of EVEX, they count elements.
+        if self.width == Width::Zmm { 128 } else { 128 / element }
+    }
+
+    /// The form with the same number of groups for `rows` rows, which have almost equal sizes.
+    fn balanced(self, rows: usize) -> Form {
+        Form { rows: rows.div_ceil(rows.div_ceil(self.rows)), ..self }
     }
 
     /// Bytes of code of a nonzero: multiply-adds, and a broadcast unless it is folded.
@@ -77,57 +112,92 @@ impl Form {
         self.width == Width::Zmm && self.vectors == 1
     }
 
-    /// Estimated cycles for all columns: bound by two multiply-adds, two loads or four instructions per cycle; and the first fetch of
-    /// the code.
-    fn cycles(self, matrix: &Matrix, columns: usize) -> usize {
-        let nonzeros = matrix.values().len();
-        let rows_of_b = matrix.distinct_columns(self.rows) * self.vectors;
-        let (products, results) = (nonzeros * self.vectors, matrix.rows * self.vectors);
-        let loads = rows_of_b + nonzeros;
-        let broadcasts = if self.folds_values() { 0 } else { nonzeros };
-        let instructions = products + rows_of_b + broadcasts + 3 * results;
-        let cycles = (products / 2).max(loads / 2).max(instructions / 4) + results;
-        let code = nonzeros * self.bytes_per_nonzero() + rows_of_b * BYTES_PER_LOAD;
-        columns.div_ceil(self.panel()) * (cycles + 16) + code / FETCHED
+    /// Estimated cycles for all columns. A panel is bound by one multiply-add, one load or four instructions per cycle, by the lines of
+    /// B, or by the latency of sums; the code of each tile is fetched once.
+    fn cycles(self, matrix: &Matrix, columns: usize) -> f64 {
+        let (nonzeros, vectors) = (matrix.values().len() as f64, self.vectors as f64);
+        let read = matrix.distinct_columns(self.rows);
+        let Blocks { chunk, tile, code, is_near } = self.blocks(matrix, columns, read);
+        let read = read as f64;
+        let (products, lines, results) = (nonzeros * vectors, read * vectors, matrix.rows as f64 * vectors);
+        let chunks = matrix.depth.div_ceil(chunk) as f64;
+        let broadcasts = if self.folds_values() { 0.0 } else { nonzeros };
+        let instructions = products + lines + broadcasts + 3.0 * results;
+        let pitch = columns * matrix.element();
+        let is_far = pitch >= PAGE || pitch.is_multiple_of(PAGE / 2);
+        let line = LINE + if is_far { FAR_SEGMENT } else { SEGMENT } / vectors;
+        let fetches = if is_near { matrix.depth as f64 * vectors * line + lines * NEAR_LINE } else { lines * line };
+        let sums = products * (LATENCY / (self.rows as f64 * vectors)).max(1.0);
+        let panel = sums.max(lines + nonzeros).max(instructions / 4.0).max(fetches);
+        let panel = panel + results * (2.0 * chunks - 1.0) * RESULT + 16.0;
+        let fetched = FETCHED[usize::from(code <= 2 * SHARED)];
+        let panels = columns.div_ceil(self.panel(matrix.element())) as f64;
+        panels * panel + columns.div_ceil(tile) as f64 * code as f64 / fetched
     }
+
+    /// The division of the matrix and of the columns; groups load `read` rows of B.
+    fn blocks(self, matrix: &Matrix, columns: usize, read: usize) -> Blocks {
+        let (panel, depth, element) = (self.panel(matrix.element()), matrix.depth, matrix.element());
+        let results = matrix.rows * self.vectors * BYTES_PER_RESULT;
+        let code = matrix.values().len() * self.bytes_per_nonzero() + read * self.vectors * BYTES_PER_LOAD;
+        let body = (code / matrix.rows.div_ceil(self.rows)).max(1);
+        let chunk = (BODY.saturating_mul(depth) / body).clamp(32, MAX_CHUNK);
+        // Results are loaded and stored again for each chunk, which pays only where code is read again, or B from beyond the L2 cache.
+        let is_read_once = columns <= 2 * panel && depth * columns * element <= SHARED;
+        let chunk = if is_read_once || depth <= chunk + chunk / 4 { depth } else { chunk };
+        let code = code + results * depth.div_ceil(chunk);
+        let is_near = code <= BODY && chunk == depth && panel * depth * element <= NEAR;
+        let held = if is_near { NEAR } else { SHARED };
+        let tile = (held / (chunk * element)).max(panel) / panel * panel;
+        Blocks { chunk, tile, code, is_near }
+    }
+}
+
+/// The division of a product.
+struct Blocks {
+    /// Rows of B per loop over columns.
+    chunk: usize,
+    /// Columns per call.
+    tile: usize,
+    /// Estimated bytes of code.
+    code: usize,
+    /// Whether the code and a tile of B stay in the L1 caches.
+    is_near: bool,
 }
 
 impl Plan {
     /// Plans the code with vectors up to a width; `None` if there are fewer columns than a vector has without masks.
     pub fn of(matrix: &Matrix, columns: usize, width: Width) -> Option<Plan> {
-        let fits = |form: &&Form| form.width == width && (width == Width::Zmm || columns >= form.panel());
-        let form = *FORMS.iter().filter(fits).min_by_key(|form| form.cycles(matrix, columns))?;
-        let panel = form.panel();
-        let density = matrix.values().len() as f64 / (matrix.rows * matrix.depth) as f64;
-        let bytes_per_column =
-            density * (form.rows * form.bytes_per_nonzero()) as f64 + (form.vectors * BYTES_PER_LOAD) as f64;
-        let chunk = ((BODY as f64 / bytes_per_column) as usize).clamp(32, 256);
-        // Results are loaded and stored again for each chunk, which pays only where code is read again, or B from beyond the L2 cache.
-        let is_read_once = columns <= 2 * panel && matrix.depth * columns * ELEMENT <= SHARED;
-        let chunk = if is_read_once || matrix.depth <= chunk + chunk / 4 { matrix.depth } else { chunk };
-        let tile = (SHARED / (chunk * ELEMENT)).max(panel) / panel * panel;
+        let element = matrix.element();
+        let fits = |form: &Form| form.width == width && (width == Width::Zmm || columns >= form.panel(element));
+        let forms = FORMS.into_iter().filter(fits).map(|form| form.balanced(matrix.rows));
+        let priced = forms.map(|form| (form, form.cycles(matrix, columns)));
+        let (form, _) = priced.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let panel = form.panel(element);
+        let Blocks { chunk, tile, .. } = form.blocks(matrix, columns, matrix.distinct_columns(form.rows));
         Some(Plan {
             form,
             columns,
             chunk,
             tile,
             masked: width == Width::Zmm && !columns.is_multiple_of(panel),
-            values: Values::of(matrix.values()),
+            values: Values::of(matrix.values(), 2 * form.reach(element)),
             prefetches: matrix.values().len() > PREFETCHED && columns.div_ceil(panel) <= MAX_PANELS,
         })
     }
 }
 
 impl Values {
-    /// Maximum number of magnitudes, which short displacements reach with 256-bit vectors too.
+    /// Maximum number of magnitudes.
     const MAX: usize = 63;
 
-    fn of(values: &[f32]) -> Values {
+    /// Shares magnitudes if there are fewer than `reached`, which short displacements reach.
+    fn of(values: &[f64], reached: usize) -> Values {
         let mut all = FxHashMap::default();
-        for magnitude in values.iter().map(|value| value.abs().to_bits()).filter(|&bits| bits != 1f32.to_bits()) {
+        for magnitude in values.iter().map(|value| value.abs().to_bits()).filter(|&bits| bits != 1f64.to_bits()) {
             let next = all.len();
             all.entry(magnitude).or_insert(next);
-            if all.len() > Values::MAX {
+            if all.len() > Values::MAX.min(reached - 1) {
                 return Values::Sequence;
             }
         }

@@ -2,7 +2,7 @@
 
 use super::generate::{Epilogue, Generated, generate};
 use super::matrix::Matrix;
-use super::plan::{ELEMENT, Plan};
+use super::plan::Plan;
 use crate::emit::Emitter;
 use gradus_dialects::sparse::MatMulOp;
 use gradus_dialects::x64::{CallOp, Width};
@@ -28,7 +28,7 @@ impl Product {
     pub fn plan(&self, width: Width) -> Option<Plan> {
         let last = self.offsets.iter().max()?.checked_add(self.columns)?;
         let larger = last.max(self.matrix.rows.checked_mul(self.columns)?);
-        larger.checked_mul(ELEMENT).filter(|&n| n < MAX_BYTES)?;
+        larger.checked_mul(self.matrix.element()).filter(|&n| n < MAX_BYTES)?;
         let plan = Plan::of(&self.matrix, self.columns, width)?;
         (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(plan)
     }
@@ -44,20 +44,25 @@ pub(super) struct Callee {
     /// Symbol of the function.
     pub name: Attr,
     pub plan: Plan,
-    pub pool: Vec<f32>,
+    pub pool: Vec<f64>,
 }
 
 impl Callee {
     /// Creates the call. Returns its result, `[rows, columns]`.
     pub fn call(self, e: &mut Emitter<'_, '_>, product: &Product, b: Value, add: Option<Value>) -> Option<Value> {
-        let pool = e.constant(&Tensor::from_vec(&[self.pool.len()], self.pool), Type::F32)?;
+        let (matrix, shape) = (&product.matrix, [self.pool.len()]);
+        let (pool, element) = match matrix.dtype {
+            DType::F64 => (Tensor::from_vec(&shape, self.pool), Type::F64),
+            _ => (Tensor::from_vec(&shape, self.pool.iter().map(|&x| x as f32).collect()), Type::F32),
+        };
+        let pool = e.constant(&pool, element)?;
         let ctx = e.m().ctx.clone();
         let int = |n: usize| ctx.int_attr(Type::I64, n as i64);
-        let (panel, tile) = (self.plan.form.panel() * ELEMENT, self.plan.tile * ELEMENT);
+        let (panel, tile) = (self.plan.form.panel_bytes(), self.plan.tile * matrix.element());
         let mut attrs = vec![("callee", self.name), ("panel", int(panel)), ("tile", int(tile))];
         attrs.extend(self.plan.masked.then_some(("masked", Attr::UNIT)));
-        let shape = [product.matrix.rows, product.columns].map(|d| d as i64);
-        let ty = ctx.tensor_type(&shape, Type::F32);
+        let shape = [matrix.rows, product.columns].map(|d| d as i64);
+        let ty = ctx.tensor_type(&shape, element);
         let call = e.op(CallOp::INFO.name, &[&[pool], &[b], add.as_slice()], &attrs, &[ty])?;
         Some(e.m().result(call, 0))
     }
@@ -77,7 +82,7 @@ impl MatMul {
         let is_right = matmul.right(m).is_some();
         let (a, b) = (matmul.a(m), matmul.b(m));
         let (sparse, dense) = if is_right { (b, a) } else { (a, b) };
-        let tensor = m.ctx.dense_tensor(m.constant(sparse)?).filter(|tensor| tensor.dtype() == DType::F32)?;
+        let tensor = m.ctx.dense_tensor(m.constant(sparse)?)?;
         let &[height, width] = m.ctx.static_shape(m.value_type(dense))? else { return None };
         m.ctx.static_shape(m.value_type(matmul.y(m)))?;
         let columns = usize::try_from(if is_right { height } else { width }).ok().filter(|&n| n > 0)?;

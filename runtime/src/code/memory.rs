@@ -45,6 +45,11 @@ impl Code {
         &self.abi
     }
 
+    /// The size of the code.
+    pub fn num_bytes(&self) -> usize {
+        self.map.len()
+    }
+
     /// Computes the result from the pool, `b` and the residual, if the code adds one.
     ///
     /// # Errors

@@ -11,7 +11,7 @@
 //!   once. The loop ends since `i` grows and `n` does not change.
 //! - A masked access needs the elements up to the last bit of the mask only.
 
-use gradus_dialects::x64::{Abi, Class, Condition, Encoding, Inst, Mem, Operation, Rm, Tile, Width, decode_all};
+use gradus_dialects::x64::{Abi, Condition, Encoding, Inst, Mem, Operation, Rm, Tile, Width, decode_all};
 
 /// Extensions of the instruction set that code uses.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -123,10 +123,10 @@ fn loops(code: &[(usize, Inst)]) -> Result<Vec<Loop>, Refusal> {
         }
         let inner = all.iter().skip(i + 1).take_while(|other| other.head <= one.jump);
         let is_inner = |at: usize| inner.clone().any(|other| (other.head..=other.jump).contains(&at));
-        let mut writes = (one.head..one.jump).filter(|&at| written(&code[at].1) == Some(one.index));
+        let mut writes = (one.head..one.jump).filter(|&at| code[at].1.written_gpr() == Some(one.index));
         let is_counted = writes.next().is_some_and(|at| !is_inner(at)) && writes.next().is_none();
         let keeps_bound = match one.bound {
-            Bound::Register(bound) => (one.head..one.jump).all(|at| written(&code[at].1) != Some(bound)),
+            Bound::Register(bound) => (one.head..one.jump).all(|at| code[at].1.written_gpr() != Some(bound)),
             Bound::Constant(_) => true,
         };
         if !is_counted || !keeps_bound {
@@ -150,15 +150,10 @@ fn loop_of(code: &[(usize, Inst)], jump: usize) -> Result<Loop, Refusal> {
         Some((Operation::CmpImm, index, _, bound)) => (index, Bound::Constant(bound)),
         _ => return Err(refuse("a jump without a comparison before it")),
     };
-    let grows = code[head..jump].iter().find(|(_, inst)| written(inst) == Some(index));
+    let grows = code[head..jump].iter().find(|(_, inst)| inst.written_gpr() == Some(index));
     let step = grows.filter(|(_, inst)| inst.what.operation == Operation::AddImm && inst.imm > 0);
     let step = step.ok_or_else(|| refuse("a loop whose index does not grow"))?.1.imm;
     Ok(Loop { head, jump, index, step: i64::from(step), bound })
-}
-
-/// The general-purpose register that an instruction writes.
-fn written(inst: &Inst) -> Option<u8> {
-    inst.registers().result.filter(|register| register.class == Class::Gpr).map(|register| register.number)
 }
 
 /// Numbers from `low` to `high` that are `low` plus a multiple of `step`; the step of a single number is 0.
@@ -195,7 +190,10 @@ impl Range {
 }
 
 fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    match (a, b) {
+        (n, 0) | (0, n) => n,
+        _ => gcd(b, a % b),
+    }
 }
 
 /// An operand of the call.
@@ -322,12 +320,10 @@ impl Checker<'_> {
         let stride = gcd(index.step, one.step);
         let high = index.high.max(bound.below(index.low, stride));
         for (_, inst) in &self.code[one.head..one.jump] {
-            if let Some(register) = inst.registers().result {
-                match register.class {
-                    Class::Gpr => state.gpr[usize::from(register.number)] = Value::Unknown,
-                    Class::Mask => state.masks[usize::from(register.number)] = None,
-                    _ => {}
-                }
+            if let Some(register) = inst.written_gpr() {
+                state.gpr[usize::from(register)] = Value::Unknown;
+            } else if inst.what.operation == Operation::MaskMove {
+                state.masks[usize::from(inst.reg & 7)] = None;
             }
         }
         state.gpr[usize::from(one.index)] = Value::Number(Range { low: index.low, high, step: stride });
@@ -366,7 +362,7 @@ impl Checker<'_> {
             }
             _ => Value::Unknown,
         };
-        if let Some(register) = written(inst) {
+        if let Some(register) = inst.written_gpr() {
             if VOLATILE >> register & 1 == 0 {
                 return Err(refuse("a write to a register of the caller"));
             }

@@ -1,19 +1,36 @@
 //! Products with sparse constants: machine code, and a loop over compressed rows.
 
 use super::{Kernel, Prepared, constant, extents, floats, floats_mut};
+use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::code::Code;
 use crate::workers::Workers;
 use gradus_dialects::x64::{Abi, code_of};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
+use smallvec::SmallVec;
 
 /// Prepares `x64.call`: the code is verified. Code that fails, or that this machine cannot run, is simulated instead.
 pub(super) fn call(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let code = Code::load(&code_of(m, args.op?).ok()?, Abi::of(args).ok()?).ok()?;
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
-        code.run(workers, data, out).map_err(Trap::unsupported)
+        let copy = data.get(1).filter(|b| pays_to_align(&code, b)).map(|b| AlignedBytes::of(b));
+        let mut data: SmallVec<[&[u8]; 3]> = data.into();
+        if let Some(copy) = &copy {
+            data[1] = copy.as_ref();
+        }
+        code.run(workers, &data, out).map_err(Trap::unsupported)
     };
     Some(Kernel::shared(0..args.operands.len(), run).into())
+}
+
+/// Bytes of code per row of the dense operand from which on the code loads a row several times.
+const CODE_PER_ROW: u64 = 256;
+
+/// Whether each load of the dense operand would read two cache lines, of which a copy saves one.
+fn pays_to_align(code: &Code, b: &[u8]) -> bool {
+    let (row, line) = (code.abi().row, LINE as u64);
+    let is_split = row.is_multiple_of(line) && !(b.as_ptr().addr() as u64).is_multiple_of(line);
+    is_split && code.num_bytes() as u64 >= CODE_PER_ROW * (code.abi().input / row)
 }
 
 /// A matrix of f32 by compressed rows.
