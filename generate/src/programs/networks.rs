@@ -2,6 +2,9 @@
 
 use gradus_ir::random::Random;
 
+/// Maximum number of multiplications of a convolution.
+const MAX_PRODUCTS: i64 = 30_000;
+
 /// Maximum number of elements of a value.
 const MAX_ELEMENTS: i64 = 600;
 
@@ -113,17 +116,19 @@ struct Window {
     output: Vec<i64>,
 }
 
-/// Draws a window; `None` if the output is empty.
-fn window(n: &mut Network<'_>, image: &[i64], dilates: bool) -> Option<Window> {
+/// Draws a window; `None` if the output is empty. `rounds_up`: whether partial windows at the end count.
+fn window(n: &mut Network<'_>, image: &[i64], rounds_up: bool) -> Option<Window> {
     let rank = image.len();
     let usual = n.random.percent(25);
+    let auto_pad = if n.random.percent(12) { n.random.pick(&["SAME_UPPER", "SAME_LOWER", "VALID"]) } else { "NOTSET" };
     let mut draw = |most: u64, chance: u64, least: i64| -> Vec<i64> {
         let random = &mut *n.random;
         let plain = usual || !random.percent(chance);
         (0..rank).map(|_| if plain { least } else { least + random.below(most) as i64 }).collect()
     };
-    let (strides, dilations) = (draw(3, 50, 1), draw(3, if dilates { 40 } else { 0 }, 1));
-    let (begin, end) = (draw(3, 55, 0), draw(3, 55, 0));
+    let (strides, dilations) = (draw(3, 50, 1), draw(3, 40, 1));
+    let explicit = if auto_pad == "NOTSET" { 55 } else { 0 };
+    let (begin, end) = (draw(3, explicit, 0), draw(3, explicit, 0));
     let kernel: Vec<i64> = (0..rank).map(|_| n.extent(3)).collect();
     let pads: Vec<i64> =
         begin.iter().chain(&end).map(|&p| p.min(kernel.iter().copied().min().unwrap_or(1) - 1)).collect();
@@ -131,15 +136,25 @@ fn window(n: &mut Network<'_>, image: &[i64], dilates: bool) -> Option<Window> {
     for i in 0..rank {
         let span = dilations[i] * (kernel[i] - 1) + 1;
         let room = image[i] + pads[i] + pads[rank + i] - span;
-        if room < 0 {
-            return None;
-        }
-        output.push(room / strides[i] + 1);
+        output.push(match auto_pad {
+            "SAME_UPPER" | "SAME_LOWER" => (image[i] + strides[i] - 1) / strides[i],
+            _ if room < 0 => return None,
+            _ if rounds_up => {
+                let out = (room + strides[i] - 1) / strides[i] + 1;
+                // A window that starts in the end padding does not count.
+                out - i64::from((out - 1) * strides[i] >= image[i] + pads[i])
+            }
+            _ => room / strides[i] + 1,
+        });
     }
     let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let mut attrs = Vec::new();
+    if auto_pad != "NOTSET" {
+        attrs.push(format!("auto_pad = \"{auto_pad}\""));
+    }
     for (name, numbers, default) in [("strides", &strides, 1), ("dilations", &dilations, 1), ("pads", &pads, 0)] {
-        if numbers.iter().any(|&x| x != default) || n.random.percent(20) {
+        let is_explicit = name != "pads" || auto_pad == "NOTSET";
+        if numbers.iter().any(|&x| x != default) || is_explicit && n.random.percent(20) {
             attrs.push(format!("{name} = array<i64: {}>", list(numbers)));
         }
     }
@@ -148,14 +163,14 @@ fn window(n: &mut Network<'_>, image: &[i64], dilates: bool) -> Option<Window> {
 
 /// Adds a convolution of an image.
 fn conv(n: &mut Network<'_>, x: &Tensor, constant: u64) -> Option<Tensor> {
-    let w = window(n, &x.shape[2..], true)?;
+    let w = window(n, &x.shape[2..], false)?;
     let channels = x.shape[1];
     let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
     let group = if n.random.percent(40) { n.random.pick(&divisors) } else { 1 };
     let filters = group * n.extent(3);
     let shape = [&[filters, channels / group], &w.kernel[..]].concat();
     let out = [&[x.shape[0], filters], &w.output[..]].concat();
-    if out.iter().chain(&shape).product::<i64>() > MAX_ELEMENTS * 400 || out.iter().product::<i64>() > MAX_ELEMENTS {
+    if out.iter().chain(&shape).product::<i64>() > MAX_PRODUCTS || out.iter().product::<i64>() > MAX_ELEMENTS {
         return None;
     }
     let weights = n.weights(&shape, x.elem, constant);
@@ -173,7 +188,8 @@ fn conv(n: &mut Network<'_>, x: &Tensor, constant: u64) -> Option<Tensor> {
 }
 
 fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
-    let w = window(n, &x.shape[2..], false)?;
+    let rounds_up = n.random.percent(30);
+    let w = window(n, &x.shape[2..], rounds_up)?;
     let out = [&x.shape[..2], &w.output[..]].concat();
     let kernel: Vec<String> = w.kernel.iter().map(i64::to_string).collect();
     let kernel = format!("kernel_shape = array<i64: {}>", kernel.join(", "));
@@ -182,8 +198,7 @@ fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     if name == "graph.average_pool" && n.random.percent(40) {
         attrs.push("count_include_pad = 1 : i64".to_owned());
     }
-    // The extents of the result are the same wherever the windows end with the image.
-    if n.random.percent(30) && !attrs.iter().any(|text| text.contains("auto_pad")) {
+    if rounds_up {
         attrs.push("ceil_mode = 1 : i64".to_owned());
     }
     Some(n.generic(name, &[x], &attrs.join(", "), &out, x.elem))
@@ -304,7 +319,7 @@ pub(super) fn quantized(random: &mut Random) -> String {
     let of_x = n.random.pick(&["ui8", "i8"]);
     let of_w = n.random.pick(&["i8", "ui8"]);
     let x = n.parameter(&[batch, channels, image[0], image[1]], of_x);
-    let Some(w) = window(&mut n, &image, true) else { return String::new() };
+    let Some(w) = window(&mut n, &image, false) else { return String::new() };
     let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
     let group = n.random.pick(&divisors);
     let filters = group * n.extent(2);

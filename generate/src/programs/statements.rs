@@ -53,8 +53,10 @@ fn statements(w: &mut Writer<'_>, mix: &Mix, count: u64, depth: u64) {
         let nested = mix.loops + mix.conditions;
         if kind < nested && depth > 0 {
             match (kind < mix.loops, w.random.below(4)) {
+                (true, 0) if w.random.percent(40) => permute(w),
                 (true, 0) => repeat_while(w, mix, depth - 1),
                 (true, _) => counted(w, mix, depth - 1),
+                (false, 0) if w.random.percent(40) => execute(w, mix, depth - 1),
                 (false, 0) => switch(w, mix, depth - 1),
                 (false, _) => condition(w, mix, depth - 1),
             }
@@ -72,7 +74,7 @@ fn body(w: &mut Writer<'_>, mix: &Mix, depth: u64, types: &[&str]) {
     let mark = w.enter();
     let count = 1 + w.random.below(4);
     statements(w, mix, count, depth);
-    let values = w.picks(types).join(", ");
+    let values = w.yields(types).join(", ");
     match types {
         [] => w.line("scf.yield"),
         _ => w.line(&format!("scf.yield {values} : {}", types.join(", "))),
@@ -85,16 +87,21 @@ fn counted(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     let ty = w.random.pick(&["index", "index", "i32", "i8"]);
     let unsigned = w.random.percent(20);
     let first = w.random.below(7) as i64 - if unsigned { 0 } else { 3 };
-    let span = w.random.below(11) as i64 - 2;
-    let last = if unsigned { (first + span).max(0) } else { first + span };
     let step = 1 + w.random.below(4) as i64;
+    // Passes treat loops of a known number of iterations, such as none or one, on their own.
+    let few = w.random.percent(40);
+    let span = match few {
+        true => w.random.below(3) as i64 * step - w.random.below(step as u64) as i64,
+        false => w.random.below(11) as i64 - 2,
+    };
+    let last = if unsigned { (first + span).max(0) } else { first + span };
     let mut bounds: Vec<String> = Vec::new();
     for number in [first, last, step] {
         bounds.push(format!("%v{}", w.op(ty, &format!("arith.constant {number} : {ty}"))));
     }
     // Bounds that are not constant, but small.
     for bound in &mut bounds[..2] {
-        if w.random.percent(25) {
+        if !few && w.random.percent(25) {
             let (x, mask) = (w.pick(ty), w.op(ty, &format!("arith.constant 7 : {ty}")));
             *bound = format!("%v{}", w.op(ty, &format!("arith.andi %v{x}, %v{mask} : {ty}")));
         }
@@ -153,6 +160,45 @@ fn repeat_while(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     w.bind_all(&names, &types);
 }
 
+/// Writes a `while` loop whose second region only permutes or repeats its arguments; the first region counts down.
+fn permute(w: &mut Writer<'_>) {
+    let ty = w.random.pick(&INTS);
+    let mut types = vec![ty; 1 + w.random.below(3) as usize];
+    types.push("i32");
+    let last = types.len() - 1;
+    let mut inits = w.picks(&types[..last]);
+    let trips = w.random.below(4);
+    inits.push(format!("%v{}", w.op("i32", &format!("arith.constant {trips} : i32"))));
+    let names = w.results(&types);
+    let (mark, list) = (w.enter(), types.join(", "));
+    let before: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
+    let carried: Vec<String> = before.iter().zip(&inits).map(|(name, init)| format!("%v{name} = {init}")).collect();
+    w.line(&format!("scf.while ({}) : ({list}) -> ({list}) {{", carried.join(", ")));
+    let (one, zero) = (w.op("i32", "arith.constant 1 : i32"), w.op("i32", "arith.constant 0 : i32"));
+    let more = w.op("i1", &format!("arith.cmpi sgt, %v{}, %v{zero} : i32", before[last]));
+    let less = w.op("i32", &format!("arith.subi %v{}, %v{one} : i32", before[last]));
+    let mut passed = rearranged(w, &before[..last]);
+    passed.push(format!("%v{less}"));
+    w.line(&format!("scf.condition(%v{more}) {} : {list}\n}} do {{", passed.join(", ")));
+    w.leave(mark);
+    let after: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
+    let args: Vec<String> = after.iter().zip(&types).map(|(name, ty)| format!("%v{name}: {ty}")).collect();
+    w.line(&format!("^bb0({}):", args.join(", ")));
+    let mut yielded = rearranged(w, &after[..last]);
+    yielded.push(format!("%v{}", after[last]));
+    w.line(&format!("scf.yield {} : {list}\n}}", yielded.join(", ")));
+    w.leave(mark);
+    w.bind_all(&names, &types);
+}
+
+/// Returns values as operands: as they are, rotated, or drawn one by one.
+fn rearranged(w: &mut Writer<'_>, values: &[u32]) -> Vec<String> {
+    let by = w.random.below(values.len() as u64) as usize;
+    let draws = w.random.percent(30);
+    let at = |w: &mut Writer<'_>, i: usize| if draws { w.random.pick(values) } else { values[(i + by) % values.len()] };
+    (0..values.len()).map(|i| format!("%v{}", at(w, i))).collect()
+}
+
 fn condition(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     let types = if w.random.percent(80) { w.types(2) } else { Vec::new() };
     let condition = if w.random.percent(50) { w.compute("i1") } else { w.pick("i1") };
@@ -162,6 +208,28 @@ fn condition(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     body(w, mix, depth, &types);
     w.line("} else {");
     body(w, mix, depth, &types);
+    w.line("}");
+    w.bind_all(&names, &types);
+}
+
+/// Writes a region of several blocks, two or three of which yield.
+fn execute(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+    let types = w.types(2);
+    let names = w.results(&types);
+    w.line(&format!("scf.execute_region -> ({}) {{", types.join(", ")));
+    let (mark, count) = (w.enter(), 2 + w.random.below(2));
+    for block in 1..count {
+        let condition = w.pick("i1");
+        let next = block + count;
+        w.line(&format!("cf.cond_br %v{condition}, ^bb{block}, ^bb{next}"));
+        let inner = w.enter();
+        w.line(&format!("^bb{block}:"));
+        body(w, mix, depth, &types);
+        w.leave(inner);
+        w.line(&format!("^bb{next}:"));
+    }
+    body(w, mix, depth, &types);
+    w.leave(mark);
     w.line("}");
     w.bind_all(&names, &types);
 }

@@ -6,6 +6,12 @@ use std::fmt::Write as _;
 /// The integer types of families; most values are of the first.
 pub(super) const INTS: [&str; 4] = ["i32", "i8", "i64", "index"];
 
+/// Percentage of integer ops with overflow flags.
+const FLAGS: u64 = 5;
+
+/// Percentage of constants among yielded values.
+const YIELDED: u64 = 25;
+
 /// Writes the ops of functions.
 pub(super) struct Writer<'r> {
     pub(super) random: &'r mut Random,
@@ -105,6 +111,12 @@ impl Writer<'_> {
         types.iter().map(|ty| format!("%v{}", self.pick(ty))).collect()
     }
 
+    /// Picks values of types that a region or function yields: constants often, since passes follow them.
+    pub(super) fn yields(&mut self, types: &[&str]) -> Vec<String> {
+        let one = |w: &mut Self, ty: &str| if w.random.percent(YIELDED) { w.constant(ty) } else { w.pick(ty) };
+        types.iter().map(|ty| format!("%v{}", one(self, ty))).collect()
+    }
+
     /// Creates a constant; integers are often limits of their type.
     pub(super) fn constant(&mut self, ty: &str) -> u32 {
         let number = match ty {
@@ -163,7 +175,16 @@ impl Writer<'_> {
             let n = 1 + self.random.below(7);
             b = self.op(ty, &format!("arith.constant {n} : {ty}"));
         }
-        self.op(ty, &format!("arith.{op} %v{a}, %v{b} : {ty}"))
+        let flag = if self.random.percent(FLAGS) { self.overflow(op) } else { "" };
+        self.op(ty, &format!("arith.{op} %v{a}, %v{b}{flag} : {ty}"))
+    }
+
+    /// Draws the overflow flags of an op that has them.
+    pub(super) fn overflow(&mut self, op: &str) -> &'static str {
+        match op {
+            "addi" | "subi" | "muli" | "shli" => self.random.pick(&[" overflow<nsw>", " overflow<nuw>"]),
+            _ => "",
+        }
     }
 
     /// Converts an integer of another width to `ty`; the same value is often converted to several types.
