@@ -59,7 +59,7 @@ fn statement(w: &mut Writer<'_>, callees: &[Callee], depth: u64) {
     }
     let number = w.random.below(callees.len() as u64) as usize;
     let Callee { parameters, results } = &callees[number];
-    let operands = w.picks(parameters).join(", ");
+    let operands = if w.random.percent(25) { w.constants(parameters) } else { w.yields(parameters) }.join(", ");
     let names = w.results(results);
     let (parameters, types) = (parameters.join(", "), results.join(", "));
     w.line(&format!("func.call @made{number}({operands}) : ({parameters}) -> ({types})"));

@@ -7,6 +7,7 @@
 mod affine;
 mod blocks;
 mod calls;
+mod layouts;
 mod networks;
 mod parallel;
 mod statements;
@@ -36,5 +37,5 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "networks", draw: networks::images },
     Family { name: "products", draw: networks::products },
     Family { name: "quantized", draw: networks::quantized },
-    Family { name: "layouts", draw: networks::layouts },
+    Family { name: "layouts", draw: layouts::draw },
 ];

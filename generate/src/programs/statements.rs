@@ -8,6 +8,8 @@ const LENGTH: u64 = 8;
 /// Type of a buffer, of a slot, and of a slot with one element per dimension.
 const BUFFER: &str = "memref<8xi32>";
 const SLOTS: [&str; 3] = ["memref<i32>", "memref<1xi32>", "memref<1x1xi32>"];
+/// Type of a table of addresses of slots.
+const TABLE: &str = "memref<2xmemref<i32>>";
 /// Types of views of a part of a buffer and of every second element.
 const PART: &str = "memref<4xi32, strided<[1], offset: 2>>";
 const SPARSE: &str = "memref<4xi32, strided<[2]>>";
@@ -252,7 +254,8 @@ fn switch(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
 
 /// Writes an allocation, a view, a load or a store. Loads are often repeated.
 fn access(w: &mut Writer<'_>) {
-    match w.random.below(10) {
+    match w.random.below(11) {
+        10 => address(w),
         0 => {
             let ty = if w.random.percent(60) { w.random.pick(&SLOTS) } else { BUFFER };
             let op = w.random.pick(&["memref.alloca", "memref.alloc"]);
@@ -291,6 +294,26 @@ fn access(w: &mut Writer<'_>) {
             }
         }
         _ => store(w),
+    }
+}
+
+/// Stores the address of a slot, and often loads it as another name of the slot.
+fn address(w: &mut Writer<'_>) {
+    let slots = w.known(SLOTS[0]);
+    let slot = match slots.is_empty() {
+        true => w.op(SLOTS[0], &format!("memref.alloca() : {}", SLOTS[0])),
+        false => w.random.pick(&slots),
+    };
+    let tables = w.known(TABLE);
+    let table = match tables.is_empty() {
+        true => w.op(TABLE, &format!("memref.alloc() : {TABLE}")),
+        false => w.random.pick(&tables),
+    };
+    let number = w.random.below(2) as i64;
+    let at = w.index(number);
+    w.line(&format!("memref.store %v{slot}, %v{table}[%v{at}] : {TABLE}"));
+    if w.random.percent(60) {
+        w.op(SLOTS[0], &format!("memref.load %v{table}[%v{at}] : {TABLE}"));
     }
 }
 

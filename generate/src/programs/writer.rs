@@ -117,6 +117,11 @@ impl Writer<'_> {
         types.iter().map(|ty| format!("%v{}", one(self, ty))).collect()
     }
 
+    /// Creates constants of types.
+    pub(super) fn constants(&mut self, types: &[&str]) -> Vec<String> {
+        types.iter().map(|ty| format!("%v{}", self.constant(ty))).collect()
+    }
+
     /// Creates a constant; integers are often limits of their type.
     pub(super) fn constant(&mut self, ty: &str) -> u32 {
         let number = match ty {
