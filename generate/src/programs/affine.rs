@@ -7,20 +7,29 @@ use gradus_ir::random::Random;
 /// Types of buffers, with their extents.
 const BUFFERS: [(&str, &[i64]); 2] = [("memref<8xi32>", &[8]), ("memref<5x6xi32>", &[5, 6])];
 
+/// Types of the parameters of the private function.
+const CALLEE: [&str; 4] = ["index", "i32", BUFFERS[0].0, BUFFERS[1].0];
+
 /// The values of affine expressions in scope.
 #[derive(Clone)]
 struct Names {
     /// Induction variables, outermost first.
     dims: Vec<u32>,
     symbols: Vec<u32>,
+    /// Whether a private function may be called.
+    is_called: bool,
 }
 
 pub(super) fn draw(random: &mut Random) -> String {
     let mut w = Writer::new(random);
+    let is_called = w.random.percent(40);
+    if is_called {
+        callee(&mut w);
+    }
     let results = w.types(3);
     let parameters = ["index", "index", "i32", "i32", "i1", BUFFERS[0].0, BUFFERS[0].0, BUFFERS[1].0];
-    w.function("func.func @made0", &parameters, &results);
-    let mut names = Names { dims: Vec::new(), symbols: w.known("index") };
+    w.function(&format!("func.func @made{}", u8::from(is_called)), &parameters, &results);
+    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called };
     for _ in 0..1 + w.random.below(3) {
         match w.random.percent(40) {
             true => nest(&mut w, &mut names),
@@ -30,6 +39,22 @@ pub(super) fn draw(random: &mut Random) -> String {
     let values = w.picks(&results).join(", ");
     w.line(&format!("return {values} : {}\n}}", results.join(", ")));
     w.text
+}
+
+/// Writes a private function that uses its index as a symbol, which its callers may not.
+fn callee(w: &mut Writer<'_>) {
+    w.function("func.func private @made0", &CALLEE, &["i32"]);
+    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called: false };
+    statements(w, &mut names, 1);
+    access(w, &names);
+    let value = w.pick("i32");
+    w.line(&format!("return %v{value} : i32\n}}"));
+}
+
+/// Calls the private function.
+fn call(w: &mut Writer<'_>) {
+    let (operands, types) = (w.picks(&CALLEE).join(", "), CALLEE.join(", "));
+    w.op("i32", &format!("func.call @made0({operands}) : ({types}) -> i32"));
 }
 
 /// Writes a perfect nest without carried values.
@@ -56,7 +81,8 @@ fn statements(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
         match w.random.below(10) {
             0..3 if depth > 0 => carried_loop(w, names, depth - 1),
             3 if depth > 0 => condition(w, names, depth - 1),
-            0..6 => access(w, names),
+            0..5 => access(w, names),
+            5 if names.is_called => call(w),
             6 | 7 => index(w, names),
             _ => {
                 let ty = w.random.pick(&["i32", "i32", "i8", "i1", "index"]);

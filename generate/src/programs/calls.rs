@@ -60,9 +60,12 @@ fn statement(w: &mut Writer<'_>, callees: &[Callee], depth: u64) {
     let number = w.random.below(callees.len() as u64) as usize;
     let Callee { parameters, results } = &callees[number];
     let operands = if w.random.percent(25) { w.constants(parameters) } else { w.yields(parameters) }.join(", ");
+    let ty = format!("({}) -> ({})", parameters.join(", "), results.join(", "));
+    // A function whose address is taken has unknown callers.
+    let address = w.random.percent(15).then(|| w.op("function", &format!("func.constant @made{number} : {ty}")));
     let names = w.results(results);
-    let (parameters, types) = (parameters.join(", "), results.join(", "));
-    w.line(&format!("func.call @made{number}({operands}) : ({parameters}) -> ({types})"));
+    let callee = address.map_or_else(|| format!("func.call @made{number}"), |at| format!("func.call_indirect %v{at}"));
+    w.line(&format!("{callee}({operands}) : {ty}"));
     w.bind_all(&names, results);
 }
 

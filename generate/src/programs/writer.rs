@@ -98,7 +98,7 @@ impl Writer<'_> {
     /// Picks a value of a type, recent ones with higher probability, or creates a constant.
     pub(super) fn pick(&mut self, ty: &str) -> u32 {
         let known = self.known(ty);
-        if known.is_empty() || self.random.percent(15) {
+        if known.is_empty() || !ty.starts_with("memref") && self.random.percent(15) {
             return self.constant(ty);
         }
         let n = known.len() as u64;
