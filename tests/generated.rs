@@ -2,8 +2,7 @@
 //! no effect. `gradus fuzz` runs the same checks on more programs.
 
 use gradus::Tool;
-use gradus::check::Options;
-use gradus::generate::campaign::{Campaign, CampaignStatistics, FUEL, FuzzFailure};
+use gradus::generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
 use gradus::generate::coverage::Statistics;
 use gradus::generate::programs::FAMILIES;
 use gradus::generate::{Library, Limits, grow};
@@ -33,7 +32,7 @@ fn findings(
         pipeline,
         seed: 1,
         limits: Limits::default(),
-        options: Options { inputs: 16, exhaustive: 0, fuel: FUEL, ..Options::default() },
+        options: campaign::options(16),
     };
     let found = Mutex::new(Vec::new());
     let add = |finding| found.lock().unwrap_or_else(PoisonError::into_inner).push(finding);

@@ -123,7 +123,7 @@ impl Subject<'_> {
         );
         match (found, said) {
             (Some(found), _) => Checked::Wrong(Box::new(self.narrow(&reference, found))),
-            (None, Err((why, said))) => Checked::Failed(why, self.blame(why, said)),
+            (None, Err((why, said))) => Checked::Failed(why, self.blame(why, said).said),
             (None, Ok(())) => {
                 let mut verdict = |name: &str| known.remove(name).unwrap_or_else(|| reference.compare_alone(name, &m));
                 Checked::Passed(reference.names().map(|name| (name.to_owned(), verdict(name))).collect())

@@ -1,15 +1,57 @@
 //! Bisection of pipelines that make a program invalid or panic: the pass and the rewrite.
 
-use crate::bisect::{Subject, only};
-use gradus_ir::Diagnostic;
+use crate::bisect::{Rewrite, Subject, only};
 use gradus_ir::pass::{Action, Actions, Failed, Observer, PASS};
+use gradus_ir::{Diagnostic, Module};
+use gradus_reduce::{ReduceOptions, Reduced, reduce};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// A pipeline that makes a program invalid or panics.
+pub struct PassFailure {
+    /// Whether it panics.
+    why: Failed,
+    /// The last pass that began.
+    pass: String,
+    /// The rewrite without which it succeeds.
+    rewrite: Option<Rewrite>,
+    /// The diagnostics, with notes on pass and rewrite.
+    pub said: Vec<Diagnostic>,
+}
+
+impl PassFailure {
+    /// Whether pass, kind of failure and kind of rewrite are the same.
+    fn is_like(&self, other: &PassFailure) -> bool {
+        let what = |failure: &PassFailure| failure.rewrite.as_ref().map(|rewrite| rewrite.what.clone());
+        self.why == other.why && self.pass == other.pass && what(self) == what(other)
+    }
+}
+
 impl Subject<'_> {
-    /// Adds notes to the first diagnostic of a failed pipeline: the pass, and the rewrite without which it succeeds.
-    pub(crate) fn blame(&self, why: Failed, mut said: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    /// Finds a small program that fails by the same pass and kind of rewrite. `None` if the pipeline does not fail, or
+    /// refuses the program.
+    pub fn reproduce_failure(&self, options: &ReduceOptions) -> Option<(Reduced, PassFailure)> {
+        let failure = |m: &Module| {
+            let (pipeline, how) = (self.pipeline, self.how.clone());
+            Subject { program: &|| m.clone(), pipeline, how, options: self.options }.failure()
+        };
+        let start = (self.program)();
+        let wanted = failure(&start)?;
+        let reduced = reduce(&start, &mut |m| failure(m).is_some_and(|found| found.is_like(&wanted)), options);
+        let found = failure(&reduced.module)?;
+        Some((reduced, found))
+    }
+
+    /// Returns the failure of the pipeline, if it makes the program invalid or panics.
+    fn failure(&self) -> Option<PassFailure> {
+        let (why, said) = self.run(&mut (self.program)(), Actions::new(), &mut |_| Ok(())).err()?;
+        (why != Failed::Refused).then(|| self.blame(why, said))
+    }
+
+    /// Finds the pass of a failed pipeline and the rewrite without which it succeeds, and adds notes on them to the first
+    /// diagnostic.
+    pub(crate) fn blame(&self, why: Failed, mut said: Vec<Diagnostic>) -> PassFailure {
         let what = match why {
-            Failed::Refused => return said,
+            Failed::Refused => return PassFailure { why, pass: String::new(), rewrite: None, said },
             Failed::Invalid => "the program is invalid",
             Failed::Panicked => "the compiler panicked",
         };
@@ -19,16 +61,17 @@ impl Subject<'_> {
         let _ = self.run(&mut (self.program)(), actions, &mut |_| Ok(()));
         let Last { pass, before, after } = std::mem::take(&mut *last.lock().unwrap_or_else(PoisonError::into_inner));
         if said.is_empty() || pass.is_empty() {
-            return said;
+            return PassFailure { why, pass, rewrite: None, said };
         }
         let first = said.remove(0);
         let loc = first.loc;
         let mut first = first.note(loc, format!("{what} after pass '{pass}'"));
-        if let Some(rewrite) = self.first((before, after), |count| self.fails(count)) {
+        let rewrite = self.first((before, after), |count| self.fails(count));
+        if let Some(rewrite) = &rewrite {
             first = rewrite.explain(first);
         }
         said.insert(0, first);
-        said
+        PassFailure { why, pass, rewrite, said }
     }
 
     /// Whether the pipeline makes the program invalid or panics when only the first `count` rewrites are applied.

@@ -72,6 +72,7 @@ struct Function {
 }
 
 /// The outcomes of a function.
+#[derive(Default)]
 struct Runs {
     /// The inputs on which it was defined or returned poison, with the outcomes.
     defined: Vec<(Input, Outcome)>,
@@ -82,6 +83,8 @@ struct Runs {
     exhaustive: bool,
     /// The elements of memory in `defined`.
     kept: usize,
+    /// The ops of all runs.
+    work: u64,
     /// The reason why there are no more inputs.
     reason: Option<String>,
 }
@@ -275,15 +278,14 @@ impl<'m> Reference<'m> {
 
 impl Runs {
     fn of(m: &Module, function: &Function, options: Options) -> Runs {
-        let mut runs =
-            Runs { defined: vec![], vacuous: 0, undefined: 0, discarded: 0, exhaustive: false, kept: 0, reason: None };
+        let mut runs = Runs::default();
         let Some(inputs) = Inputs::of(m, function.op).map(|inputs| inputs.with_floats(options.floats)) else {
             runs.reason = Some("it has no body".into());
             return runs;
         };
         let mut runner = Runner::new(m, &options);
         if let Some(count) = inputs.count(options.exhaustive) {
-            (0..count).for_each(|n| drop(runs.add(&mut runner, function.op, inputs.nth(n))));
+            (0..count).for_each(|n| drop(runs.add(&mut runner, function.op, inputs.nth(n), &options)));
             let calls = runs.defined.iter().any(|(_, outcome)| !outcome.events().is_empty());
             if runs.discarded == 0 && !calls {
                 runs.exhaustive = true;
@@ -292,12 +294,14 @@ impl Runs {
         }
         let mut random = Random::of((options.seed, &function.name));
         let mut last = None;
-        for _ in 0..TRIES * options.inputs {
-            if runs.conclusive() >= options.inputs || runs.kept > MAX_KEPT {
+        for number in 0..TRIES * options.inputs {
+            let wanted = runs.wanted(options);
+            let is_hopeless = runs.defined.is_empty() && 2 * number >= wanted;
+            if runs.conclusive() >= wanted || number >= TRIES * wanted || is_hopeless || runs.kept > MAX_KEPT {
                 break;
             }
             match inputs.draw(&mut random) {
-                Ok(input) => last = runs.add(&mut runner, function.op, input).or(last),
+                Ok(input) => last = runs.add(&mut runner, function.op, input, &options).or(last),
                 Err(ty) => {
                     runs.reason = Some(format!("no values of type {ty} can be drawn"));
                     return runs;
@@ -305,7 +309,7 @@ impl Runs {
             }
         }
         let (n, undefined, discarded) = (runs.conclusive(), runs.undefined + runs.vacuous, runs.discarded);
-        let few = n < ENOUGH.min(options.inputs).min(undefined + discarded);
+        let few = n < ENOUGH.min(runs.wanted(options)).min(undefined + discarded);
         runs.reason = few.then(|| {
             let example = last.map_or(String::new(), |o| format!(", such as: {}", show::outcome(m, function.op, &o)));
             format!("it is defined on {n} inputs, undefined on {undefined}, and {discarded} were discarded{example}")
@@ -318,9 +322,15 @@ impl Runs {
         self.defined.len() as u64 - self.vacuous
     }
 
+    /// Returns the number of inputs that suffice, by the work so far.
+    fn wanted(&self, options: Options) -> u64 {
+        if self.work > options.work { options.inputs.min(Options::FEW) } else { options.inputs }
+    }
+
     /// Runs on an input; returns what came of it if it is of no use.
-    fn add(&mut self, runner: &mut Runner<'_>, function: Op, input: Input) -> Option<Outcome> {
+    fn add(&mut self, runner: &mut Runner<'_>, function: Op, input: Input, options: &Options) -> Option<Outcome> {
         let outcome = runner.run(function, &input);
+        self.work += runner.spent() + input.elements() / options.elements_per_op;
         match outcome {
             Outcome::Undefined(_, _, ref events) if events.is_empty() => self.undefined += 1,
             Outcome::Limit | Outcome::Unsupported(..) => self.discarded += 1,

@@ -6,7 +6,8 @@
 use crate::input::Input;
 use crate::options::{Floats, Options};
 use crate::outcome::{Outcome, Relation, Runner};
-use crate::seen::same_bits;
+use crate::seen::{refines_by, same_bits};
+use gradus_ir::eval::Datum;
 use gradus_ir::random::Random;
 use gradus_ir::{Context, DType, Diagnostic, Module, Op, OpInfo, Type, symbol_name, verify};
 use std::cell::OnceCell;
@@ -102,7 +103,7 @@ impl<'m> Judge<'m> {
             Floats::Bits => return after.relation(before),
             Floats::Exact => return self.exact(input, before, after),
             Floats::Algebra | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
-                after.relation_by(before, |_, _| true)
+                after.relation_by(before, any_floats)
             }
         };
         let close = |relation| if self.jumps(input, before) { Relation::Close } else { relation };
@@ -113,26 +114,46 @@ impl<'m> Judge<'m> {
                 Some(_) => close(Relation::Differs),
                 None => Relation::Close,
             },
-            Relation::Differs => close(Relation::Differs),
+            Relation::Differs if self.are_ties(input, before, after) => Relation::Close,
             other => other,
         }
     }
 
     /// Returns the relation with equal numbers. A difference counts only if neither side was rounded: if its `f64`
-    /// version gives the same.
+    /// version gives the same, or the same apart from floats if other values differ.
     fn exact(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
         let relation = after.relation_by(before, same_numbers);
         if relation != Relation::Differs {
             return relation;
         }
+        let differs_otherwise = after.relation_by(before, any_floats) == Relation::Differs;
+        let same = if differs_otherwise { any_floats } else { same_numbers };
         let is_exact = |side: &Side<'_>, outcome: &Outcome| {
             side.run_wide(input, &self.options).is_some_and(|wide| {
-                wide.relation_by(outcome, same_numbers) != Relation::Differs
-                    && outcome.relation_by(&wide, same_numbers) != Relation::Differs
+                wide.relation_by(outcome, same) != Relation::Differs
+                    && outcome.relation_by(&wide, same) != Relation::Differs
             })
         };
         let exact = is_exact(&self.before, before) && is_exact(&self.after, after);
         if exact { Relation::Differs } else { Relation::Close }
+    }
+
+    /// Whether each difference apart from floats is where the original changes too, if its inputs are perturbed or nothing
+    /// is rounded: where an integer depends on a float near a discontinuity.
+    fn are_ties(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
+        let nudged = (0..SHAKES).filter_map(|number| self.shaken(input, NUDGE, number, false));
+        let others: Vec<Outcome> = nudged.chain(self.before.run_wide(input, &self.options)).collect();
+        let (have, want) = (after.places(), before.places());
+        let lengths = |places: &[Vec<Datum>]| places.iter().map(Vec::len).collect::<Vec<_>>();
+        let changes = |other: &Outcome| other.relation_by(before, any_floats) != Relation::Refines;
+        let changed: Vec<Vec<Vec<Datum>>> = others.iter().filter(|other| changes(other)).map(Outcome::places).collect();
+        if lengths(&have) != lengths(&want) || changed.iter().any(|places| lengths(places) != lengths(&want)) {
+            return !changed.is_empty();
+        }
+        let is_tie = |place: usize, i: usize| changed.iter().any(|other| differs(&want[place][i], &other[place][i]));
+        let all = want.iter().enumerate().flat_map(|(place, data)| (0..data.len()).map(move |i| (place, i)));
+        let mut differing = all.filter(|&(place, i)| differs(&want[place][i], &have[place][i])).peekable();
+        differing.peek().is_some() && differing.all(|(place, i)| is_tie(place, i))
     }
 
     /// Returns the tolerance of each observable float; `None` if perturbed inputs take another path.
@@ -142,7 +163,7 @@ impl<'m> Judge<'m> {
             return self.add_shaken(input, before, SHAKE, ALGEBRA / SHAKE, floor, false);
         }
         let truth = self.before.run_wide(input, &self.options)?;
-        if truth.relation_by(before, |_, _| true) != Relation::Refines {
+        if truth.relation_by(before, any_floats) != Relation::Refines {
             return None;
         }
         let gamma = self.gamma();
@@ -168,7 +189,7 @@ impl<'m> Judge<'m> {
         let floats = base.floats();
         for number in 0..SHAKES {
             let shaken = self.shaken(input, shake, number, wide)?;
-            if shaken.relation_by(base, |_, _| true) != Relation::Refines {
+            if shaken.relation_by(base, any_floats) != Relation::Refines {
                 return None;
             }
             for ((place, other), tolerances) in floats.iter().zip(shaken.floats()).zip(&mut tolerances) {
@@ -201,7 +222,7 @@ impl<'m> Judge<'m> {
                 let most = JUMP * largest(place);
                 place.iter().zip(&other).any(|(a, b)| a.zip(*b).is_some_and(|(a, b)| (a - b).abs() > most))
             };
-            nudged.relation_by(before, |_, _| true) != Relation::Refines
+            nudged.relation_by(before, any_floats) != Relation::Refines
                 || floats.iter().zip(nudged.floats()).any(jumped)
         })
     }
@@ -232,6 +253,15 @@ fn significant_bits(ctx: &Context, ty: Type) -> u32 {
         to_f64(kind, from_f64(kind, value)) == value
     };
     (1..=53).rev().find(|&bits| holds(bits)).unwrap_or(1)
+}
+
+/// Whether an element does not refine another, apart from floats.
+fn differs(before: &Datum, after: &Datum) -> bool {
+    !refines_by(before, after, any_floats)
+}
+
+fn any_floats(_: f64, _: f64) -> bool {
+    true
 }
 
 fn same_numbers(a: f64, b: f64) -> bool {

@@ -31,6 +31,13 @@ impl Input {
         Input { args, buffers, globals, outside: self.outside }
     }
 
+    /// Returns the number of elements of arguments and memory.
+    pub(crate) fn elements(&self) -> u64 {
+        let elements = |datum: &Datum| datum.shape().map_or(1, |shape| shape.iter().product());
+        let args: usize = self.args.iter().map(elements).sum();
+        (args + self.buffers.iter().map(Vec::len).sum::<usize>()) as u64
+    }
+
     pub(crate) fn new(outside: u64) -> Input {
         Input { buffers: Vec::new(), args: Vec::new(), globals: Vec::new(), outside }
     }

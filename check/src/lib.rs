@@ -25,6 +25,7 @@ mod signature;
 mod slice;
 mod witness;
 
+pub use blame::PassFailure;
 pub use compare::{Reference, Verdict};
 pub use event::ExternalCall;
 pub use floats::widened;

@@ -5,10 +5,15 @@
 pub struct Options {
     /// Number of inputs per function on which it is defined.
     pub inputs: u64,
+    /// Limit of the ops of all runs of a function, where the elements of inputs and of created tensors count too. Above
+    /// it, only [`Options::FEW`] inputs run.
+    pub work: u64,
     /// Maximum number of inputs of integer functions that are checked exhaustively.
     pub exhaustive: u64,
     /// Maximum number of ops of a run; the transformed program may take 16 times as many.
     pub fuel: u64,
+    /// Elements of created tensors that count as an op.
+    pub elements_per_op: u64,
     /// Seed of the inputs.
     pub seed: u64,
     /// Whether unregistered ops are events rather than unsupported. Another compiler may know them and transform them.
@@ -20,12 +25,19 @@ pub struct Options {
     pub strict_ub: bool,
 }
 
+impl Options {
+    /// Number of inputs of functions whose runs take long.
+    pub const FEW: u64 = 4;
+}
+
 impl Default for Options {
     fn default() -> Options {
         Options {
             inputs: 200,
+            work: u64::MAX,
             exhaustive: 1 << 12,
             fuel: 1 << 16,
+            elements_per_op: 256,
             seed: 0,
             opaque: true,
             floats: Floats::Bits,

@@ -105,6 +105,7 @@ impl<'m> Runner<'m> {
         let heard = events.clone();
         let interpreter = Interpreter::new(m)
             .fuel(options.fuel)
+            .elements_per_op(options.elements_per_op)
             .on_external(Box::new(move |m, op, operands, memory| locked(&heard).call(m, op, operands, memory)));
         let memory_limit = interpreter.memory.limit.min(MAX_MEMORY.saturating_add(static_elements(m)));
         Runner { m, interpreter, memory_limit, events }
@@ -114,6 +115,11 @@ impl<'m> Runner<'m> {
     pub(crate) fn in_order(&mut self, order: Order) -> &mut Self {
         self.interpreter.order = order;
         self
+    }
+
+    /// Returns the number of ops of the last run, and of those that created elements count as.
+    pub(crate) fn spent(&self) -> u64 {
+        self.interpreter.spent()
     }
 
     /// Runs a function in fresh memory.
@@ -166,20 +172,25 @@ fn locked<'a, 'm>(events: &'a Mutex<Events<'m>>) -> MutexGuard<'a, Events<'m>> {
 impl Outcome {
     /// Returns the observable floats by place; `None` for other values.
     pub(crate) fn floats(&self) -> Vec<Vec<Option<f64>>> {
+        self.places().iter().map(|place| floats_of(place)).collect()
+    }
+
+    /// Returns the observable elements by place: results, memory, globals and the arguments of external calls.
+    pub(crate) fn places(&self) -> Vec<Vec<Datum>> {
         let mut places = Vec::new();
         let events = match self {
             Outcome::Returned { results, buffers, globals, events, .. } => {
-                places.extend(results.iter().map(Seen::floats));
-                places.extend(buffers.iter().map(|held| held.as_ref().map_or(Vec::new(), |held| floats_of(held))));
-                places.extend(globals.iter().map(|(_, held)| floats_of(held)));
+                places.extend(results.iter().map(Seen::elements));
+                places.extend(buffers.iter().map(|held| held.clone().unwrap_or_default()));
+                places.extend(globals.iter().map(|(_, held)| held.clone()));
                 events
             }
             Outcome::Aborted(_, _, events) | Outcome::Undefined(_, _, events) => events,
             Outcome::Limit | Outcome::Unsupported(..) => return places,
         };
         for event in events {
-            places.extend(event.args.iter().map(Seen::floats));
-            places.extend(event.globals.iter().map(|(_, held)| floats_of(held)));
+            places.extend(event.args.iter().map(Seen::elements));
+            places.extend(event.globals.iter().map(|(_, held)| held.clone()));
         }
         places
     }

@@ -4,6 +4,7 @@
 //! own, if that shows the bug; otherwise the program before the pass. It is then reduced.
 
 use crate::bisect::{Checked, Culprit, Subject, only};
+use crate::options::Options;
 use crate::slice::slice;
 use gradus_ir::pass::{Action, Observer, PASS, Pipeline, Unit};
 use gradus_ir::{Module, Op, verify};
@@ -12,6 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum depth of definitions in a slice.
 const DEPTH: usize = 3;
+
+/// Limits of the inputs and ops with which most candidates are checked.
+const FEW: u64 = 30;
+const FUEL: u64 = 1 << 12;
 
 /// A reproducer.
 pub struct Reproduced {
@@ -36,9 +41,22 @@ impl Subject<'_> {
         let alone = || pipeline(&culprit.pipeline).expect("it was made before");
         let before = self.before(culprit);
         let (start, sliced) = before.slice(&|m| self.shows(m, &alone, culprit).is_some())?;
-        let reduced = reduce(&start, &mut |m| self.shows(m, &alone, culprit).is_some(), options);
-        let culprit = self.shows(&reduced.module, &alone, culprit)?;
+        // Few inputs suffice in most cases.
+        let quick = self.with(Options {
+            inputs: FEW.min(self.options.inputs),
+            fuel: FUEL.min(self.options.fuel),
+            exhaustive: 0,
+            ..self.options
+        });
+        let subject = if quick.shows(&start, &alone, culprit).is_some() { &quick } else { self };
+        let reduced = reduce(&start, &mut |m| subject.shows(m, &alone, culprit).is_some(), options);
+        let culprit =
+            self.shows(&reduced.module, &alone, culprit).or_else(|| quick.shows(&reduced.module, &alone, culprit))?;
         Some(Reproduced { reduced, culprit, sliced })
+    }
+
+    fn with(&self, options: Options) -> Subject<'_> {
+        Subject { program: self.program, pipeline: self.pipeline, how: self.how.clone(), options }
     }
 
     /// Returns the bug that a pipeline shows on a program, if pass and kind of rewrite are the same and the function is

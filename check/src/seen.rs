@@ -31,10 +31,11 @@ impl Seen {
         }
     }
 
-    pub(crate) fn floats(&self) -> Vec<Option<f64>> {
+    /// Returns the elements; those of unknown memory are none.
+    pub(crate) fn elements(&self) -> Vec<Datum> {
         match self {
-            Seen::Value(datum) => floats_of(&datum.elements().unwrap_or_else(|| vec![datum.clone()])),
-            Seen::Memory { elements, .. } => elements.as_ref().map_or(Vec::new(), |all| floats_of(all)),
+            Seen::Value(datum) => datum.elements().unwrap_or_else(|| vec![datum.clone()]),
+            Seen::Memory { elements, .. } => elements.clone().unwrap_or_default(),
         }
     }
 

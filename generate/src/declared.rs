@@ -1,10 +1,10 @@
 //! Ops drawn from their declarations: operands, attributes and result types are tried until the verifier accepts them.
 
-use crate::domain;
+use crate::domain::{self, Domains};
 use gradus_ir::random::Random;
 use gradus_ir::rules::Signature;
 use gradus_ir::{
-    Arity, Attr, AttrKind, AttrSpec, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Str, Traits, Type,
+    Arity, Attr, AttrSpec, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Str, Traits, Type,
     TypeConstraint, TypeRelation, Value, ValueSpec, verify,
 };
 use indexmap::IndexSet;
@@ -78,7 +78,7 @@ pub(crate) struct Trial {
     block: Block,
     values: Vec<(Type, Value)>,
     types_of: FxHashMap<*const TypeConstraint, Arc<[(Type, Value)]>>,
-    attrs_of: FxHashMap<*const AttrKind, Arc<[Attr]>>,
+    domains: Domains,
     random: Random,
     /// Whether operands often have the shape of an earlier one with another element type.
     repeats_shapes: bool,
@@ -118,8 +118,8 @@ impl Trial {
         module.append_op(body, function);
         let block = module.add_block(region);
         let values = types.iter().map(|&ty| (ty, module.add_block_arg(block, ty, Loc::UNKNOWN))).collect();
-        let (types_of, attrs_of) = Default::default();
-        Trial { module, block, values, types_of, attrs_of, random: Random::of("declared"), repeats_shapes: false }
+        let (types_of, domains) = Default::default();
+        Trial { module, block, values, types_of, domains, random: Random::of("declared"), repeats_shapes: false }
     }
 
     fn explore(&mut self, info: &'static OpInfo) {
@@ -207,10 +207,8 @@ impl Trial {
     }
 
     /// Returns the candidate values of an attribute.
-    fn attrs(&mut self, spec: &AttrSpec) -> Arc<[Attr]> {
-        let ctx = &self.module.ctx;
-        let known = self.attrs_of.entry(std::ptr::from_ref(spec.kind));
-        known.or_insert_with(|| domain::attrs(ctx, spec.kind).into()).clone()
+    fn attrs(&self, spec: &AttrSpec) -> Arc<[Attr]> {
+        self.domains.of(&self.module.ctx, spec.kind)
     }
 
     /// Builds an op like `like` and returns its signature if the verifier accepts it. Result types are inferred if

@@ -51,7 +51,7 @@ impl GrowingFunction<'_, '_> {
         let Some(change) = change else { return false };
         let valid = verify_op(&self.p.module, op).is_ok() && self.fits(place.block);
         self.forget();
-        if valid && self.is_defined() {
+        if valid && self.is_defined_after(op) {
             return true;
         }
         match change {
@@ -95,7 +95,7 @@ impl GrowingFunction<'_, '_> {
         let old = m.inherent_attr(op, spec.name);
         let new = match (old, spec.optional && spec.default.is_none() && self.p.random.percent(30)) {
             (Some(_), true) => None,
-            (old, _) => Some(other(&m.ctx, spec.kind, old, self.p.random)?),
+            (old, _) => Some(other(&m.ctx, &self.p.library.domains, spec.kind, old, self.p.random)?),
         };
         if new == old {
             return None;

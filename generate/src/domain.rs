@@ -3,6 +3,9 @@
 use gradus_check::Inputs;
 use gradus_ir::random::Random;
 use gradus_ir::{Attr, AttrKind, AttrText, Context, DYNAMIC, Type, TypeData};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Number of constants of a declared type.
 const CONSTANTS: usize = 4;
@@ -42,8 +45,20 @@ fn constants(ctx: &Context) -> Vec<Attr> {
     declared_types(ctx).flat_map(|ty| [ty; CONSTANTS]).filter_map(&mut drawn).collect()
 }
 
+/// The candidate attributes of each kind; they are parsed once.
+#[derive(Default)]
+pub(crate) struct Domains(RefCell<FxHashMap<*const AttrKind, Arc<[Attr]>>>);
+
+impl Domains {
+    /// Returns the candidate attributes of a kind.
+    pub(crate) fn of(&self, ctx: &Context, kind: &'static AttrKind) -> Arc<[Attr]> {
+        let mut known = self.0.borrow_mut();
+        known.entry(std::ptr::from_ref(kind)).or_insert_with(|| attrs(ctx, kind).into()).clone()
+    }
+}
+
 /// Returns candidate attributes of a kind: its enumeration cases, or the plain ones that satisfy its constraint.
-pub(crate) fn attrs(ctx: &Context, kind: &AttrKind) -> Vec<Attr> {
+fn attrs(ctx: &Context, kind: &AttrKind) -> Vec<Attr> {
     let listed = match kind.text {
         AttrText::Cases(ty, cases) => cases.iter().map(|(_, value)| ctx.int_attr(ty, *value)).collect(),
         AttrText::Words { dialect, mnemonic, words, flags } => {

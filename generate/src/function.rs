@@ -1,11 +1,12 @@
 //! Generation of a function, op by op, while it is executed on sample inputs.
 
+use crate::campaign::ELEMENTS_PER_OP;
 use crate::grow::Program;
 use crate::library::{Fragment, FragmentInput};
 use crate::sample_values::{SampleValues, draw, is_defined};
 use crate::scope::{InsertionPoint, Scope};
 use crate::variation::border;
-use gradus_check::Inputs;
+use gradus_check::{Inputs, Options};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::random::Random;
 use gradus_ir::verify::verify_op;
@@ -17,7 +18,7 @@ const MAX_PARAMETERS: usize = 10;
 /// Number of most recent values that count as young.
 const YOUNG: usize = 6;
 /// Fuel of a run; an op that exceeds it is removed.
-pub(crate) const FUEL: u64 = 2000;
+const FUEL: u64 = 2000;
 /// Number of attempts with other operands when an op is undefined on an input.
 const RETRIES: usize = 3;
 
@@ -36,6 +37,11 @@ enum OperandSource {
     Of(Value),
     /// Fragments that define the operands in the source program, inserted recursively up to this depth.
     Chain(usize),
+}
+
+/// Returns the options of runs on sample inputs.
+pub(crate) fn options() -> Options {
+    Options { fuel: FUEL, elements_per_op: ELEMENTS_PER_OP, ..Options::default() }
 }
 
 /// A function under construction.
@@ -350,6 +356,9 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         let op = self.p.random.pick(&ops);
         let copy = self.module().clone_op(op, &mut ValueMap::default());
         self.module().insert_op(place.block, copy, Some(place.before));
+        if self.p.random.percent(30) {
+            self.disturb_one(&[copy], place);
+        }
         true
     }
 

@@ -1,7 +1,7 @@
 //! The library of fragments: ops of existing programs.
 
 use crate::declared::is_usable;
-use crate::domain;
+use crate::domain::{self, Domains};
 use crate::focus::Focus;
 use crate::neighbours::{Instance, neighbours};
 use gradus_check::Inputs;
@@ -72,6 +72,7 @@ pub struct Library {
     pub(crate) types: Vec<Type>,
     /// The rules of the selected dialects.
     pub(crate) rules: Vec<&'static str>,
+    pub(crate) domains: Domains,
     seen: FxHashMap<FragmentKey, usize>,
     /// The ops that the passes under test rewrite.
     pub(crate) focus: Focus,
@@ -93,6 +94,7 @@ impl Library {
             functions: Vec::new(),
             types: domain::types(ctx),
             rules: Vec::new(),
+            domains: Domains::default(),
             seen: FxHashMap::default(),
             focus: Focus::none(),
             allowed: allowed.to_vec(),
@@ -104,7 +106,7 @@ impl Library {
             library.add(example);
         }
         library.add(crate::declared::instances(ctx));
-        library.add(neighbours(ctx, library.instances()));
+        library.add(neighbours(ctx, &library.domains, library.instances()));
         library
     }
 

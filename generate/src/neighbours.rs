@@ -3,6 +3,7 @@
 //! Examples and trials show few geometries of ops with odd constraints, such as convolutions. A walk over instances that
 //! the verifier accepts reaches the others.
 
+use crate::domain::Domains;
 use crate::variation::{Renaming, beside, other};
 use gradus_ir::random::Random;
 use gradus_ir::verify::verify_op;
@@ -32,7 +33,11 @@ impl Instance {
 }
 
 /// Returns a program with neighbours of known instances of ops.
-pub(crate) fn neighbours(ctx: &Arc<Context>, ops: impl Iterator<Item = (OpName, Vec<Instance>)>) -> Module {
+pub(crate) fn neighbours(
+    ctx: &Arc<Context>,
+    domains: &Domains,
+    ops: impl Iterator<Item = (OpName, Vec<Instance>)>,
+) -> Module {
     let mut random = Random::of("neighbours");
     let mut m = Module::new(ctx.clone());
     let mut state = OpState::new(ctx, "trial.function", Loc::UNKNOWN);
@@ -48,7 +53,7 @@ pub(crate) fn neighbours(ctx: &Arc<Context>, ops: impl Iterator<Item = (OpName, 
                 break;
             }
             let from = &known[random.below(known.len() as u64) as usize];
-            let made = step(&mut m, block, info, from, &mut random);
+            let made = step(&mut m, block, domains, info, from, &mut random);
             known.extend(made.map(|op| Instance::of(&m, op)));
         }
     }
@@ -61,14 +66,21 @@ fn can_vary(info: &OpInfo) -> bool {
 }
 
 /// Creates a neighbour of an op, if the verifier accepts it.
-fn step(m: &mut Module, block: Block, info: &OpInfo, from: &Instance, random: &mut Random) -> Option<Op> {
+fn step(
+    m: &mut Module,
+    block: Block,
+    domains: &Domains,
+    info: &OpInfo,
+    from: &Instance,
+    random: &mut Random,
+) -> Option<Op> {
     let ctx = m.ctx.clone();
     let mut props = from.props;
     let mut operands = from.operands.clone();
     let mut results = from.results.clone();
     let constants: Vec<usize> = (0..operands.len()).filter(|&i| operands[i].1.is_some()).collect();
     match random.below(10) {
-        0..5 if !info.attrs.is_empty() => props = varied(m, info, props, random)?,
+        0..5 if !info.attrs.is_empty() => props = varied(m, domains, info, props, random)?,
         5 if !constants.is_empty() => {
             let (ty, constant) = &mut operands[random.pick(&constants)];
             *constant = Some(beside(&ctx, (*constant)?, *ty, random)?);
@@ -104,13 +116,13 @@ fn step(m: &mut Module, block: Block, info: &OpInfo, from: &Instance, random: &m
 }
 
 /// Draws one of an op's attributes anew.
-fn varied(m: &Module, info: &OpInfo, props: Attr, random: &mut Random) -> Option<Attr> {
+fn varied(m: &Module, domains: &Domains, info: &OpInfo, props: Attr, random: &mut Random) -> Option<Attr> {
     let ctx = &m.ctx;
     let specs: Vec<_> = info.attrs.iter().collect();
     let spec = random.pick(&specs);
     let key = ctx.str(spec.name);
     let old = ctx.dict_get(props, key);
-    let new = other(ctx, spec.kind, old, random)?;
+    let new = other(ctx, domains, spec.kind, old, random)?;
     let mut entries = ctx.dict_entries(props).to_vec();
     entries.retain(|(name, _)| *name != key);
     if !(old.is_some() && spec.optional && spec.default.is_none() && random.percent(25)) {

@@ -1,9 +1,9 @@
 //! Choice of function results.
 
-use crate::function::{FUEL, GrowingFunction};
+use crate::function::{GrowingFunction, options};
 use crate::sample_values::draw;
 use crate::scope::{InsertionPoint, Scope};
-use gradus_check::{Options, Outcome, Runner};
+use gradus_check::{Outcome, Runner};
 use gradus_ir::{Block, Op, Type, Value};
 
 /// Maximum number of results of a function.
@@ -49,7 +49,7 @@ impl GrowingFunction<'_, '_> {
         let m = &self.p.module;
         let mut clean = vec![true; count];
         let Some(inputs) = draw(m, self.function, self.inputs) else { return clean };
-        let mut runner = Runner::new(m, &Options { fuel: FUEL, ..Options::default() });
+        let mut runner = Runner::new(m, &options());
         for input in &inputs {
             if let Outcome::Returned { results, .. } = runner.run(self.function, input) {
                 clean.iter_mut().zip(&results).for_each(|(clean, seen)| *clean &= !seen.is_poison());

@@ -3,12 +3,16 @@
 //! Most ops that may be undefined have no effects and depend only on such ops. They are evaluated alone, which is much
 //! faster than running the whole function.
 
-use crate::function::{FUEL, GrowingFunction};
-use gradus_check::{Input, Inputs, Options, Outcome, Runner};
+use crate::function::{GrowingFunction, options};
+use gradus_check::{Input, Inputs, Outcome, Runner};
+use gradus_ir::effects::is_speculatable;
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::random::Random;
-use gradus_ir::{Effects, Module, Op, Value};
-use rustc_hash::FxHashMap;
+use gradus_ir::{DYNAMIC, Effects, Module, Op, Traits, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Maximum number of ops that are followed from a changed one.
+const MAX_USERS: usize = 200;
 
 /// The sample inputs of a function, and the values that depend only on them.
 #[derive(Default)]
@@ -28,9 +32,26 @@ pub(crate) fn draw(m: &Module, function: Op, count: u64) -> Option<Vec<Input>> {
 
 /// Whether a function returns on all inputs.
 pub(crate) fn is_defined(m: &Module, function: Op, inputs: &[Input]) -> bool {
-    let mut runner = Runner::new(m, &Options { fuel: FUEL, ..Options::default() });
+    let mut runner = Runner::new(m, &options());
     let ends = |input| matches!(runner.run(function, input), Outcome::Returned { .. } | Outcome::Aborted(..));
     inputs.iter().all(ends)
+}
+
+/// Whether an op and all that depend on its results are defined for all operands, and their results have static shapes.
+fn cannot_fail(m: &Module, op: Op) -> bool {
+    let mut open = vec![op];
+    let mut seen = FxHashSet::default();
+    while let Some(op) = open.pop() {
+        let is_static = |v: Value| m.ctx.shape(m.value_type(v)).is_none_or(|shape| !shape.contains(&DYNAMIC));
+        let fails = !is_speculatable(m, op) || !m.regions(op).is_empty() || !m.results(op).all(is_static);
+        let returns = || m.parent_op(op).is_some_and(|around| m.has_trait(around, Traits::FUNCTION));
+        if fails && !(m.has_trait(op, Traits::RETURN_LIKE) && returns()) || seen.len() > MAX_USERS {
+            return false;
+        }
+        let users = m.results(op).flat_map(|v| m.uses(v)).map(|(user, _)| user);
+        open.extend(users.filter(|&user| seen.insert(user)));
+    }
+    true
 }
 
 impl GrowingFunction<'_, '_> {
@@ -38,6 +59,12 @@ impl GrowingFunction<'_, '_> {
     pub(crate) fn is_defined(&mut self) -> bool {
         !self.checked
             || (self.draw_inputs().is_some() && is_defined(&self.p.module, self.function, &self.samples.inputs))
+    }
+
+    /// Whether the function returns on all sample inputs, given that only operands or attributes of `op` changed. Does not
+    /// run it if neither `op` nor what depends on it can fail, or make more elements.
+    pub(crate) fn is_defined_after(&mut self, op: Op) -> bool {
+        !self.checked || cannot_fail(&self.p.module, op) || self.is_defined()
     }
 
     /// Whether the function returns on all sample inputs, given that only `op` is new. Evaluates `op` alone if it and

@@ -1,6 +1,6 @@
 //! Variation of attributes, constants and types: neighbours of a given one, and limits of its domain.
 
-use crate::domain;
+use crate::domain::Domains;
 use gradus_ir::eval::ints_to_tensor;
 use gradus_ir::random::Random;
 use gradus_ir::{Attr, AttrData, AttrKind, AttrText, Context, DYNAMIC, Type, TypeData};
@@ -13,7 +13,13 @@ const EXTENTS: [i64; 7] = [1, 2, 3, 4, 5, 6, 8];
 const ELEMENTS: [i64; 6] = [0, 1, 2, 3, 4, -1];
 
 /// Returns another value of an attribute's domain: one step from `old` where it has steps, or any candidate.
-pub(crate) fn other(ctx: &Context, kind: &AttrKind, old: Option<Attr>, random: &mut Random) -> Option<Attr> {
+pub(crate) fn other(
+    ctx: &Context,
+    domains: &Domains,
+    kind: &'static AttrKind,
+    old: Option<Attr>,
+    random: &mut Random,
+) -> Option<Attr> {
     let near = old.and_then(|old| match kind.text {
         AttrText::Cases(..) | AttrText::Words { .. } => None,
         AttrText::Declared(_) => respelled(ctx, old, random),
@@ -22,7 +28,7 @@ pub(crate) fn other(ctx: &Context, kind: &AttrKind, old: Option<Attr>, random: &
     if let Some(near) = near.filter(|&near| random.percent(70) && (kind.check)(ctx, near)) {
         return Some(near);
     }
-    let all = domain::attrs(ctx, kind);
+    let all = domains.of(ctx, kind);
     (!all.is_empty()).then(|| random.pick(&all))
 }
 

@@ -12,8 +12,17 @@ use gradus::ir::{Context, Module, ParseOptions, parse_module, pass};
 use std::sync::Arc;
 
 /// Fewer inputs than the defaults of `gradus check`, since there are thousands of chunks.
-const OPTIONS: Options =
-    Options { inputs: 100, exhaustive: 256, fuel: 4096, seed: 0, opaque: true, floats: Floats::Bits, strict_ub: false };
+const OPTIONS: Options = Options {
+    inputs: 100,
+    work: u64::MAX,
+    exhaustive: 256,
+    fuel: 4096,
+    elements_per_op: 256,
+    seed: 0,
+    opaque: true,
+    floats: Floats::Bits,
+    strict_ub: false,
+};
 
 /// Whether the chunk has a function with a body.
 pub fn has_functions(case: &Case) -> bool {

@@ -173,7 +173,7 @@ impl Interpreter<'_> {
             }),
         });
         let results = results.map_err(|trap| Stop { op: op.op, trap })?;
-        self.made += results.iter().map(elements).sum::<u64>() / ELEMENTS_PER_OP;
+        self.made += results.iter().map(elements).sum::<u64>() / self.elements_per_op;
         Ok(results)
     }
 
@@ -260,9 +260,6 @@ fn numbers<T>(
     }
     Some(reads.len())
 }
-
-/// Elements charged as one op of fuel.
-const ELEMENTS_PER_OP: u64 = 256;
 
 fn elements(datum: &Datum) -> u64 {
     datum.shape().map_or(0, |shape| shape.iter().product::<usize>() as u64)

@@ -6,11 +6,15 @@ mod control;
 mod execute;
 
 use code::Code;
+use gradus_ir::element_limit::with_element_limit;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{Diagnostic, Module, Op, OpArgs, Traits};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// Elements of created tensors that count as an op.
+const ELEMENTS_PER_OP: u64 = 256;
 
 /// Maximum depth of nested calls, against stack overflow.
 const MAX_CALLS: usize = 256;
@@ -73,6 +77,7 @@ pub struct Interpreter<'m> {
     /// Fuel charged for tensor elements, in ops.
     made: u64,
     fuel: u64,
+    elements_per_op: u64,
     depth: usize,
     /// The order of the iterations of parallel loops.
     pub order: Order,
@@ -93,6 +98,7 @@ impl<'m> Interpreter<'m> {
             executed: 0,
             made: 0,
             fuel: u64::MAX,
+            elements_per_op: ELEMENTS_PER_OP,
             depth: 0,
             order: Order::Sequential,
         }
@@ -126,9 +132,15 @@ impl<'m> Interpreter<'m> {
         &self.declined
     }
 
-    /// Limits the number of ops. Every 256 elements of created tensors count as an op.
+    /// Limits the number of ops; by default, every 256 elements of created tensors count as an op.
     pub fn fuel(mut self, ops: u64) -> Self {
         self.fuel = ops;
+        self
+    }
+
+    /// Sets the number of elements of created tensors that count as an op.
+    pub fn elements_per_op(mut self, elements: u64) -> Self {
+        self.elements_per_op = elements.max(1);
         self
     }
 
@@ -143,6 +155,11 @@ impl<'m> Interpreter<'m> {
         self.executed
     }
 
+    /// Returns the number of executed ops, and of those that created elements count as.
+    pub fn spent(&self) -> u64 {
+        self.executed + self.made
+    }
+
     /// Resets memory and fuel.
     pub fn reset(&mut self) {
         self.memory.reset();
@@ -153,7 +170,13 @@ impl<'m> Interpreter<'m> {
     pub fn call(&mut self, function: Op, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         let start = self.stack.len();
         self.stack.extend(args);
-        let done = self.call_with(function, start);
+        let elements = usize::try_from(self.fuel.saturating_mul(self.elements_per_op)).unwrap_or(usize::MAX);
+        let (mut done, is_exceeded) = with_element_limit(elements, || self.call_with(function, start));
+        if let Err(stop) = &mut done
+            && is_exceeded
+        {
+            *stop = self.gives_up(stop.op);
+        }
         let results = self.stack.drain(start..).collect();
         done.map(|()| results)
     }

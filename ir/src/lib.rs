@@ -51,6 +51,7 @@ pub mod diag;
 pub mod dominance;
 mod edit;
 pub mod effects;
+pub mod element_limit;
 pub mod entity;
 pub mod equal;
 mod error;

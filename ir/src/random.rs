@@ -99,8 +99,13 @@ impl Random {
             0 => self.pick(&EDGES),
             1 => (self.next() % 2001) as f64 / 8.0 - 125.0,
             // All significant bits, at magnitudes whose sums round.
-            2 => self.next().cast_signed() as f64 * f64::exp2((self.below(32) as i32 - 80).into()),
+            2 => self.next().cast_signed() as f64 * exp2(self.below(32) as i32 - 80),
             _ => f64::from_bits(self.next()),
         }
     }
+}
+
+/// Returns 2 to the power of a normal exponent.
+fn exp2(exponent: i32) -> f64 {
+    f64::from_bits(u64::from((exponent + 1023).cast_unsigned()) << 52)
 }

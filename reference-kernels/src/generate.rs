@@ -46,7 +46,7 @@ fn int_count(start: i128, limit: i128, delta: i128) -> Result<usize, String> {
     }
     let distance = if delta > 0 { limit - start } else { start - limit };
     let count = u128::try_from(distance).unwrap_or(0).div_ceil(delta.unsigned_abs());
-    usize::try_from(count).ok().filter(|&c| c <= MAX_ELEMENTS).ok_or_else(|| "range above 2^27 elements".into())
+    checked_elements(&[usize::try_from(count).unwrap_or(usize::MAX)])
 }
 
 /// Returns the number of elements of a float range.
@@ -55,7 +55,7 @@ fn float_count(start: f64, limit: f64, delta: f64) -> Result<usize, String> {
     if count.is_nan() || count > MAX_ELEMENTS as f64 {
         return Err("range above 2^27 elements, or with a step of 0".into());
     }
-    Ok(count.max(0.0) as usize)
+    checked_elements(&[count.max(0.0) as usize])
 }
 
 /// `OneHot` (9, 11): along a new `axis` of extent `depth`, `values[1]` at the index and `values[0]` elsewhere. Indices

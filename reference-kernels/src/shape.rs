@@ -7,14 +7,16 @@ pub use super::movement::{slice_axis, split_sizes};
 pub use super::pad::pad_dims;
 pub use super::reduce::reduction_axes;
 pub use super::resize::resize_dims;
+use gradus_ir::element_limit::is_within_element_limit;
 use gradus_ir::tensor::checked_len;
 
 /// Maximum number of elements of a result, against exhaustion of memory.
 pub const MAX_ELEMENTS: usize = 1 << 27;
 
-/// Returns the number of elements of `shape`; an error above [`MAX_ELEMENTS`].
+/// Returns the number of elements of `shape`; an error above [`MAX_ELEMENTS`] or the limit of the
+/// execution.
 pub fn checked_elements(shape: &[usize]) -> Result<usize, String> {
-    let n = checked_len(shape).filter(|&n| n <= MAX_ELEMENTS);
+    let n = checked_len(shape).filter(|&n| n <= MAX_ELEMENTS && is_within_element_limit(n));
     n.ok_or_else(|| format!("a result of shape {shape:?} exceeds the limit of 2^27 elements"))
 }
 

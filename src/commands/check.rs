@@ -152,7 +152,13 @@ fn passes_checked(
             }
             Err(failure)
         }
-        Checked::Failed(_, said) => Err(report(ctx, &said, streams)),
+        Checked::Failed(_, said) => {
+            let failure = report(ctx, &said, streams);
+            if let Some(path) = matches.get_one::<String>("reproducer") {
+                super::reduce::reproduce_failure(tool, matches, subject, path, streams)?;
+            }
+            Err(failure)
+        }
     }
 }
 

@@ -7,9 +7,8 @@ use crate::progress;
 use crate::split::{MARKER, split};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_check::Options;
 use gradus_generate::Limits;
-use gradus_generate::campaign::{Campaign, CampaignStatistics, FUEL, FuzzFailure};
+use gradus_generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
 use gradus_generate::survey::Survey;
 use gradus_ir::PrintOptions;
 use std::fmt::Write as _;
@@ -89,7 +88,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         pipeline: pipeline.as_deref(),
         seed: value("seed"),
         limits: Limits { ops: value("ops") as usize, ..Limits::default() },
-        options: Options { inputs: value("inputs"), exhaustive: 0, fuel: FUEL, ..Options::default() },
+        options: campaign::options(value("inputs")),
     };
     let from = value("from");
     let (part, parts) = matches.get_one::<(u64, u64)>("shard").copied().unwrap_or((0, 1));

@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Culprit, Subject};
 use gradus_ir::pass::RunOptions;
-use gradus_ir::{Context, Module, ParseOptions, PrintOptions, verify};
+use gradus_ir::{Context, Diagnostic, Module, ParseOptions, PrintOptions, verify};
 use gradus_reduce::{Oracle, Progress, ReduceOptions, Reduced, StopReason, ops_in_bodies, reduce_watched};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::PathBuf;
@@ -136,7 +136,7 @@ impl Job<'_> {
         let oracle = &mut |all: &[Module]| quietly(|| all.iter().position(|m| shown(m).is_some()));
         let reduced = self.search(m, oracle, streams);
         let found = shown(&reduced.module).ok_or_else(|| "the difference is not reproducible".to_owned())?;
-        self.conclude(m, &reduced, &reproducer(&run, &found, &reduced.module), streams)
+        self.conclude(m, &reduced, &reproducer(&run, &found.error, &reduced.module), streams)
     }
 
     /// Runs the search with progress on the terminal and intermediate results in the output file.
@@ -271,10 +271,10 @@ fn flag_of(tool: &Tool, pipeline: &str) -> String {
 }
 
 /// Formats a reproducer: a golden test that passes once the bug is fixed.
-pub(super) fn reproducer(run: &str, culprit: &Culprit, m: &Module) -> String {
+pub(super) fn reproducer(run: &str, error: &Diagnostic, m: &Module) -> String {
     let mut text = format!("// RUN: {run}\n//\n");
-    let notes = culprit.error.notes.iter().map(|(_, note)| format!("  {note}"));
-    for line in std::iter::once(culprit.error.message.clone()).chain(notes) {
+    let notes = error.notes.iter().map(|(_, note)| format!("  {note}"));
+    for line in std::iter::once(error.message.clone()).chain(notes) {
         // Defuses directives inside strings of the program.
         let line = line.replace('\n', " ").replace("RUN:", "RUN ").replace("CHECK", "check").replace("expected-", "");
         text += &format!("// {line}\n");
@@ -301,9 +301,27 @@ pub(super) fn reproduce(
     };
     let m = &found.reduced.module;
     let run = run_line(tool, matches, &[flag_of(tool, &culprit.pipeline)]);
-    let text = reproducer(&run, &found.culprit, m);
+    let text = reproducer(&run, &found.culprit.error, m);
     io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
     let _ = writeln!(streams.err, "wrote a reproducer of {} ops to {path}", ops_in_bodies(m));
+    Ok(())
+}
+
+/// Reduces a program that the passes make invalid, or on which they panic, and writes the reproducer to a file.
+pub(super) fn reproduce_failure(
+    tool: &Tool,
+    matches: &ArgMatches,
+    subject: &Subject<'_>,
+    path: &str,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let options = ReduceOptions { time: Some(SOON), ..ReduceOptions::default() };
+    let Some((reduced, found)) = quietly(|| subject.reproduce_failure(&options)) else { return Ok(()) };
+    let run = run_line(tool, matches, &pass_flags::given(tool, matches));
+    let Some(first) = found.said.first() else { return Ok(()) };
+    let text = reproducer(&run, first, &reduced.module);
+    io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
+    let _ = writeln!(streams.err, "wrote a reproducer of {} ops to {path}", ops_in_bodies(&reduced.module));
     Ok(())
 }
 

@@ -33,7 +33,7 @@ def bugs():
     for part in text.split("\nbug ")[1:]:
         head, path, *lines = part.strip().split("\n")
         name, flags = head.split(": ", 1)
-        before, after = ("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+")
+        before, after = ("\n".join(line[2:] for line in lines if line[:1] == sign) for sign in "-+")
         yield name, flags, path, before, after
 
 

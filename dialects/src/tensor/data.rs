@@ -1,5 +1,6 @@
 //! Run-time tensors: elements, and copies of slices.
 
+use gradus_ir::element_limit::is_within_element_limit;
 use gradus_ir::eval::{Datum, PoisonTensor, Trap};
 use gradus_ir::float::FloatKind;
 use gradus_ir::tensor::checked_len;
@@ -14,7 +15,7 @@ pub(crate) fn extents(sizes: &[i64]) -> Result<Vec<usize>, Trap> {
     let one = |&n: &i64| usize::try_from(n).map_err(|_| Trap::Ub(format!("a tensor has the negative extent {n}")));
     let shape: Vec<usize> = sizes.iter().map(one).collect::<Result<_, _>>()?;
     match checked_len(&shape) {
-        Some(n) if n <= MAX_ELEMENTS => Ok(shape),
+        Some(n) if n <= MAX_ELEMENTS && is_within_element_limit(n) => Ok(shape),
         _ => Err(Trap::unsupported(format!("tensors of more than {MAX_ELEMENTS} elements"))),
     }
 }

@@ -3,7 +3,7 @@
 use super::build::{extract, numbers, replace_by_extract};
 use super::data::combining_op;
 use super::mask::is_masked;
-use super::reduce::{MultiDimReductionOp, ReductionOp, kind_of};
+use super::reduce::{MultiDimReductionOp, ReductionOp, is_supported, kind_of};
 use super::slice::ints;
 use super::types::{is_scalable, shape};
 use super::{ContractionOp, ShapeCastOp, build};
@@ -14,9 +14,14 @@ pub(super) const REDUCTION: &[Pattern] = &[Pattern { name: "reduction of one ele
 pub(super) const MULTI_REDUCTION: &[Pattern] = &[Pattern { name: "reduction of unit dimensions", run: of_unit_dims }];
 pub(super) const CONTRACT: &[Pattern] = &[Pattern { name: "sum of contract", run: sum_of_contract }];
 
-/// Returns the op that combines elements of a type by a kind.
+/// Returns the op that combines elements of a type by a kind; `None` for a float kind of integers, which a
+/// multi-dimensional reduction may have.
 fn combining(m: &Module, op: Op, ty: Type) -> Option<&'static OpInfo> {
-    let float = m.ctx.float_kind(m.ctx.element_type(ty)).is_some();
+    let elem = m.ctx.element_type(ty);
+    let float = m.ctx.float_kind(elem).is_some();
+    if !is_supported(&m.ctx, &kind_of(m, op), elem) {
+        return None;
+    }
     match kind_of(m, op).as_str() {
         kind @ ("add" | "mul") if float => combining_op(&format!("{kind}f")),
         kind => combining_op(kind),
@@ -65,7 +70,7 @@ fn of_unit_dims(r: &mut Rewriter<'_>, op: Op) -> bool {
     let (extents, dims) = (shape(&m.ctx, from), ints(m, op, "reduction_dims"));
     let unit = |&d: &i64| usize::try_from(d).ok().and_then(|d| extents.get(d)) == Some(&1);
     // If the row has as many elements as the vector, no part is scalable.
-    if is_scalable(&m.ctx, from) || !dims.iter().all(unit) {
+    if is_scalable(&m.ctx, from) || !dims.iter().all(unit) || combining(m, op, ty).is_none() {
         return false;
     }
     let at = numbers(&vec![0; extents.len()]);

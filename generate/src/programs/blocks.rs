@@ -16,12 +16,18 @@ pub(super) fn draw(random: &mut Random) -> String {
     let mut w = Writer::new(random);
     let results = w.types(3);
     let parameters = ["i32", "i32", "i1", "i1", "i8", "index"];
-    graph(&mut w, "func.func @made0", &parameters, &results, true);
+    graph(&mut w, "func.func @made0", (&parameters, &results), true, &|_| ());
     w.text
 }
 
-/// Writes a function of several blocks.
-pub(super) fn graph(w: &mut Writer<'_>, header: &str, parameters: &[&str], results: &[&str], loops: bool) {
+/// Writes a function of several blocks. `statements` writes more into a block.
+pub(super) fn graph(
+    w: &mut Writer<'_>,
+    header: &str,
+    (parameters, results): (&[&str], &[&str]),
+    loops: bool,
+    statements: &dyn Fn(&mut Writer<'_>),
+) {
     let count = 3 + w.random.below(5) as usize;
     let mut blocks: Vec<Block> = (0..count).map(|_| Block { types: block_types(w) }).collect();
     blocks[0].types.clear();
@@ -43,6 +49,7 @@ pub(super) fn graph(w: &mut Writer<'_>, header: &str, parameters: &[&str], resul
             let ty = w.random.pick(&["i32", "i32", "i1", "i8", "index"]);
             w.compute(ty);
         }
+        statements(w);
         for &slot in &slots {
             access(w, slot);
         }
@@ -85,7 +92,7 @@ fn access(w: &mut Writer<'_>, slot: u32) {
 fn terminate(w: &mut Writer<'_>, blocks: &[Block], number: usize, results: &[&str], fuel: Option<u32>) {
     let is_last = number + 1 == blocks.len();
     if is_last || number > 0 && w.random.percent(12) {
-        let values = w.picks(results).join(", ");
+        let values = w.yields(results).join(", ");
         return w.line(&format!("return {values} : {}", results.join(", ")));
     }
     if let Some(fuel) = fuel.filter(|_| number > 0 && w.random.percent(25)) {

@@ -4,9 +4,12 @@
 //! join, a loop with a remainder, a convolution whose result is clamped. Each family draws such combinations; growth
 //! then adds ops and disturbs them. A program need not be valid: it is dropped if the context lacks a dialect.
 
+mod affine;
 mod blocks;
 mod calls;
+mod layouts;
 mod networks;
+mod parallel;
 mod statements;
 mod sums;
 mod writer;
@@ -26,11 +29,13 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "arithmetic", draw: statements::arithmetic },
     Family { name: "sums", draw: sums::draw },
     Family { name: "loops", draw: statements::loops },
+    Family { name: "affine", draw: affine::draw },
+    Family { name: "parallel", draw: parallel::draw },
     Family { name: "memory", draw: statements::memory },
     Family { name: "blocks", draw: blocks::draw },
     Family { name: "calls", draw: calls::draw },
     Family { name: "networks", draw: networks::images },
     Family { name: "products", draw: networks::products },
     Family { name: "quantized", draw: networks::quantized },
-    Family { name: "layouts", draw: networks::layouts },
+    Family { name: "layouts", draw: layouts::draw },
 ];

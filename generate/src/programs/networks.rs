@@ -1,16 +1,19 @@
-//! Networks: convolutions and pools of every geometry, chains of ops per target stage, and layouts.
+//! Networks: convolutions and pools of every geometry, and chains of ops per target stage.
 
 use gradus_ir::random::Random;
+
+/// Maximum number of multiplications of a convolution.
+const MAX_PRODUCTS: i64 = 30_000;
 
 /// Maximum number of elements of a value.
 const MAX_ELEMENTS: i64 = 600;
 
 /// A value with its type.
 #[derive(Clone)]
-struct Tensor {
-    name: String,
-    shape: Vec<i64>,
-    elem: &'static str,
+pub(super) struct Tensor {
+    pub(super) name: String,
+    pub(super) shape: Vec<i64>,
+    pub(super) elem: &'static str,
 }
 
 impl Tensor {
@@ -19,22 +22,22 @@ impl Tensor {
     }
 }
 
-fn tensor(shape: &[i64], elem: &str) -> String {
+pub(super) fn tensor(shape: &[i64], elem: &str) -> String {
     shape.iter().map(|d| format!("{d}x")).collect::<String>() + elem
 }
 
 /// Parameters and ops of a function on tensors.
-struct Network<'r> {
-    random: &'r mut Random,
+pub(super) struct Network<'r> {
+    pub(super) random: &'r mut Random,
     parameters: Vec<String>,
     lines: String,
     next: u32,
     /// The results so far, and images that later ops reuse.
-    values: Vec<Tensor>,
+    pub(super) values: Vec<Tensor>,
 }
 
 impl Network<'_> {
-    fn new(random: &mut Random) -> Network<'_> {
+    pub(super) fn new(random: &mut Random) -> Network<'_> {
         Network { random, parameters: Vec::new(), lines: String::new(), next: 0, values: Vec::new() }
     }
 
@@ -43,14 +46,14 @@ impl Network<'_> {
         format!("%v{}", self.next)
     }
 
-    fn parameter(&mut self, shape: &[i64], elem: &'static str) -> Tensor {
+    pub(super) fn parameter(&mut self, shape: &[i64], elem: &'static str) -> Tensor {
         let value = Tensor { name: self.name(), shape: shape.to_vec(), elem };
         self.parameters.push(format!("{}: tensor<{}>", value.name, value.ty()));
         value
     }
 
     /// Creates a constant of small numbers with a probability of `constant` percent, or a parameter.
-    fn weights(&mut self, shape: &[i64], elem: &'static str, constant: u64) -> Tensor {
+    pub(super) fn weights(&mut self, shape: &[i64], elem: &'static str, constant: u64) -> Tensor {
         if !self.random.percent(constant) {
             return self.parameter(shape, elem);
         }
@@ -75,14 +78,21 @@ impl Network<'_> {
         format!("[{}]", parts.join(", "))
     }
 
-    fn op(&mut self, shape: &[i64], elem: &'static str, op: &str) -> Tensor {
+    pub(super) fn op(&mut self, shape: &[i64], elem: &'static str, op: &str) -> Tensor {
         let value = Tensor { name: self.name(), shape: shape.to_vec(), elem };
         self.lines += &format!("{} = {op}\n", value.name);
         value
     }
 
     /// Creates an op in generic form.
-    fn generic(&mut self, name: &str, operands: &[&Tensor], attrs: &str, shape: &[i64], elem: &'static str) -> Tensor {
+    pub(super) fn generic(
+        &mut self,
+        name: &str,
+        operands: &[&Tensor],
+        attrs: &str,
+        shape: &[i64],
+        elem: &'static str,
+    ) -> Tensor {
         let names: Vec<&str> = operands.iter().map(|t| t.name.as_str()).collect();
         let types: Vec<String> = operands.iter().map(|t| format!("tensor<{}>", t.ty())).collect();
         let (names, types, result) = (names.join(", "), types.join(", "), tensor(shape, elem));
@@ -90,7 +100,7 @@ impl Network<'_> {
     }
 
     /// Returns the program; its results are the last values.
-    fn finish(self) -> String {
+    pub(super) fn finish(self) -> String {
         let from = self.values.len().saturating_sub(3);
         let last = &self.values[from..];
         let names: Vec<&str> = last.iter().map(|t| t.name.as_str()).collect();
@@ -113,17 +123,19 @@ struct Window {
     output: Vec<i64>,
 }
 
-/// Draws a window; `None` if the output is empty.
-fn window(n: &mut Network<'_>, image: &[i64], dilates: bool) -> Option<Window> {
+/// Draws a window; `None` if the output is empty. `rounds_up`: whether partial windows at the end count.
+fn window(n: &mut Network<'_>, image: &[i64], rounds_up: bool) -> Option<Window> {
     let rank = image.len();
     let usual = n.random.percent(25);
+    let auto_pad = if n.random.percent(12) { n.random.pick(&["SAME_UPPER", "SAME_LOWER", "VALID"]) } else { "NOTSET" };
     let mut draw = |most: u64, chance: u64, least: i64| -> Vec<i64> {
         let random = &mut *n.random;
         let plain = usual || !random.percent(chance);
         (0..rank).map(|_| if plain { least } else { least + random.below(most) as i64 }).collect()
     };
-    let (strides, dilations) = (draw(3, 50, 1), draw(3, if dilates { 40 } else { 0 }, 1));
-    let (begin, end) = (draw(3, 55, 0), draw(3, 55, 0));
+    let (strides, dilations) = (draw(3, 50, 1), draw(3, 40, 1));
+    let explicit = if auto_pad == "NOTSET" { 55 } else { 0 };
+    let (begin, end) = (draw(3, explicit, 0), draw(3, explicit, 0));
     let kernel: Vec<i64> = (0..rank).map(|_| n.extent(3)).collect();
     let pads: Vec<i64> =
         begin.iter().chain(&end).map(|&p| p.min(kernel.iter().copied().min().unwrap_or(1) - 1)).collect();
@@ -131,15 +143,25 @@ fn window(n: &mut Network<'_>, image: &[i64], dilates: bool) -> Option<Window> {
     for i in 0..rank {
         let span = dilations[i] * (kernel[i] - 1) + 1;
         let room = image[i] + pads[i] + pads[rank + i] - span;
-        if room < 0 {
-            return None;
-        }
-        output.push(room / strides[i] + 1);
+        output.push(match auto_pad {
+            "SAME_UPPER" | "SAME_LOWER" => (image[i] + strides[i] - 1) / strides[i],
+            _ if room < 0 => return None,
+            _ if rounds_up => {
+                let out = (room + strides[i] - 1) / strides[i] + 1;
+                // A window that starts in the end padding does not count.
+                out - i64::from((out - 1) * strides[i] >= image[i] + pads[i])
+            }
+            _ => room / strides[i] + 1,
+        });
     }
     let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let mut attrs = Vec::new();
+    if auto_pad != "NOTSET" {
+        attrs.push(format!("auto_pad = \"{auto_pad}\""));
+    }
     for (name, numbers, default) in [("strides", &strides, 1), ("dilations", &dilations, 1), ("pads", &pads, 0)] {
-        if numbers.iter().any(|&x| x != default) || n.random.percent(20) {
+        let is_explicit = name != "pads" || auto_pad == "NOTSET";
+        if numbers.iter().any(|&x| x != default) || is_explicit && n.random.percent(20) {
             attrs.push(format!("{name} = array<i64: {}>", list(numbers)));
         }
     }
@@ -148,14 +170,14 @@ fn window(n: &mut Network<'_>, image: &[i64], dilates: bool) -> Option<Window> {
 
 /// Adds a convolution of an image.
 fn conv(n: &mut Network<'_>, x: &Tensor, constant: u64) -> Option<Tensor> {
-    let w = window(n, &x.shape[2..], true)?;
+    let w = window(n, &x.shape[2..], false)?;
     let channels = x.shape[1];
     let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
     let group = if n.random.percent(40) { n.random.pick(&divisors) } else { 1 };
     let filters = group * n.extent(3);
     let shape = [&[filters, channels / group], &w.kernel[..]].concat();
     let out = [&[x.shape[0], filters], &w.output[..]].concat();
-    if out.iter().chain(&shape).product::<i64>() > MAX_ELEMENTS * 400 || out.iter().product::<i64>() > MAX_ELEMENTS {
+    if out.iter().chain(&shape).product::<i64>() > MAX_PRODUCTS || out.iter().product::<i64>() > MAX_ELEMENTS {
         return None;
     }
     let weights = n.weights(&shape, x.elem, constant);
@@ -173,7 +195,8 @@ fn conv(n: &mut Network<'_>, x: &Tensor, constant: u64) -> Option<Tensor> {
 }
 
 fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
-    let w = window(n, &x.shape[2..], false)?;
+    let rounds_up = n.random.percent(30);
+    let w = window(n, &x.shape[2..], rounds_up)?;
     let out = [&x.shape[..2], &w.output[..]].concat();
     let kernel: Vec<String> = w.kernel.iter().map(i64::to_string).collect();
     let kernel = format!("kernel_shape = array<i64: {}>", kernel.join(", "));
@@ -182,8 +205,7 @@ fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     if name == "graph.average_pool" && n.random.percent(40) {
         attrs.push("count_include_pad = 1 : i64".to_owned());
     }
-    // The extents of the result are the same wherever the windows end with the image.
-    if n.random.percent(30) && !attrs.iter().any(|text| text.contains("auto_pad")) {
+    if rounds_up {
         attrs.push("ceil_mode = 1 : i64".to_owned());
     }
     Some(n.generic(name, &[x], &attrs.join(", "), &out, x.elem))
@@ -304,7 +326,7 @@ pub(super) fn quantized(random: &mut Random) -> String {
     let of_x = n.random.pick(&["ui8", "i8"]);
     let of_w = n.random.pick(&["i8", "ui8"]);
     let x = n.parameter(&[batch, channels, image[0], image[1]], of_x);
-    let Some(w) = window(&mut n, &image, true) else { return String::new() };
+    let Some(w) = window(&mut n, &image, false) else { return String::new() };
     let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
     let group = n.random.pick(&divisors);
     let filters = group * n.extent(2);
@@ -334,79 +356,4 @@ pub(super) fn quantized(random: &mut Random) -> String {
     };
     n.values.push(y);
     n.finish()
-}
-
-/// Draws packs, unpacks, reshapes and transposes with many layouts and equal extents.
-pub(super) fn layouts(random: &mut Random) -> String {
-    let mut n = Network::new(random);
-    let sizes: &[i64] = if n.random.percent(50) { &[2, 4] } else { &[1, 2, 3, 4, 5, 8] };
-    let shape: Vec<i64> = (0..4).map(|_| n.random.pick(sizes)).collect();
-    let elem = n.random.pick(&["f32", "i8", "i32"]);
-    let x = n.parameter(&shape, elem);
-    n.values.push(x);
-    for _ in 0..2 + n.random.below(4) {
-        let x = n.values[n.values.len() - 1].clone();
-        let y = match (x.shape.len(), n.random.below(4)) {
-            (4, 0..2) => {
-                let order = n.random.pick(&ORDERS);
-                let packed = packed(&x.shape, order);
-                let y = n.generic("layout.pack", &[&x], &layout(order), &packed, elem);
-                if n.random.percent(60) {
-                    // Unpacking in the same layout, or in another with the same extents.
-                    let others: Vec<&str> =
-                        ORDERS.iter().copied().filter(|o| self::packed(&x.shape, o) == packed).collect();
-                    let other = if n.random.percent(50) { order } else { n.random.pick(&others) };
-                    n.generic("layout.unpack", &[&y], &layout(other), &x.shape, elem)
-                } else {
-                    y
-                }
-            }
-            (4, 2) => {
-                let orders: [[usize; 4]; 5] = [[0, 2, 3, 1], [0, 3, 1, 2], [0, 1, 3, 2], [1, 0, 2, 3], [0, 1, 2, 3]];
-                let perm = n.random.pick(&orders);
-                let shape: Vec<i64> = perm.iter().map(|&i| x.shape[i]).collect();
-                let text: Vec<String> = perm.iter().map(usize::to_string).collect();
-                n.generic("graph.transpose", &[&x], &format!("perm = array<i64: {}>", text.join(", ")), &shape, elem)
-            }
-            _ => {
-                let all: i64 = x.shape.iter().product();
-                let divisors: Vec<i64> = (1..=all).filter(|d| all % d == 0).collect();
-                let first = n.random.pick(&divisors);
-                let second =
-                    n.random.pick(&divisors.iter().copied().filter(|d| (all / first) % d == 0).collect::<Vec<_>>());
-                let shape = [first, second, all / first / second, 1];
-                let text: Vec<String> = shape.iter().map(i64::to_string).collect();
-                let to = n.op(&[4], "i64", &format!("graph.constant dense<[{}]> : tensor<4xi64>", text.join(", ")));
-                n.generic("graph.reshape", &[&x, &to], "", &shape, elem)
-            }
-        };
-        n.values.push(y);
-    }
-    n.finish()
-}
-
-/// Layouts of images.
-const ORDERS: [&str; 10] = ["NCHW", "NHWC", "NCWH", "CNHW", "NCHW2c", "NCHW4c", "NCHW8c", "NHWC2w", "HWNC", "NCHW2c2w"];
-
-fn layout(order: &str) -> String {
-    format!("layout = #layout.tiled<\"{order}\">, axes = \"NCHW\"")
-}
-
-/// Returns the extents of an image in a layout.
-fn packed(shape: &[i64], order: &str) -> Vec<i64> {
-    let mut extents = Vec::new();
-    let mut tiles = [1i64; 4];
-    let axis = |letter: u8| b"NCHW".iter().position(|&a| a == letter.to_ascii_uppercase()).unwrap_or(0);
-    let bytes = order.as_bytes();
-    for (i, &letter) in bytes.iter().enumerate().filter(|(_, b)| b.is_ascii_lowercase()) {
-        tiles[axis(letter)] *= i64::from(bytes[i - 1] - b'0');
-    }
-    for (i, &letter) in bytes.iter().enumerate() {
-        match letter {
-            b'A'..=b'Z' => extents.push((shape[axis(letter)] + tiles[axis(letter)] - 1) / tiles[axis(letter)]),
-            b'a'..=b'z' => extents.push(i64::from(bytes[i - 1] - b'0')),
-            _ => {}
-        }
-    }
-    extents
 }

@@ -8,6 +8,8 @@ const LENGTH: u64 = 8;
 /// Type of a buffer, of a slot, and of a slot with one element per dimension.
 const BUFFER: &str = "memref<8xi32>";
 const SLOTS: [&str; 3] = ["memref<i32>", "memref<1xi32>", "memref<1x1xi32>"];
+/// Type of a table of addresses of slots.
+const TABLE: &str = "memref<2xmemref<i32>>";
 /// Types of views of a part of a buffer and of every second element.
 const PART: &str = "memref<4xi32, strided<[1], offset: 2>>";
 const SPARSE: &str = "memref<4xi32, strided<[2]>>";
@@ -53,8 +55,10 @@ fn statements(w: &mut Writer<'_>, mix: &Mix, count: u64, depth: u64) {
         let nested = mix.loops + mix.conditions;
         if kind < nested && depth > 0 {
             match (kind < mix.loops, w.random.below(4)) {
+                (true, 0) if w.random.percent(40) => permute(w),
                 (true, 0) => repeat_while(w, mix, depth - 1),
                 (true, _) => counted(w, mix, depth - 1),
+                (false, 0) if w.random.percent(40) => execute(w, mix, depth - 1),
                 (false, 0) => switch(w, mix, depth - 1),
                 (false, _) => condition(w, mix, depth - 1),
             }
@@ -72,7 +76,7 @@ fn body(w: &mut Writer<'_>, mix: &Mix, depth: u64, types: &[&str]) {
     let mark = w.enter();
     let count = 1 + w.random.below(4);
     statements(w, mix, count, depth);
-    let values = w.picks(types).join(", ");
+    let values = w.yields(types).join(", ");
     match types {
         [] => w.line("scf.yield"),
         _ => w.line(&format!("scf.yield {values} : {}", types.join(", "))),
@@ -85,16 +89,21 @@ fn counted(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     let ty = w.random.pick(&["index", "index", "i32", "i8"]);
     let unsigned = w.random.percent(20);
     let first = w.random.below(7) as i64 - if unsigned { 0 } else { 3 };
-    let span = w.random.below(11) as i64 - 2;
-    let last = if unsigned { (first + span).max(0) } else { first + span };
     let step = 1 + w.random.below(4) as i64;
+    // Passes treat loops of a known number of iterations, such as none or one, on their own.
+    let few = w.random.percent(40);
+    let span = match few {
+        true => w.random.below(3) as i64 * step - w.random.below(step as u64) as i64,
+        false => w.random.below(11) as i64 - 2,
+    };
+    let last = if unsigned { (first + span).max(0) } else { first + span };
     let mut bounds: Vec<String> = Vec::new();
     for number in [first, last, step] {
         bounds.push(format!("%v{}", w.op(ty, &format!("arith.constant {number} : {ty}"))));
     }
     // Bounds that are not constant, but small.
     for bound in &mut bounds[..2] {
-        if w.random.percent(25) {
+        if !few && w.random.percent(25) {
             let (x, mask) = (w.pick(ty), w.op(ty, &format!("arith.constant 7 : {ty}")));
             *bound = format!("%v{}", w.op(ty, &format!("arith.andi %v{x}, %v{mask} : {ty}")));
         }
@@ -153,6 +162,45 @@ fn repeat_while(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     w.bind_all(&names, &types);
 }
 
+/// Writes a `while` loop whose second region only permutes or repeats its arguments; the first region counts down.
+fn permute(w: &mut Writer<'_>) {
+    let ty = w.random.pick(&INTS);
+    let mut types = vec![ty; 1 + w.random.below(3) as usize];
+    types.push("i32");
+    let last = types.len() - 1;
+    let mut inits = w.picks(&types[..last]);
+    let trips = w.random.below(4);
+    inits.push(format!("%v{}", w.op("i32", &format!("arith.constant {trips} : i32"))));
+    let names = w.results(&types);
+    let (mark, list) = (w.enter(), types.join(", "));
+    let before: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
+    let carried: Vec<String> = before.iter().zip(&inits).map(|(name, init)| format!("%v{name} = {init}")).collect();
+    w.line(&format!("scf.while ({}) : ({list}) -> ({list}) {{", carried.join(", ")));
+    let (one, zero) = (w.op("i32", "arith.constant 1 : i32"), w.op("i32", "arith.constant 0 : i32"));
+    let more = w.op("i1", &format!("arith.cmpi sgt, %v{}, %v{zero} : i32", before[last]));
+    let less = w.op("i32", &format!("arith.subi %v{}, %v{one} : i32", before[last]));
+    let mut passed = rearranged(w, &before[..last]);
+    passed.push(format!("%v{less}"));
+    w.line(&format!("scf.condition(%v{more}) {} : {list}\n}} do {{", passed.join(", ")));
+    w.leave(mark);
+    let after: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
+    let args: Vec<String> = after.iter().zip(&types).map(|(name, ty)| format!("%v{name}: {ty}")).collect();
+    w.line(&format!("^bb0({}):", args.join(", ")));
+    let mut yielded = rearranged(w, &after[..last]);
+    yielded.push(format!("%v{}", after[last]));
+    w.line(&format!("scf.yield {} : {list}\n}}", yielded.join(", ")));
+    w.leave(mark);
+    w.bind_all(&names, &types);
+}
+
+/// Returns values as operands: as they are, rotated, or drawn one by one.
+fn rearranged(w: &mut Writer<'_>, values: &[u32]) -> Vec<String> {
+    let by = w.random.below(values.len() as u64) as usize;
+    let draws = w.random.percent(30);
+    let at = |w: &mut Writer<'_>, i: usize| if draws { w.random.pick(values) } else { values[(i + by) % values.len()] };
+    (0..values.len()).map(|i| format!("%v{}", at(w, i))).collect()
+}
+
 fn condition(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     let types = if w.random.percent(80) { w.types(2) } else { Vec::new() };
     let condition = if w.random.percent(50) { w.compute("i1") } else { w.pick("i1") };
@@ -162,6 +210,28 @@ fn condition(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     body(w, mix, depth, &types);
     w.line("} else {");
     body(w, mix, depth, &types);
+    w.line("}");
+    w.bind_all(&names, &types);
+}
+
+/// Writes a region of several blocks, two or three of which yield.
+fn execute(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+    let types = w.types(2);
+    let names = w.results(&types);
+    w.line(&format!("scf.execute_region -> ({}) {{", types.join(", ")));
+    let (mark, count) = (w.enter(), 2 + w.random.below(2));
+    for block in 1..count {
+        let condition = w.pick("i1");
+        let next = block + count;
+        w.line(&format!("cf.cond_br %v{condition}, ^bb{block}, ^bb{next}"));
+        let inner = w.enter();
+        w.line(&format!("^bb{block}:"));
+        body(w, mix, depth, &types);
+        w.leave(inner);
+        w.line(&format!("^bb{next}:"));
+    }
+    body(w, mix, depth, &types);
+    w.leave(mark);
     w.line("}");
     w.bind_all(&names, &types);
 }
@@ -184,7 +254,8 @@ fn switch(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
 
 /// Writes an allocation, a view, a load or a store. Loads are often repeated.
 fn access(w: &mut Writer<'_>) {
-    match w.random.below(10) {
+    match w.random.below(11) {
+        10 => address(w),
         0 => {
             let ty = if w.random.percent(60) { w.random.pick(&SLOTS) } else { BUFFER };
             let op = w.random.pick(&["memref.alloca", "memref.alloc"]);
@@ -223,6 +294,26 @@ fn access(w: &mut Writer<'_>) {
             }
         }
         _ => store(w),
+    }
+}
+
+/// Stores the address of a slot, and often loads it as another name of the slot.
+fn address(w: &mut Writer<'_>) {
+    let slots = w.known(SLOTS[0]);
+    let slot = match slots.is_empty() {
+        true => w.op(SLOTS[0], &format!("memref.alloca() : {}", SLOTS[0])),
+        false => w.random.pick(&slots),
+    };
+    let tables = w.known(TABLE);
+    let table = match tables.is_empty() {
+        true => w.op(TABLE, &format!("memref.alloc() : {TABLE}")),
+        false => w.random.pick(&tables),
+    };
+    let number = w.random.below(2) as i64;
+    let at = w.index(number);
+    w.line(&format!("memref.store %v{slot}, %v{table}[%v{at}] : {TABLE}"));
+    if w.random.percent(60) {
+        w.op(SLOTS[0], &format!("memref.load %v{table}[%v{at}] : {TABLE}"));
     }
 }
 

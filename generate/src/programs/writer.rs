@@ -6,6 +6,12 @@ use std::fmt::Write as _;
 /// The integer types of families; most values are of the first.
 pub(super) const INTS: [&str; 4] = ["i32", "i8", "i64", "index"];
 
+/// Percentage of integer ops with overflow flags.
+const FLAGS: u64 = 5;
+
+/// Percentage of constants among yielded values.
+const YIELDED: u64 = 25;
+
 /// Writes the ops of functions.
 pub(super) struct Writer<'r> {
     pub(super) random: &'r mut Random,
@@ -92,7 +98,7 @@ impl Writer<'_> {
     /// Picks a value of a type, recent ones with higher probability, or creates a constant.
     pub(super) fn pick(&mut self, ty: &str) -> u32 {
         let known = self.known(ty);
-        if known.is_empty() || self.random.percent(15) {
+        if known.is_empty() || !ty.starts_with("memref") && self.random.percent(15) {
             return self.constant(ty);
         }
         let n = known.len() as u64;
@@ -103,6 +109,17 @@ impl Writer<'_> {
     /// Picks values of types.
     pub(super) fn picks(&mut self, types: &[&str]) -> Vec<String> {
         types.iter().map(|ty| format!("%v{}", self.pick(ty))).collect()
+    }
+
+    /// Picks values of types that a region or function yields: constants often, since passes follow them.
+    pub(super) fn yields(&mut self, types: &[&str]) -> Vec<String> {
+        let one = |w: &mut Self, ty: &str| if w.random.percent(YIELDED) { w.constant(ty) } else { w.pick(ty) };
+        types.iter().map(|ty| format!("%v{}", one(self, ty))).collect()
+    }
+
+    /// Creates constants of types.
+    pub(super) fn constants(&mut self, types: &[&str]) -> Vec<String> {
+        types.iter().map(|ty| format!("%v{}", self.constant(ty))).collect()
     }
 
     /// Creates a constant; integers are often limits of their type.
@@ -163,7 +180,16 @@ impl Writer<'_> {
             let n = 1 + self.random.below(7);
             b = self.op(ty, &format!("arith.constant {n} : {ty}"));
         }
-        self.op(ty, &format!("arith.{op} %v{a}, %v{b} : {ty}"))
+        let flag = if self.random.percent(FLAGS) { self.overflow(op) } else { "" };
+        self.op(ty, &format!("arith.{op} %v{a}, %v{b}{flag} : {ty}"))
+    }
+
+    /// Draws the overflow flags of an op that has them.
+    pub(super) fn overflow(&mut self, op: &str) -> &'static str {
+        match op {
+            "addi" | "subi" | "muli" | "shli" => self.random.pick(&[" overflow<nsw>", " overflow<nuw>"]),
+            _ => "",
+        }
     }
 
     /// Converts an integer of another width to `ty`; the same value is often converted to several types.

@@ -28,3 +28,8 @@ func.func @sum_of_contract(%arg0: vector<4xi32>, %arg1: vector<4xi32>, %arg2: i3
   %1 = arith.addi %0, %arg2 : i32
   return %1 : i32
 }
+// A float kind of integers has no op.
+func.func @float_kind_of_integers(%arg0: vector<4xi8>, %arg1: vector<4xi8>) -> vector<4xi8> {
+  %0 = vector.multi_reduction <minimumf>, %arg0, %arg1 [] : vector<4xi8> to vector<4xi8>
+  return %0 : vector<4xi8>
+}

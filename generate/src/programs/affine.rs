@@ -1,0 +1,232 @@
+//! Affine programs: nests with constant bounds of few iterations, bounds that depend on outer loops and symbols, sets, and
+//! accesses that overlap between iterations.
+
+use super::writer::Writer;
+use gradus_ir::random::Random;
+
+/// Types of buffers, with their extents.
+const BUFFERS: [(&str, &[i64]); 2] = [("memref<8xi32>", &[8]), ("memref<5x6xi32>", &[5, 6])];
+
+/// Types of the parameters of the private function.
+const CALLEE: [&str; 4] = ["index", "i32", BUFFERS[0].0, BUFFERS[1].0];
+
+/// The values of affine expressions in scope.
+#[derive(Clone)]
+struct Names {
+    /// Induction variables, outermost first.
+    dims: Vec<u32>,
+    symbols: Vec<u32>,
+    /// Whether a private function may be called.
+    is_called: bool,
+}
+
+pub(super) fn draw(random: &mut Random) -> String {
+    let mut w = Writer::new(random);
+    let is_called = w.random.percent(40);
+    if is_called {
+        callee(&mut w);
+    }
+    let results = w.types(3);
+    let parameters = ["index", "index", "i32", "i32", "i1", BUFFERS[0].0, BUFFERS[0].0, BUFFERS[1].0];
+    w.function(&format!("func.func @made{}", u8::from(is_called)), &parameters, &results);
+    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called };
+    for _ in 0..1 + w.random.below(3) {
+        match w.random.percent(40) {
+            true => nest(&mut w, &mut names),
+            false => statements(&mut w, &mut names, 2),
+        }
+    }
+    let values = w.picks(&results).join(", ");
+    w.line(&format!("return {values} : {}\n}}", results.join(", ")));
+    w.text
+}
+
+/// Writes a private function that uses its index as a symbol, which its callers may not.
+fn callee(w: &mut Writer<'_>) {
+    w.function("func.func private @made0", &CALLEE, &["i32"]);
+    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called: false };
+    statements(w, &mut names, 1);
+    access(w, &names);
+    let value = w.pick("i32");
+    w.line(&format!("return %v{value} : i32\n}}"));
+}
+
+/// Calls the private function.
+fn call(w: &mut Writer<'_>) {
+    let (operands, types) = (w.picks(&CALLEE).join(", "), CALLEE.join(", "));
+    w.op("i32", &format!("func.call @made0({operands}) : ({types}) -> i32"));
+}
+
+/// Writes a perfect nest without carried values.
+fn nest(w: &mut Writer<'_>, names: &mut Names) {
+    let (mark, depth) = (w.enter(), 1 + w.random.below(3));
+    for _ in 0..depth {
+        let (header, dim) = header(w, names);
+        w.line(&format!("affine.for {header} {{"));
+        w.bind(dim, "index");
+        names.dims.push(dim);
+    }
+    for _ in 0..2 + w.random.below(4) {
+        access(w, names);
+    }
+    for _ in 0..depth {
+        w.line("}");
+        names.dims.pop();
+    }
+    w.leave(mark);
+}
+
+fn statements(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
+    for _ in 0..1 + w.random.below(4) {
+        match w.random.below(10) {
+            0..3 if depth > 0 => carried_loop(w, names, depth - 1),
+            3 if depth > 0 => condition(w, names, depth - 1),
+            0..5 => access(w, names),
+            5 if names.is_called => call(w),
+            6 | 7 => index(w, names),
+            _ => {
+                let ty = w.random.pick(&["i32", "i32", "i8", "i1", "index"]);
+                w.compute(ty);
+            }
+        }
+    }
+}
+
+/// Draws the induction variable, bounds and step of a loop. Returns them as text, and the variable.
+fn header(w: &mut Writer<'_>, names: &Names) -> (String, u32) {
+    let dim = w.name();
+    let (first, step) = (w.random.below(6) as i64 - 2, 1 + w.random.below(3) as i64);
+    // None, one or two iterations, or more, often with a remainder.
+    let trips = if w.random.percent(50) { w.random.below(3) } else { w.random.below(6) } as i64;
+    let last = first + trips * step - w.random.below(step as u64) as i64;
+    let varies = w.random.percent(30);
+    let lower = if varies { bound(w, names, "max", first) } else { first.to_string() };
+    let upper = if varies { bound(w, names, "min", last) } else { last.to_string() };
+    let step = if step == 1 { String::new() } else { format!(" step {step}") };
+    (format!("%v{dim} = {lower} to {upper}{step}"), dim)
+}
+
+/// Draws a bound near `number`: of an outer loop, a symbol, or the larger or smaller of both.
+fn bound(w: &mut Writer<'_>, names: &Names, several: &str, number: i64) -> String {
+    let outer = names.dims.last().copied();
+    let symbol = w.random.pick(&names.symbols);
+    let mut exprs = vec![w.random.pick(&["s0 mod 5", "s0 mod 3 + 1", "(s0 floordiv 2) mod 4"]).to_owned()];
+    if outer.is_some() {
+        let shift = w.random.below(5) as i64 - 1;
+        exprs[0] =
+            w.random.pick(&["d0", "d0 floordiv 2", "d0 * 2", "-d0", "d0 mod 3"]).to_owned() + &format!(" + {shift}");
+    }
+    let (dims, operands) = outer.map_or(("", String::new()), |outer| ("d0", format!("%v{outer}")));
+    if w.random.percent(40) {
+        exprs.push(number.to_string());
+    }
+    let keyword = if exprs.len() > 1 { several } else { "" };
+    format!("{keyword} affine_map<({dims})[s0] -> ({})>({operands})[%v{symbol}]", exprs.join(", "))
+}
+
+/// Writes a loop with carried values.
+fn carried_loop(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
+    let types = if w.random.percent(85) { w.types(2) } else { Vec::new() };
+    let inits = w.picks(&types);
+    let (header, dim) = header(w, names);
+    let results = w.results(&types);
+    let mark = w.enter();
+    w.bind(dim, "index");
+    let carried: Vec<String> =
+        types.iter().zip(&inits).map(|(ty, init)| format!("%v{} = {init}", w.value(ty))).collect();
+    let carried = match types.is_empty() {
+        true => String::new(),
+        false => format!(" iter_args({}) -> ({})", carried.join(", "), types.join(", ")),
+    };
+    w.line(&format!("affine.for {header}{carried} {{"));
+    names.dims.push(dim);
+    body(w, names, depth, &types);
+    names.dims.pop();
+    w.leave(mark);
+    w.line("}");
+    w.bind_all(&results, &types);
+}
+
+/// Writes the statements of a region that yields values of types.
+fn body(w: &mut Writer<'_>, names: &mut Names, depth: u64, types: &[&str]) {
+    let mark = w.enter();
+    statements(w, names, depth);
+    let values = w.yields(types).join(", ");
+    match types {
+        [] => w.line("affine.yield"),
+        _ => w.line(&format!("affine.yield {values} : {}", types.join(", "))),
+    }
+    w.leave(mark);
+}
+
+/// Writes a condition by a set of up to three constraints.
+fn condition(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
+    let types = if w.random.percent(80) { w.types(2) } else { Vec::new() };
+    let symbol = w.random.pick(&names.symbols);
+    let outer = names.dims.last().copied();
+    let mut constraints = Vec::new();
+    for _ in 0..1 + w.random.below(3) {
+        let term = match (outer, w.random.percent(60)) {
+            (Some(_), true) => w.random.pick(&["d0", "-d0", "d0 * 2", "d0 mod 2", "d0 floordiv 2"]),
+            _ => w.random.pick(&["s0 mod 3", "s0 mod 2", "s0", "s0 floordiv 4"]),
+        };
+        let (number, relation) = (w.random.below(5) as i64 - 2, w.random.pick(&[">=", ">=", "=="]));
+        constraints.push(format!("{term} + {number} {relation} 0"));
+    }
+    let (dims, operands) = outer.map_or(("", String::new()), |outer| ("d0", format!("%v{outer}")));
+    let arrow = if types.is_empty() { String::new() } else { format!(" -> ({})", types.join(", ")) };
+    let results = w.results(&types);
+    let set = constraints.join(", ");
+    w.line(&format!("affine.if affine_set<({dims})[s0] : ({set})>({operands})[%v{symbol}]{arrow} {{"));
+    body(w, names, depth, &types);
+    w.line("} else {");
+    body(w, names, depth, &types);
+    w.line("}");
+    w.bind_all(&results, &types);
+}
+
+/// Draws a linear expression of induction variables and symbols.
+fn expression(w: &mut Writer<'_>, names: &Names) -> String {
+    let mut terms: Vec<String> = Vec::new();
+    for &dim in &names.dims {
+        if w.random.percent(60) {
+            let factor = w.random.pick(&["", "", " * 2", " * -1", " floordiv 2"]);
+            terms.push(format!("%v{dim}{factor}"));
+        }
+    }
+    if w.random.percent(20) {
+        terms.push(format!("symbol(%v{})", w.random.pick(&names.symbols)));
+    }
+    terms.push((w.random.below(5) as i64 - 1).to_string());
+    terms.join(" + ")
+}
+
+/// Writes a load, or a store of a computed or loaded value.
+fn access(w: &mut Writer<'_>, names: &Names) {
+    let (ty, extents) = w.random.pick(&BUFFERS);
+    let known = w.known(ty);
+    let memory = w.random.pick(&known);
+    let place: Vec<String> = extents.iter().map(|extent| format!("({}) mod {extent}", expression(w, names))).collect();
+    let place = place.join(", ");
+    if w.random.percent(50) {
+        w.op("i32", &format!("affine.load %v{memory}[{place}] : {ty}"));
+        return;
+    }
+    let value = if w.random.percent(50) { w.compute("i32") } else { w.pick("i32") };
+    w.line(&format!("affine.store %v{value}, %v{memory}[{place}] : {ty}"));
+}
+
+/// Writes an index computed by a map.
+fn index(w: &mut Writer<'_>, names: &Names) {
+    let symbol = w.random.pick(&names.symbols);
+    let exprs = ["d0 floordiv 3 + s0", "d0 ceildiv 2", "d0 mod 4 - s0", "(d0 + s0) * 2", "-d0 + 5"];
+    let (first, second) = (w.random.pick(&exprs), w.random.pick(&exprs));
+    let (op, results) = match w.random.below(3) {
+        0 => ("affine.min", format!("{first}, {second}")),
+        1 => ("affine.max", format!("{first}, {second}")),
+        _ => ("affine.apply", first.to_owned()),
+    };
+    // Outside of loops, the operands are symbols too.
+    let operand = names.dims.last().copied().unwrap_or(symbol);
+    w.op("index", &format!("{op} affine_map<(d0)[s0] -> ({results})>(%v{operand})[%v{symbol}]"));
+}
