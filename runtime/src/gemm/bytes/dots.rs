@@ -134,8 +134,10 @@ impl Dots for Eight {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod x86 {
+pub(super) mod x86 {
     use super::{Bounds, Dots, FLIP, Vector};
+    use crate::gemm::bytes::Scales;
+    use crate::vector::ROUND;
     use std::arch::x86_64::*;
 
     impl Dots for __m512i {
@@ -184,20 +186,11 @@ mod x86 {
             of.signed_bits().map(|x| unsafe { _mm512_set1_epi32(x) })
         }
 
-        /// Packs four vectors with saturation, as signed bytes. Only the lower bound comes before: the bits of positive
-        /// floats are ordered as these are.
         #[inline(always)]
         unsafe fn store_bytes<const NV: usize>(rounded: [__m512; NV], bounds: [__m512i; 3], to: *mut u8) {
             // SAFETY: as above, and there is room for `NV` vectors of bytes.
             unsafe {
-                let [low, start, flip] = bounds;
-                let whole = |v: usize| {
-                    let bits = _mm512_castps_si512(rounded[v % NV]);
-                    _mm512_sub_epi32(_mm512_max_epi32(bits, low), start)
-                };
-                let words = |v: usize| _mm512_packs_epi32(whole(v), whole(v + 1));
-                let bytes = _mm512_packs_epi16(words(0), words(2));
-                let bytes = _mm512_xor_si512(bytes, flip);
+                let bytes = pack_quarters(std::array::from_fn(|v| rounded[v % NV]), bounds);
                 // Instructions pack within each quarter.
                 let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
                 let bytes = _mm512_permutexvar_epi32(order, bytes);
@@ -211,6 +204,56 @@ mod x86 {
                     _ => _mm512_storeu_si512(to.cast(), bytes),
                 }
             }
+        }
+    }
+
+    /// Packs four vectors with saturation, as signed bytes, within each quarter. Only the lower bound comes before: the bits
+    /// of positive floats are ordered as these are.
+    ///
+    /// # Safety
+    /// The machine has these vectors.
+    #[inline(always)]
+    unsafe fn pack_quarters(rounded: [__m512; 4], [low, start, flip]: [__m512i; 3]) -> __m512i {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let whole = |v: usize| _mm512_sub_epi32(_mm512_max_epi32(_mm512_castps_si512(rounded[v]), low), start);
+            let words = |v: usize| _mm512_packs_epi32(whole(v), whole(v + 1));
+            _mm512_xor_si512(_mm512_packs_epi16(words(0), words(2)), flip)
+        }
+    }
+
+    /// Broadcasts the bounds of bytes for [`quantize_quarters`].
+    ///
+    /// # Safety
+    /// The machine has these vectors.
+    #[inline(always)]
+    pub(crate) unsafe fn byte_bounds(of: &Scales) -> [__m512i; 3] {
+        // SAFETY: guaranteed by the caller.
+        unsafe { __m512i::bounds(&of.bounds()) }
+    }
+
+    /// Requantizes four vectors of sums, with a scale each, to bytes that are packed within each quarter. `None` if a product
+    /// is so close to a rounding boundary that it needs f64.
+    ///
+    /// # Safety
+    /// The machine has these vectors.
+    #[inline(always)]
+    pub(crate) unsafe fn quantize_quarters(
+        sums: [__m512i; 4],
+        scales: &[f32; 64],
+        bounds: [__m512i; 3],
+    ) -> Option<__m512i> {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let round = __m512::splat(ROUND);
+            let (mut rounded, mut off) = ([round; 4], __m512::splat(0.0));
+            for v in 0..4 {
+                let (x, scale) = (_mm512_cvtepi32_ps(sums[v]), __m512::load(scales[16 * v..].as_ptr()));
+                rounded[v] = x.multiply_add(scale, round);
+                off = off.max_magnitude(x.multiply_add(scale, round.minus(rounded[v])));
+            }
+            let bytes = pack_quarters(rounded, bounds);
+            (!off.any_at_least(0.5 - __m512i::OFF)).then_some(bytes)
         }
     }
 

@@ -24,6 +24,8 @@ mod tests;
 
 use super::addresses::Addresses;
 use crate::workers::{DisjointWriter, Workers};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use dots::x86::{byte_bounds, quantize_quarters};
 use finish::Finish;
 pub use finish::IntegerOutput;
 pub(crate) use finish::SharedOutput;

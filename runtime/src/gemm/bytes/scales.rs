@@ -20,6 +20,16 @@ impl Bounds {
         [ROUND + (self.low - self.zero), ROUND + (self.high - self.zero), self.zero]
     }
 
+    /// Rounds half to even, adds the zero point and saturates.
+    #[inline(always)]
+    fn quantize(&self, x: f64) -> u8 {
+        let [zero, low, high] = [self.zero, self.low, self.high].map(f64::from);
+        // A NaN passes through, and its last byte is zero.
+        let x = if x < low - zero { low - zero } else { x };
+        let x = if x > high - zero { high - zero } else { x };
+        (x + ROUND_WIDE + zero).to_bits() as u8
+    }
+
     /// Returns integers for bytes as signed ones: the bits of the least number after the addition of [`ROUND`], the bits that
     /// stand for 0, and a mask that converts four signed bytes.
     #[inline(always)]
@@ -58,7 +68,7 @@ impl Scales {
     }
 
     /// Returns the scales in f32 from a column on, at least one panel of them.
-    pub(super) fn rough(&self, first: usize) -> &[f32] {
+    pub(crate) fn rough(&self, first: usize) -> &[f32] {
         &self.rough[first..]
     }
 
@@ -100,15 +110,14 @@ impl Scales {
     /// Requantizes in f64.
     #[inline(always)]
     fn write_exactly(&self, first: usize, sums: &[i32], to: &mut [u8]) {
-        let Bounds { zero, low, high } = self.bounds;
-        let [zero, low, high] = [zero, low, high].map(f64::from);
         for ((to, &sum), scale) in to.iter_mut().zip(sums).zip(&self.scales[first..]) {
-            let x = f64::from(sum) * scale;
-            // A NaN passes through, and its last byte is zero.
-            let x = if x < low - zero { low - zero } else { x };
-            let x = if x > high - zero { high - zero } else { x };
-            *to = (x + ROUND_WIDE + zero).to_bits() as u8;
+            *to = self.bounds.quantize(f64::from(sum) * scale);
         }
+    }
+
+    /// Requantizes a sum of a column in f64.
+    pub(crate) fn exact(&self, column: usize, sum: i32) -> u8 {
+        self.bounds.quantize(f64::from(sum) * self.scales[column])
     }
 }
 
