@@ -138,6 +138,8 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::IndirectGemmOp::INFO, addr::gemm),
     (dialects::addr::GemmOp::INFO, int8::gemm),
     (dialects::addr::IndirectGemmOp::INFO, int8::gemm),
+    (dialects::addr::GemmOp::INFO, products::table),
+    (dialects::addr::IndirectGemmOp::INFO, products::table),
     (dialects::addr::PoolOp::INFO, window::pool),
     (dialects::addr::PoolOp::INFO, window::byte_pool),
     (dialects::addr::DepthwiseOp::INFO, window::depthwise),

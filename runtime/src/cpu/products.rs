@@ -2,9 +2,11 @@
 //! products, with the right factor packed in each run; and those of f64 and integers by loops.
 
 use super::elementwise::{Number, dispatch, elements, elements_mut};
+use super::operands::Operands;
 use super::{Kernel, Prepared, dtype, extents, float, floats, floats_mut, position};
 use crate::gemm::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
+use gradus_dialects::addr::constant_table;
 use gradus_dialects::layout::AddressTable;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
@@ -112,6 +114,55 @@ fn plain<T: Number>(batches: Batches) -> Kernel {
             Ok(())
         })
     })
+}
+
+/// Prepares `addr.gemm` and `addr.indirect_gemm` on f64 and integers that have no other kernel.
+pub(super) fn table(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (kind, result) = (dtype(m, args.operand_type(0))?, dtype(m, *args.result_types.first()?)?);
+    let is_clamped = ["low", "high"].iter().any(|name| args.attr(name).is_some());
+    let (a, b) = (position(args, "a")?, position(args, "b")?);
+    let same = [a, b].map(|i| dtype(m, args.operand_type(i))) == [Some(kind); 2] && kind == result;
+    if !same || kind == DType::Bool || is_clamped {
+        return None;
+    }
+    dispatch!(kind, T => tabulated::<T>(m, args))
+}
+
+fn tabulated<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let addresses = Addresses::new(&constant_table(args)?, RunSplit::BYTES).ok()?;
+    let &[columns, depth] = &extents(m, args.operand_type(position(args, "b")?))?[..] else { return None };
+    if depth != addresses.summands() || extents(m, args.result_types[0])? != [addresses.rows(), columns] {
+        return None;
+    }
+    let mut operands = Operands::new(args);
+    let [b, bias, add] = ["b", "bias", "add"].map(|name| operands.input(name));
+    let b = b?;
+    let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
+        let (a, b): (&[T], &[T]) = (elements(data[0]), elements(data[b]));
+        let [bias, add] = [bias, add].map(|i| i.map(|i| elements::<T>(data[i])));
+        if !addresses.are_in(a.len()) {
+            return Err(Trap::Ub(format!("an address is outside a buffer of {} elements", a.len())));
+        }
+        let out: &mut [T] = elements_mut(out);
+        let threads = workers.for_steps((out.len() / 4).saturating_mul(depth));
+        workers.share(threads, out.chunks_mut(columns.max(1)).enumerate(), |(row, out)| {
+            let mut left = Vec::with_capacity(depth);
+            for start in addresses.starts(row) {
+                match start {
+                    Some(start) => left.extend_from_slice(&a[start..][..addresses.run()]),
+                    None => left.resize(left.len() + addresses.run(), T::ZERO),
+                }
+            }
+            for (n, y) in out.iter_mut().enumerate() {
+                let products = left.iter().zip(&b[n * depth..]).map(|(&x, &b)| x.times(b));
+                let sum = products.fold(T::ZERO, T::plus);
+                let sum = bias.map_or(sum, |bias| sum.plus(bias[n]));
+                *y = add.map_or(sum, |add| sum.plus(add[row * columns + n]));
+            }
+        });
+        Ok(())
+    });
+    Some(kernel.into())
 }
 
 /// Prepares `graph.gemm` on f32.

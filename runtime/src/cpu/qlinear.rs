@@ -160,8 +160,9 @@ impl<F: Combine> Loops for Rows<'_, F> {
     }
 }
 
-/// Number of elements that are computed again with the given scales if one of them is too close to a rounding boundary.
-const CHUNK: usize = 64;
+/// Number of elements that are computed together, and again with the given scales if one of them is too close to a rounding
+/// boundary: of 256, in one of 14 cases.
+const CHUNK: usize = 256;
 
 /// The computation of a row.
 struct Row<'a, F> {
@@ -182,19 +183,26 @@ struct Row<'a, F> {
 #[derive(Clone, Copy)]
 enum RowBytes<'a> {
     Many(&'a [u8]),
-    One(u8),
+    /// One byte for all elements.
+    One(&'a [u8; CHUNK]),
 }
 
-impl RowBytes<'_> {
-    /// Returns the bytes of a chunk, of which there are `count`.
+impl<'a> RowBytes<'a> {
+    /// Returns the bytes of a chunk, of which there are `count`; copies them to `buffer` if these are few.
     #[inline(always)]
-    fn chunk(self, start: usize, count: usize) -> [u8; CHUNK] {
+    fn chunk<'b>(self, start: usize, count: usize, buffer: &'b mut [u8; CHUNK]) -> &'b [u8; CHUNK]
+    where
+        'a: 'b,
+    {
         match self {
-            RowBytes::One(byte) => [byte; CHUNK],
-            RowBytes::Many(bytes) => {
-                let bytes = &bytes[start..][..count];
-                bytes.try_into().unwrap_or_else(|_| std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0)))
-            }
+            RowBytes::One(bytes) => bytes,
+            RowBytes::Many(bytes) => match bytes[start..][..count].try_into() {
+                Ok(bytes) => bytes,
+                Err(_) => {
+                    buffer[..count].copy_from_slice(&bytes[start..][..count]);
+                    buffer
+                }
+            },
         }
     }
 }
@@ -202,10 +210,10 @@ impl RowBytes<'_> {
 impl<F: Combine> Row<'_, F> {
     /// Computes a chunk; loops of constant length are vectorized.
     #[inline(always)]
-    fn chunk(&self, a: &[u8; CHUNK], b: &[u8; CHUNK]) -> [u8; CHUNK] {
+    fn chunk(&self, a: &[u8; CHUNK], b: &[u8; CHUNK], out: &mut [u8; CHUNK]) {
         let ([p, q, r], [x, y]) = (self.parameters, self.factors);
         let (x, y) = (Parameters { scale: x, ..p }, Parameters { scale: y, ..q });
-        let (mut out, mut off) = ([0; CHUNK], 0);
+        let mut off = 0;
         for i in 0..CHUNK {
             let (byte, this) = r.rough_byte(F::of(x.real(a[i]), y.real(b[i])));
             out[i] = byte;
@@ -218,23 +226,28 @@ impl<F: Combine> Row<'_, F> {
                 out[i] = r.byte(F::of(p.real(a[i]), q.real(b[i])));
             }
         }
-        out
     }
 }
 
 impl<F: Combine> RowKernel<u8> for Row<'_, F> {
     #[inline(always)]
     fn row(&mut self, offsets: &[usize], out: &mut [u8]) {
-        let [a, b] = [0, 1].map(|i| {
-            let bytes = &self.operands[i][offsets[i] + self.starts[i]..];
-            if self.is_many[i] { RowBytes::Many(bytes) } else { RowBytes::One(bytes[0]) }
+        let operands = [0, 1].map(|i| &self.operands[i][offsets[i] + self.starts[i]..]);
+        let repeated = operands.map(|bytes| [bytes[0]; CHUNK]);
+        let [a, b] = [0, 1].map(|i| match self.is_many[i] {
+            true => RowBytes::Many(operands[i]),
+            false => RowBytes::One(&repeated[i]),
         });
+        let (mut few, mut buffers) = ([0; CHUNK], [[0; CHUNK]; 2]);
         for (i, out) in out.chunks_mut(CHUNK).enumerate() {
-            let [a, b] = [a, b].map(|bytes| bytes.chunk(i * CHUNK, out.len()));
-            let bytes = self.chunk(&a, &b);
-            match <&mut [u8; CHUNK]>::try_from(&mut *out) {
-                Ok(out) => *out = bytes,
-                Err(_) => out.copy_from_slice(&bytes[..out.len()]),
+            let (start, count, [first, second]) = (i * CHUNK, out.len(), &mut buffers);
+            let (a, b) = (a.chunk(start, count, first), b.chunk(start, count, second));
+            match out.try_into() {
+                Ok(out) => self.chunk(a, b, out),
+                Err(_) => {
+                    self.chunk(a, b, &mut few);
+                    out.copy_from_slice(&few[..count]);
+                }
             }
         }
     }

@@ -83,6 +83,15 @@ impl Addresses {
         self.span.is_none_or(|[first, end]| first >= 0 && end <= elements as i64)
     }
 
+    /// Returns the first element of each run of a row; `None` for padding.
+    pub(crate) fn starts(&self, row: usize) -> impl Iterator<Item = Option<usize>> {
+        self.runs.iter().map(move |run| {
+            let base = self.table[row * self.stride + run.column];
+            let is_there = !self.holes || base != ZERO_PAGE;
+            is_there.then(|| usize::try_from(i64::from(base) + i64::from(run.offset)).unwrap_or(usize::MAX))
+        })
+    }
+
     /// Returns the table and its row stride.
     pub(super) fn table(&self) -> (&[i32], usize) {
         (&self.table, self.stride)
