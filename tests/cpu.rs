@@ -15,6 +15,8 @@ mod single;
 mod support;
 #[path = "cpu/threads.rs"]
 mod threads;
+#[path = "cpu/types.rs"]
+mod types;
 #[path = "cpu/unknown.rs"]
 mod unknown;
 #[path = "cpu/winograd.rs"]

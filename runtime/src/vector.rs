@@ -37,11 +37,11 @@ pub(crate) trait Vector: Copy {
     /// There are `LANES` bytes at `from`.
     unsafe fn of_bytes(from: *const u8, bits: Self) -> Self;
 
-    /// Adds two integer vectors, wrapping, and converts to f32.
+    /// Loads integers and converts them to f32.
     ///
     /// # Safety
-    /// There are `LANES` integers at `x` and at `y`.
-    unsafe fn from_sums(x: *const i32, y: *const i32) -> Self;
+    /// There are `LANES` integers at `from`.
+    unsafe fn from_integers(from: *const i32) -> Self;
 
     /// Stores the low byte of each lane.
     ///
@@ -207,9 +207,9 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    unsafe fn from_sums(x: *const i32, y: *const i32) -> Eight {
-        // SAFETY: the caller guarantees eight of each.
-        Eight(std::array::from_fn(|i| unsafe { f32::from_sums(x.add(i), y.add(i)) }))
+    unsafe fn from_integers(from: *const i32) -> Eight {
+        // SAFETY: the caller guarantees eight integers.
+        Eight(std::array::from_fn(|i| unsafe { f32::from_integers(from.add(i)) }))
     }
 
     #[inline(always)]
@@ -296,9 +296,9 @@ impl Vector for f32 {
     }
 
     #[inline(always)]
-    unsafe fn from_sums(x: *const i32, y: *const i32) -> f32 {
-        // SAFETY: the caller guarantees one of each.
-        unsafe { x.read().wrapping_add(y.read()) as f32 }
+    unsafe fn from_integers(from: *const i32) -> f32 {
+        // SAFETY: the caller guarantees an integer.
+        unsafe { from.read() as f32 }
     }
 
     #[inline(always)]
@@ -360,7 +360,7 @@ macro_rules! vector {
     ($vector:ty, $lanes:literal of $isa:ident, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident,
      $minus:ident, $max:ident, $min:ident,
      |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr,
-     |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident, $q:ident| $from_sums:expr,
+     |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident| $from_integers:expr,
      |$last:ident, $bytes:ident| $store_bytes:expr, |$near:ident, $far:ident| $max_magnitude:expr,
      |$furthest:ident, $limit:ident| $any_at_least:expr, |$whole:ident, $to:ident| $store_integers:expr) => {
         impl Vector for $vector {
@@ -392,9 +392,9 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn from_sums($p: *const i32, $q: *const i32) -> Self {
+            unsafe fn from_integers($p: *const i32) -> Self {
                 // SAFETY: as above, and the integers exist; the load is unaligned.
-                unsafe { $from_sums }
+                unsafe { $from_integers }
             }
 
             #[inline(always)]
@@ -501,7 +501,7 @@ mod x86 {
             _mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast())),
             _mm512_castps_si512(bits)
         )),
-        |x, y| _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_loadu_si512(x.cast()), _mm512_loadu_si512(y.cast()))),
+        |from| _mm512_cvtepi32_ps(_mm512_loadu_si512(from.cast())),
         |last, to| _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(_mm512_castps_si512(last))),
         |near, far| _mm512_castsi512_ps(_mm512_max_epu32(
             _mm512_castps_si512(near),
@@ -527,7 +527,7 @@ mod x86 {
             _mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast())),
             _mm256_castps_si256(bits)
         )),
-        |x, y| _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_loadu_si256(x.cast()), _mm256_loadu_si256(y.cast()))),
+        |from| _mm256_cvtepi32_ps(_mm256_loadu_si256(from.cast())),
         |last, to| {
             // Gathers the low bytes of each half and joins them.
             let each = _mm256_setr_epi32(0x0C08_0400, -1, -1, -1, 0x0C08_0400, -1, -1, -1);
@@ -593,7 +593,7 @@ mod neon {
             let four: [u32; 4] = from.cast::<[u8; 4]>().read().map(u32::from);
             vreinterpretq_f32_u32(veorq_u32(vld1q_u32(four.as_ptr()), vreinterpretq_u32_f32(bits)))
         },
-        |x, y| vcvtq_f32_s32(vaddq_s32(vld1q_s32(x), vld1q_s32(y))),
+        |from| vcvtq_f32_s32(vld1q_s32(from)),
         |last, to| {
             let mut four = [0; 4];
             vst1q_u32(four.as_mut_ptr(), vreinterpretq_u32_f32(last));

@@ -5,6 +5,8 @@ use super::{Kernel, Prepared, constant, dtype};
 use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, IntegerOutput, Scales};
 use crate::gemm::{Addresses, Isa, RunSplit};
+#[cfg(target_arch = "x86_64")]
+use crate::window::DotWindows;
 use crate::window::{ByteWindows, MAX_POSITIONS, WindowTable};
 use gradus_dialects::addr::{constant_table, groups};
 use gradus_dialects::layout::AddressTable;
@@ -68,14 +70,24 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let mut operands = Operands::new(args);
     let parameters = Parameters::of(&mut operands, args, |shape| Some(*shape.get(1)?))?;
     let (n, positions) = (parameters.columns, table.runs());
-    if positions > MAX_POSITIONS {
-        return None;
-    }
-    let weights: Vec<f32> = (0..positions * n).map(|i| parameters.weight(i, i % n) as f32).collect();
+    let weights: Vec<i32> = (0..positions * n).map(|i| parameters.weight(i, i % n)).collect();
     let places = WindowTable::new(&table).ok()?;
     let Parameters { signed, bias, scales, .. } = parameters;
     let bias = bias.unwrap_or_else(|| vec![0; n]);
     let [zero, add] = ["a_zero", "add"].map(|name| operands.input(name));
+    #[cfg(target_arch = "x86_64")]
+    if let (None, Some(scales)) = (add, &scales)
+        && let Some(windows) = DotWindows::new(&places, &weights, &bias, scales)
+    {
+        let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
+            windows.compute(data[0], signed, beside(data, zero, None).0, workers, out).map_err(Trap::Ub)
+        });
+        return Some(kernel.into());
+    }
+    if positions > MAX_POSITIONS {
+        return None;
+    }
+    let weights: Vec<f32> = weights.into_iter().map(|x| x as f32).collect();
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
         let (zero, add) = beside(data, zero, add);
         let (places, weights, bias) = (&places, &weights, &bias);

@@ -122,14 +122,24 @@ impl Nest {
         Some(Nest { loops, run: inner.extent, is_many })
     }
 
-    /// Returns the length of the inner loop.
-    pub(super) fn run(&self) -> usize {
-        self.run
-    }
-
     /// Whether an operand is contiguous in the inner loop.
     pub(super) fn is_many(&self, operand: usize) -> bool {
         self.is_many[operand]
+    }
+
+    /// Divides a result among threads if that pays: whole rows, or parts of the only one. `work` gets the position within the
+    /// row, a part of the result, and the index of its first element. `per_step` elements take as long as a vector operation.
+    pub(super) fn share<T: Send>(
+        &self,
+        workers: &Workers,
+        per_step: usize,
+        out: &mut [T],
+        work: impl Fn(usize, &mut [T], usize) + Sync,
+    ) {
+        let (threads, run) = (workers.for_steps(out.len() / per_step), self.run.max(1));
+        let unit = if out.len() == run { 1 } else { run };
+        let part = (out.len() / unit).div_ceil(Workers::parts(threads)).max(1) * unit;
+        workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| work(i * part % run, out, i * part));
     }
 
     /// Computes each row of `out`, which begins with element `first`.

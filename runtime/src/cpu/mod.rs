@@ -18,9 +18,11 @@
 //! | `int8.rs` | table-driven 8-bit products |
 //! | `narrow.rs` | 16-bit floats, computed in f32 |
 //! | `operands.rs` | optional operands |
+//! | `products.rs` | products without constant factors: batched, transposed, of other types |
 //! | `window.rs` | pools and depthwise convolutions |
 //! | `map.rs` | fused elementwise ops |
 //! | `function.rs` | elementwise functions |
+//! | `elementwise.rs` | elementwise ops on other number types, comparisons, selection, conversion |
 //! | `movement.rs` | data movement |
 //! | `lanes.rs` | normalization along an axis |
 //! | `quantize.rs` | quantization and dequantization |
@@ -30,6 +32,7 @@
 
 mod addr;
 mod call;
+mod elementwise;
 mod function;
 mod int8;
 mod lanes;
@@ -37,6 +40,7 @@ mod map;
 mod movement;
 mod narrow;
 mod operands;
+mod products;
 mod program;
 mod qlinear;
 mod quantize;
@@ -134,6 +138,8 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::IndirectGemmOp::INFO, addr::gemm),
     (dialects::addr::GemmOp::INFO, int8::gemm),
     (dialects::addr::IndirectGemmOp::INFO, int8::gemm),
+    (dialects::addr::GemmOp::INFO, products::table),
+    (dialects::addr::IndirectGemmOp::INFO, products::table),
     (dialects::addr::PoolOp::INFO, window::pool),
     (dialects::addr::PoolOp::INFO, window::byte_pool),
     (dialects::addr::DepthwiseOp::INFO, window::depthwise),
@@ -159,6 +165,8 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::QLinearAddOp::INFO, qlinear::add),
     (graph::QLinearMulOp::INFO, qlinear::mul),
     (graph::TableOp::INFO, table::table),
+    (graph::MatMulOp::INFO, products::matmul),
+    (graph::GemmOp::INFO, products::gemm),
     (graph::SoftmaxOp::INFO, lanes::softmax),
     (graph::LogSoftmaxOp::INFO, lanes::log_softmax),
     (graph::LrnOp::INFO, lanes::lrn),
@@ -166,7 +174,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
 
 /// Returns the ops with kernels, some of them twice.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
-    KERNELS.iter().map(|&(info, _)| info).chain(function::ops())
+    KERNELS.iter().map(|&(info, _)| info).chain(function::ops()).chain(elementwise::ops())
 }
 
 /// Prepares an op whose result has the bytes of its operand, if the sizes agree: a declared type may be wrong.
@@ -186,7 +194,7 @@ fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
     let mut known = KERNELS.iter().filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();
     match known.peek() {
         Some(_) => known.find_map(|(_, prepare)| prepare(m, args)),
-        None => map::stages(args).map(Prepared::Map),
+        None => map::stages(args).map(Prepared::Map).or_else(|| elementwise::kernel(m, args)),
     }
 }
 

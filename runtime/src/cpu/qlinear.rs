@@ -1,9 +1,10 @@
 //! Elementwise sums and products of quantized tensors, with broadcasting: dequantized, combined and quantized in registers.
 
+#![allow(clippy::needless_range_loop, reason = "loops of constant length over several arrays are vectorized")]
+
 use super::map::{Nest, RowKernel};
 use super::{Kernel, Prepared, constant, dtype, extents};
 use crate::vector::{Loops, ROUND, run_widest};
-use crate::workers::Workers;
 use gradus_ir::{DType, Module, OpArgs};
 use std::marker::PhantomData;
 
@@ -43,6 +44,17 @@ impl Parameters {
         (f32::from(byte ^ self.flip) - self.shift) * self.scale
     }
 
+    /// Returns the byte of a number that is divided by the scale already, and how far it is from the nearest integer, as the
+    /// bits of a float that is not negative. They are greatest for NaN.
+    #[inline(always)]
+    fn rough_byte(self, x: f32) -> (u8, u32) {
+        let rounded = x + ROUND;
+        let off = (x - (rounded - ROUND)).abs().to_bits();
+        let y = if rounded < ROUND + self.range[0] { ROUND + self.range[0] } else { rounded };
+        let y = if y > ROUND + self.range[1] { ROUND + self.range[1] } else { y };
+        ((y + self.zero).to_bits() as u8, off)
+    }
+
     /// Returns the nearest byte, half to even; that of NaN is zero.
     #[inline(always)]
     fn byte(self, real: f32) -> u8 {
@@ -57,6 +69,10 @@ impl Parameters {
 /// A function of two numbers.
 trait Combine: Copy + Send + Sync + 'static {
     fn of(a: f32, b: f32) -> f32;
+
+    /// Returns factors that replace the scales of both operands and the division by the scale of the result, and a bound of the
+    /// difference that this makes: eight roundings of the greatest intermediate number.
+    fn rescaled(scales: [f32; 3]) -> ([f32; 2], f32);
 }
 
 #[derive(Clone, Copy)]
@@ -67,6 +83,11 @@ impl Combine for Sum {
     fn of(a: f32, b: f32) -> f32 {
         a + b
     }
+
+    fn rescaled([a, b, c]: [f32; 3]) -> ([f32; 2], f32) {
+        let [a, b] = [a / c, b / c];
+        ([a, b], 8.0 * f32::EPSILON / 2.0 * 255.0 * (a.abs() + b.abs()))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -76,6 +97,11 @@ impl Combine for Product {
     #[inline(always)]
     fn of(a: f32, b: f32) -> f32 {
         a * b
+    }
+
+    fn rescaled([a, b, c]: [f32; 3]) -> ([f32; 2], f32) {
+        // Only products below 512 are not saturated.
+        ([a / c, b], 8.0 * f32::EPSILON / 2.0 * 512.0)
     }
 }
 
@@ -101,50 +127,50 @@ fn prepare<F: Combine>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         return None;
     }
     let nest = Nest::new(&extents(m, *args.result_types.first()?)?, &shapes)?;
+    let scales = parameters.map(|p| p.scale);
+    let (factors, off) = F::rescaled(scales);
+    // Other scales may overflow or underflow on the way.
+    let is_usual = scales.iter().all(|scale| (1e-12..1e12).contains(&scale.abs()));
+    let limit = if is_usual { 0.5 - off } else { 0.0 };
     let kernel = Kernel::shared([a, b], move |workers, data, out| {
-        let run = nest.run().max(1);
-        let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP);
-        // Whole rows, or a part of the only one.
-        let unit = if out.len() == run { 1 } else { run };
-        let part = (out.len() / unit).div_ceil(Workers::parts(threads)).max(1) * unit;
-        workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| {
-            run_widest(Rows::<F> {
-                nest: &nest,
-                parameters,
-                operands: [data[0], data[1]],
-                out,
-                first: i * part,
-                of: PhantomData,
-            });
+        nest.share(workers, ELEMENTS_PER_STEP, out, |start, out, first| {
+            let is_many = [nest.is_many(0), nest.is_many(1)];
+            let starts = is_many.map(|is_many| if is_many { start } else { 0 });
+            let operands = [data[0], data[1]];
+            let row = Row { parameters, factors, limit, operands, is_many, starts, of: PhantomData::<F> };
+            run_widest(Rows { nest: &nest, out, first, row });
         });
         Ok(())
     });
     Some(kernel.into())
 }
 
-/// The output of a run: the elements from `first` on, in whole rows or a part of one.
+/// The elements of a result from `first` on, in whole rows or a part of one.
 struct Rows<'a, F> {
     nest: &'a Nest,
-    parameters: [Parameters; 3],
-    operands: [&'a [u8]; 2],
     out: &'a mut [u8],
     first: usize,
-    of: PhantomData<F>,
+    row: Row<'a, F>,
 }
 
 impl<F: Combine> Loops for Rows<'_, F> {
     #[inline(always)]
-    fn run(self) {
-        let Rows { nest, parameters, operands, out, first, of } = self;
-        let is_many = [nest.is_many(0), nest.is_many(1)];
-        let starts = is_many.map(|is_many| if is_many { first % nest.run().max(1) } else { 0 });
-        nest.rows(out, first, &mut Row { parameters, operands, is_many, starts, of });
+    fn run(mut self) {
+        self.nest.rows(self.out, self.first, &mut self.row);
     }
 }
+
+/// Number of elements that are computed together, and again with the given scales if one of them is too close to a rounding
+/// boundary: of 256, in one of 14 cases.
+const CHUNK: usize = 256;
 
 /// The computation of a row.
 struct Row<'a, F> {
     parameters: [Parameters; 3],
+    /// Scales of the operands, divided by that of the result.
+    factors: [f32; 2],
+    /// The distance from an integer up to which rounding is sure.
+    limit: f32,
     operands: [&'a [u8]; 2],
     /// Whether each operand has an element for each of the row, not one for all.
     is_many: [bool; 2],
@@ -153,32 +179,76 @@ struct Row<'a, F> {
     of: PhantomData<F>,
 }
 
+/// The bytes of an operand in a row.
+#[derive(Clone, Copy)]
+enum RowBytes<'a> {
+    Many(&'a [u8]),
+    /// One byte for all elements.
+    One(&'a [u8; CHUNK]),
+}
+
+impl<'a> RowBytes<'a> {
+    /// Returns the bytes of a chunk, of which there are `count`; copies them to `buffer` if these are few.
+    #[inline(always)]
+    fn chunk<'b>(self, start: usize, count: usize, buffer: &'b mut [u8; CHUNK]) -> &'b [u8; CHUNK]
+    where
+        'a: 'b,
+    {
+        match self {
+            RowBytes::One(bytes) => bytes,
+            RowBytes::Many(bytes) => match bytes[start..][..count].try_into() {
+                Ok(bytes) => bytes,
+                Err(_) => {
+                    buffer[..count].copy_from_slice(&bytes[start..][..count]);
+                    buffer
+                }
+            },
+        }
+    }
+}
+
+impl<F: Combine> Row<'_, F> {
+    /// Computes a chunk; loops of constant length are vectorized.
+    #[inline(always)]
+    fn chunk(&self, a: &[u8; CHUNK], b: &[u8; CHUNK], out: &mut [u8; CHUNK]) {
+        let ([p, q, r], [x, y]) = (self.parameters, self.factors);
+        let (x, y) = (Parameters { scale: x, ..p }, Parameters { scale: y, ..q });
+        let mut off = 0;
+        for i in 0..CHUNK {
+            let (byte, this) = r.rough_byte(F::of(x.real(a[i]), y.real(b[i])));
+            out[i] = byte;
+            off = off.max(this);
+        }
+        // Also where the limit is not positive.
+        let is_sure = f32::from_bits(off) < self.limit;
+        if !is_sure {
+            for i in 0..CHUNK {
+                out[i] = r.byte(F::of(p.real(a[i]), q.real(b[i])));
+            }
+        }
+    }
+}
+
 impl<F: Combine> RowKernel<u8> for Row<'_, F> {
     #[inline(always)]
     fn row(&mut self, offsets: &[usize], out: &mut [u8]) {
-        let [p, q, r] = self.parameters;
-        let a = &self.operands[0][offsets[0] + self.starts[0]..];
-        let b = &self.operands[1][offsets[1] + self.starts[1]..];
-        let count = out.len();
-        match self.is_many {
-            [true, true] => {
-                for (y, (&a, &b)) in out.iter_mut().zip(a[..count].iter().zip(&b[..count])) {
-                    *y = r.byte(F::of(p.real(a), q.real(b)));
+        let operands = [0, 1].map(|i| &self.operands[i][offsets[i] + self.starts[i]..]);
+        let repeated = operands.map(|bytes| [bytes[0]; CHUNK]);
+        let [a, b] = [0, 1].map(|i| match self.is_many[i] {
+            true => RowBytes::Many(operands[i]),
+            false => RowBytes::One(&repeated[i]),
+        });
+        let (mut few, mut buffers) = ([0; CHUNK], [[0; CHUNK]; 2]);
+        for (i, out) in out.chunks_mut(CHUNK).enumerate() {
+            let (start, count, [first, second]) = (i * CHUNK, out.len(), &mut buffers);
+            let (a, b) = (a.chunk(start, count, first), b.chunk(start, count, second));
+            match out.try_into() {
+                Ok(out) => self.chunk(a, b, out),
+                Err(_) => {
+                    self.chunk(a, b, &mut few);
+                    out.copy_from_slice(&few[..count]);
                 }
             }
-            [true, false] => {
-                let b = q.real(b[0]);
-                for (y, &a) in out.iter_mut().zip(&a[..count]) {
-                    *y = r.byte(F::of(p.real(a), b));
-                }
-            }
-            [false, true] => {
-                let a = p.real(a[0]);
-                for (y, &b) in out.iter_mut().zip(&b[..count]) {
-                    *y = r.byte(F::of(a, q.real(b)));
-                }
-            }
-            [false, false] => out.fill(r.byte(F::of(p.real(a[0]), q.real(b[0])))),
         }
     }
 }

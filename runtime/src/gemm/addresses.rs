@@ -10,20 +10,17 @@ use std::ops::Range;
 pub struct RunSplit {
     /// Maximum length of a part.
     pub(super) most: usize,
-    /// Divisor of the length of parts of longer runs.
-    multiple: usize,
 }
 
 impl RunSplit {
     /// The split for f32.
-    pub const FLOATS: RunSplit = RunSplit { most: LONGEST_RUN, multiple: 1 };
-    /// The split for 8-bit integers, which are multiplied in groups of four.
-    pub const BYTES: RunSplit = RunSplit { most: 4 * LONGEST_RUN, multiple: 4 };
+    pub const FLOATS: RunSplit = RunSplit { most: LONGEST_RUN };
+    /// None for 8-bit integers, whose slices of B are a quarter of the size and stay in the L2 cache.
+    pub const BYTES: RunSplit = RunSplit { most: usize::MAX };
 
     /// Returns the length of parts of a run. A run without a suitable divisor stays whole.
     fn of(self, run: usize) -> usize {
-        let is_part = |part: &usize| part.is_multiple_of(self.multiple) && run.is_multiple_of(*part);
-        if run <= self.most { run } else { (1..=self.most).rev().find(is_part).unwrap_or(run) }
+        if run <= self.most { run } else { (1..=self.most).rev().find(|&part| run.is_multiple_of(part)).unwrap_or(run) }
     }
 }
 
@@ -84,6 +81,15 @@ impl Addresses {
     /// Whether all reads are inside a buffer of `elements` elements.
     pub fn are_in(&self, elements: usize) -> bool {
         self.span.is_none_or(|[first, end]| first >= 0 && end <= elements as i64)
+    }
+
+    /// Returns the first element of each run of a row; `None` for padding.
+    pub(crate) fn starts(&self, row: usize) -> impl Iterator<Item = Option<usize>> {
+        self.runs.iter().map(move |run| {
+            let base = self.table[row * self.stride + run.column];
+            let is_there = !self.holes || base != ZERO_PAGE;
+            is_there.then(|| usize::try_from(i64::from(base) + i64::from(run.offset)).unwrap_or(usize::MAX))
+        })
     }
 
     /// Returns the table and its row stride.

@@ -23,7 +23,7 @@ mod kernels;
 mod packed;
 mod panels;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;

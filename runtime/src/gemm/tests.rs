@@ -26,7 +26,7 @@ pub(super) fn separable<'a>(base: &'a [i32], starts: &[i32], run: usize) -> Addr
 }
 
 /// Returns a pool of one thread, and a pool of several.
-pub(super) fn workers() -> [Workers; 2] {
+pub(crate) fn workers() -> [Workers; 2] {
     [1, 3].map(|threads| Workers::new(threads).expect("there are threads"))
 }
 

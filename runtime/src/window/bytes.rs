@@ -4,9 +4,9 @@
 
 use super::kernel::{Image, Weighted};
 use super::{Sizes, WindowTable, shared};
-use crate::gemm::bytes::{IntegerOutput, Scales};
+use crate::gemm::bytes::{IntegerOutput, SharedOutput};
 use crate::vector::{Isa, Vector};
-use crate::workers::{DisjointWriter, Workers};
+use crate::workers::Workers;
 
 /// Maximum number of window positions: each product of two byte differences is at most 255 · 255.
 pub const MAX_POSITIONS: usize = (1 << 24) / (255 * 255);
@@ -36,19 +36,13 @@ impl ByteWindows<'_> {
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
     pub fn compute(&self, isa: Isa, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), String> {
-        let (elements, scales, to) = match to {
-            IntegerOutput::Sums(c) => (c.len(), None, To::Sums(DisjointWriter::new(c))),
-            IntegerOutput::Quantized(c, scales) => {
-                (c.len(), Some(scales.len()), To::Quantized(DisjointWriter::new(c), scales))
-            }
-        };
         let sizes = Sizes {
             places: self.places,
             image: self.a.len(),
-            elements,
+            elements: to.len(),
             add: self.add.map(<[i32]>::len),
             weights: Some(self.weights.len()),
-            parameters: [Some(self.bias.len()), scales],
+            parameters: [Some(self.bias.len()), to.scales()],
         };
         sizes.check(isa)?;
         if self.places.positions() > MAX_POSITIONS {
@@ -57,17 +51,10 @@ impl ByteWindows<'_> {
         // SAFETY: `check` established that the machine has the vectors, that all channels of all positions are in `a`,
         // that weights, bias and scales cover all channels, and that `to` has an element for each channel of each row.
         unsafe {
-            shared::<Weighted>(isa, workers, &Bytes::new(*self, to));
+            shared::<Weighted>(isa, workers, &Bytes::new(*self, to.shared()));
         }
         Ok(())
     }
-}
-
-/// The destination of results.
-#[derive(Clone, Copy)]
-enum To<'a> {
-    Sums(DisjointWriter<i32>),
-    Quantized(DisjointWriter<u8>, &'a Scales),
 }
 
 /// A float whose low byte is the integer added to it.
@@ -76,7 +63,7 @@ const LAST_BITS: f32 = (1 << 23) as f32;
 /// The windows and the destination.
 struct Bytes<'a> {
     windows: ByteWindows<'a>,
-    to: To<'a>,
+    to: SharedOutput<'a>,
     /// The float whose low byte is combined with each element.
     bits: f32,
     /// The correction added afterwards.
@@ -84,7 +71,7 @@ struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    fn new(windows: ByteWindows<'a>, to: To<'a>) -> Bytes<'a> {
+    fn new(windows: ByteWindows<'a>, to: SharedOutput<'a>) -> Bytes<'a> {
         // An offset of 128 flips the sign bit.
         let flip = if windows.signed { 0x80 } else { 0 };
         let bits = f32::from_bits(LAST_BITS.to_bits() | u32::from(flip));
@@ -156,26 +143,27 @@ impl Bytes<'_> {
     ) {
         let (width, ByteWindows { places, bias, add, .. }) = (count * V::LANES, self.windows);
         let at = |p: usize| row(p) * places.channels() + channel;
+        for sums in sums.iter_mut() {
+            sums.0[..width].iter_mut().zip(&bias[channel..]).for_each(|(sum, x)| *sum = sum.wrapping_add(*x));
+        }
         if let Some(add) = add {
             for (p, sums) in sums.iter_mut().enumerate() {
                 sums.0[..width].iter_mut().zip(&add[at(p)..]).for_each(|(sum, x)| *sum = sum.wrapping_add(*x));
             }
         }
         match self.to {
-            To::Sums(c) => {
+            SharedOutput::Sums(c) => {
                 for (p, sums) in sums.iter().enumerate() {
                     // SAFETY: the result has an element for each channel of each row, and this thread has exclusive
                     // access to these rows.
-                    let to = unsafe { std::slice::from_raw_parts_mut(c.at(at(p)), width) }.iter_mut();
-                    let sums = sums.0.iter().zip(&bias[channel..]);
-                    to.zip(sums).for_each(|(to, (sum, bias))| *to = sum.wrapping_add(*bias));
+                    unsafe { std::slice::from_raw_parts_mut(c.at(at(p)), width) }.copy_from_slice(&sums.0[..width]);
                 }
             }
-            To::Quantized(c, scales) => {
+            SharedOutput::Quantized(c, scales) => {
                 for i in (0..width).step_by(V::LANES) {
                     let rows = sums.iter().enumerate().map(|(p, sums)| (sums.0[i..].as_ptr(), c.at(at(p) + i)));
                     // SAFETY: as above.
-                    unsafe { scales.write::<V>(channel + i, bias, rows) };
+                    unsafe { scales.write::<V>(channel + i, rows) };
                 }
             }
         }

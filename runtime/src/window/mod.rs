@@ -10,11 +10,14 @@
 //! | `kernel.rs` | the innermost loops |
 //! | `floats.rs` | f32 images: maximum, sum, weighted sum |
 //! | `bytes.rs` | 8-bit images: weighted sum |
+//! | `dots.rs` | 8-bit images: weighted sum by dot products |
 //! | `maxima.rs` | 8-bit images: maximum |
 
 #![allow(unsafe_code)]
 
 mod bytes;
+#[cfg(target_arch = "x86_64")]
+mod dots;
 mod floats;
 mod kernel;
 mod maxima;
@@ -25,6 +28,8 @@ mod tests;
 use crate::vector::{Eight, Isa};
 use crate::workers::Workers;
 pub use bytes::{ByteWindows, MAX_POSITIONS};
+#[cfg(target_arch = "x86_64")]
+pub use dots::DotWindows;
 pub use floats::{Reduction, Windows};
 use kernel::{Image, Reduce};
 pub use maxima::MaxWindows;

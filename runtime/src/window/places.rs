@@ -116,6 +116,10 @@ impl WindowTable {
         self.series[start..end].iter().map(|series| (series, &self.looks[series.look]))
     }
 
+    pub(super) fn patterns(&self) -> impl Iterator<Item = &WindowPattern> {
+        self.looks.iter()
+    }
+
     /// Whether all channels at all addresses are inside a buffer of `elements` elements.
     pub(super) fn are_in(&self, elements: usize) -> bool {
         let end = |base: i32| usize::try_from(base).ok().and_then(|base| base.checked_add(self.channels));

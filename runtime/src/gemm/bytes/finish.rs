@@ -1,28 +1,9 @@
-//! The epilogue of integer products: zero-point corrections, residual, requantization.
+//! The epilogue of integer products that micro-kernels do not finish: zero-point corrections, residual, exact requantization.
 
 use super::Scales;
 use crate::vector::Vector;
+use crate::workers::DisjointWriter;
 use std::ops::Range;
-
-/// Integer accumulators of some rows of a panel.
-pub(super) struct Finish<'a> {
-    /// The accumulators, `width` per row.
-    pub sums: &'a mut [i32],
-    /// Number of columns per panel.
-    pub width: usize,
-    /// Rows of the result.
-    pub rows: Range<usize>,
-    /// Output columns of the result.
-    pub columns: Range<usize>,
-    /// Row stride of the result.
-    pub stride: usize,
-    /// Bias, one per column of the result.
-    pub bias: &'a [i32],
-    /// A rank-1 correction: one factor per row of `sums`, one per column of the result.
-    pub rest: Option<(&'a [i32], &'a [i32])>,
-    /// Residual, one per element of the result.
-    pub add: Option<&'a [i32]>,
-}
 
 /// The destination of finished rows.
 pub enum IntegerOutput<'a> {
@@ -33,15 +14,51 @@ pub enum IntegerOutput<'a> {
 }
 
 impl<'a> IntegerOutput<'a> {
-    /// Splits into blocks of `elements` elements; the last may be shorter.
-    pub(super) fn blocks(self, elements: usize) -> Box<dyn Iterator<Item = IntegerOutput<'a>> + Send + 'a> {
+    /// Returns the number of elements.
+    pub(crate) fn len(&self) -> usize {
         match self {
-            IntegerOutput::Sums(c) => Box::new(c.chunks_mut(elements).map(IntegerOutput::Sums)),
-            IntegerOutput::Quantized(c, by) => {
-                Box::new(c.chunks_mut(elements).map(move |c| IntegerOutput::Quantized(c, by)))
-            }
+            IntegerOutput::Sums(c) => c.len(),
+            IntegerOutput::Quantized(c, _) => c.len(),
         }
     }
+
+    /// Returns the number of scales, if sums are requantized.
+    pub(crate) fn scales(&self) -> Option<usize> {
+        if let IntegerOutput::Quantized(_, scales) = self { Some(scales.len()) } else { None }
+    }
+
+    /// Returns a form through which several threads write.
+    pub(crate) fn shared(self) -> SharedOutput<'a> {
+        match self {
+            IntegerOutput::Sums(c) => SharedOutput::Sums(DisjointWriter::new(c)),
+            IntegerOutput::Quantized(c, scales) => SharedOutput::Quantized(DisjointWriter::new(c), scales),
+        }
+    }
+}
+
+/// The destination of rows that several threads write.
+#[derive(Clone, Copy)]
+pub(crate) enum SharedOutput<'a> {
+    Sums(DisjointWriter<i32>),
+    Quantized(DisjointWriter<u8>, &'a Scales),
+}
+
+/// Integer accumulators of some rows of a panel, which start at the bias.
+pub(super) struct Finish<'a> {
+    /// The accumulators, `width` per row.
+    pub sums: &'a mut [i32],
+    /// Number of columns per panel.
+    pub width: usize,
+    /// Rows of the result.
+    pub rows: Range<usize>,
+    /// Columns of the result.
+    pub columns: Range<usize>,
+    /// Row stride of the result.
+    pub stride: usize,
+    /// A rank-1 correction: one factor per row of `sums`, one per column of the result.
+    pub rest: Option<(&'a [i32], &'a [i32])>,
+    /// Residual, one per element of the result.
+    pub add: Option<&'a [i32]>,
 }
 
 impl Finish<'_> {
@@ -74,43 +91,39 @@ impl Finish<'_> {
 /// Writes finished rows.
 ///
 /// # Safety
-/// The machine has the vectors.
+/// The machine has the vectors. `sums` has `width` elements, at least one per column, for each row. The destination has these
+/// rows and columns, to which the caller has exclusive access.
 #[inline(always)]
-pub(super) unsafe fn finish<V: Vector>(mut f: Finish<'_>, to: &mut IntegerOutput<'_>) {
+pub(super) unsafe fn finish<V: Vector>(mut f: Finish<'_>, to: SharedOutput<'_>) {
     f.add_rest();
     match to {
-        IntegerOutput::Sums(c) => {
-            let bias = &f.bias[f.columns.clone()];
+        SharedOutput::Sums(c) => {
             for (from, at) in f.starts() {
-                let sums = f.sums[from..].iter().zip(bias);
-                c[at..].iter_mut().zip(sums).for_each(|(c, (sum, bias))| *c = sum.wrapping_add(*bias));
+                let sums = &f.sums[from..][..f.columns.len()];
+                // SAFETY: guaranteed by the caller.
+                unsafe { std::slice::from_raw_parts_mut(c.at(at), sums.len()) }.copy_from_slice(sums);
             }
         }
         // SAFETY: guaranteed by the caller; `f32` is a vector of one lane on every machine.
-        IntegerOutput::Quantized(c, scales) if f.columns.len() < V::LANES => unsafe { quantize::<f32>(&f, c, scales) },
+        SharedOutput::Quantized(c, scales) if f.columns.len() < V::LANES => unsafe { quantize::<f32>(&f, c, scales) },
         // SAFETY: guaranteed by the caller.
-        IntegerOutput::Quantized(c, scales) => unsafe { quantize::<V>(&f, c, scales) },
+        SharedOutput::Quantized(c, scales) => unsafe { quantize::<V>(&f, c, scales) },
     }
 }
 
 /// Requantizes one vector of columns after the other; the last vector overlaps and ends with the last column.
 ///
 /// # Safety
-/// The machine has the vectors, and there is at least one vector of columns.
+/// As for [`finish`], and there is at least one vector of columns.
 #[inline(always)]
-unsafe fn quantize<V: Vector>(f: &Finish<'_>, c: &mut [u8], scales: &Scales) {
+unsafe fn quantize<V: Vector>(f: &Finish<'_>, c: DisjointWriter<u8>, scales: &Scales) {
     let columns = f.columns.len();
-    let ends = f.starts().last().map(|(from, at)| [from + columns, at + columns]);
-    assert!(
-        ends.is_none_or(|[from, at]| from <= f.sums.len() && at <= c.len()),
-        "rows are among the sums and in the result"
-    );
+    assert!(f.rows.len() * f.width <= f.sums.len() && columns <= f.width, "rows are among the sums");
     for i in 0..columns.div_ceil(V::LANES) {
         let column = (i * V::LANES).min(columns - V::LANES);
-        let (sums, c) = (f.sums[column..].as_ptr(), c[column..].as_mut_ptr());
-        let rows = f.starts().map(|(from, at)| (sums.wrapping_add(from), c.wrapping_add(at)));
-        // SAFETY: guaranteed by the caller; all columns of the last row, hence of all rows, are in the accumulators and
-        // the result.
-        unsafe { scales.write::<V>(f.columns.start + column, f.bias, rows) };
+        let sums = f.sums[column..].as_ptr();
+        let rows = f.starts().map(|(from, at)| (sums.wrapping_add(from), c.at(at + column)));
+        // SAFETY: guaranteed by the caller; all columns of all rows are in the accumulators.
+        unsafe { scales.write::<V>(f.columns.start + column, rows) };
     }
 }

@@ -3,9 +3,11 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::dots::Dots;
+use super::scales::Bounds;
 use crate::gemm::kernel::Run;
+use crate::vector::{ROUND, Vector};
 
-/// The operands of a micro-kernel call: some rows times one panel, over a range of summands.
+/// The operands of a micro-kernel call: some rows times one panel.
 pub(super) struct Tile<'a> {
     /// The buffer of A.
     pub a: *const u8,
@@ -13,8 +15,8 @@ pub(super) struct Tile<'a> {
     pub table: *const i32,
     /// Row stride of the table.
     pub table_stride: usize,
-    /// Table entry for a padding run, if there are any.
-    pub hole: Option<i32>,
+    /// Table entry for a padding run; no entry if there are none.
+    pub hole: i64,
     /// A padding run: the zero point.
     pub zeros: *const u8,
     /// The runs of summands.
@@ -23,34 +25,51 @@ pub(super) struct Tile<'a> {
     pub run: usize,
     /// The panel of B: four bytes per column and group of four summands.
     pub b: *const i8,
+    /// Initial accumulators, one per column of the panel.
+    pub bias: *const i32,
     /// The accumulators, row-major with the panel's width.
     pub sums: *mut i32,
-    /// Whether these are the first summands, so that the accumulators start at zero.
-    pub first: bool,
+    /// The requantization to bytes, if any.
+    pub quantize: Option<Quantize>,
 }
 
-/// A micro-kernel of one tile size.
-pub(super) type Kernel = unsafe fn(&Tile<'_>);
+/// The requantization of a tile, and its destination.
+pub(super) struct Quantize {
+    /// Scales, one per column of the panel.
+    pub scales: *const f32,
+    pub bounds: Bounds,
+    /// The destination of the first row: as many bytes as the panel has columns.
+    pub to: *mut u8,
+    /// Row stride of the destination.
+    pub stride: usize,
+}
+
+/// A micro-kernel of one tile size. Stores the accumulators, and returns whether it also requantized them.
+pub(super) type Kernel = unsafe fn(&Tile<'_>) -> bool;
 
 /// Computes a tile of `MR` rows and `NV` vectors, with signed bytes of A if `SIGNED`.
 ///
 /// # Safety
 /// The machine has the vectors. The table has `MR` rows, and all offsets of table and runs are inside the buffer;
-/// `zeros` is one run. `b` has four bytes per column and [step](steps) of each run. `sums` is writable, and readable
-/// unless `first`, for each element of the tile.
+/// `zeros` is one run. `b` has four bytes per column and [step](steps) of each run. `bias` and scales cover the panel's
+/// columns. `sums` and the destination of the requantization are writable for each element of the tile.
 #[inline(always)]
-pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
+pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
     // SAFETY: rows, summands and columns are those that the caller guarantees. Steps of runs of at least four summands
     // start at most four before the end.
     unsafe {
-        let mut sums = [[D::zero(); NV]; MR];
+        let mut first = [D::load(t.bias); NV];
+        for v in 1..NV {
+            first[v] = D::load(t.bias.add(v * D::LANES));
+        }
+        let mut sums = [first; MR];
         let mut b = t.b;
         for run in t.runs {
             let mut rows = [t.a; MR];
             for i in 0..MR {
                 let at = *t.table.add(i * t.table_stride + run.column);
                 rows[i] = t.a.wrapping_offset(at as isize + run.offset as isize);
-                if t.hole == Some(at) {
+                if t.hole == i64::from(at) {
                     rows[i] = t.zeros;
                 }
             }
@@ -68,11 +87,36 @@ pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNE
         }
         for i in 0..MR {
             for v in 0..NV {
-                let at = t.sums.add((i * NV + v) * D::LANES);
-                let sum = if t.first { sums[i][v] } else { sums[i][v].plus(D::load(at)) };
-                sum.store(at);
+                sums[i][v].store(t.sums.add((i * NV + v) * D::LANES));
             }
         }
+        t.quantize.as_ref().is_some_and(|q| requantize::<D, MR, NV>(t.sums, q))
+    }
+}
+
+/// Requantizes a tile in f32. Returns whether no product is so close to a rounding boundary that it needs f64.
+///
+/// The product is added to [`ROUND`] with a single rounding; then the low bits are the nearest integer.
+///
+/// # Safety
+/// The machine has the vectors; sums, scales and destination exist for all columns of all rows.
+#[inline(always)]
+unsafe fn requantize<D: Dots, const MR: usize, const NV: usize>(sums: *const i32, q: &Quantize) -> bool {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let round = D::Float::splat(ROUND);
+        let (bounds, mut off) = (D::bounds(&q.bounds), D::Float::splat(0.0));
+        for i in 0..MR {
+            let mut rounded = [round; NV];
+            for v in 0..NV {
+                let x = D::Float::from_integers(sums.add((i * NV + v) * D::LANES));
+                let scale = D::Float::load(q.scales.add(v * D::LANES));
+                rounded[v] = x.multiply_add(scale, round);
+                off = off.max_magnitude(x.multiply_add(scale, round.minus(rounded[v])));
+            }
+            D::store_bytes(rounded, bounds, q.to.add(i * q.stride));
+        }
+        !off.any_at_least(0.5 - D::OFF)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The 8-bit micro-kernels of each vector extension and tile size, and their detection.
 
 use super::dots::Eight;
-use super::finish::{Finish, IntegerOutput, finish};
+use super::finish::{Finish, SharedOutput, finish};
 use super::kernel::{Kernel, Tile, tile};
 #[cfg(target_arch = "x86_64")]
 use crate::vector::Isa;
@@ -75,15 +75,18 @@ impl ByteIsa {
     }
 
     /// Writes finished rows.
-    pub(super) fn finish(self, f: Finish<'_>, to: &mut IntegerOutput<'_>) {
+    ///
+    /// # Safety
+    /// As for [`finish`].
+    pub(super) unsafe fn finish(self, f: Finish<'_>, to: SharedOutput<'_>) {
         match self {
-            // SAFETY: the extension was detected.
+            // SAFETY: guaranteed by the caller; the extension was detected.
             #[cfg(target_arch = "x86_64")]
             ByteIsa::Vnni if self.is_supported() => unsafe { x86::finish_vnni(f, to) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             ByteIsa::Avx2 if self.is_supported() => unsafe { x86::finish_avx2(f, to) },
-            // SAFETY: portable code.
+            // SAFETY: guaranteed by the caller; portable code runs on every machine.
             _ => unsafe { finish::<crate::vector::Eight>(f, to) },
         }
     }
@@ -100,7 +103,7 @@ macro_rules! kernels {
 ///
 /// # Safety
 /// As for [`tile`].
-unsafe fn portable<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
+unsafe fn portable<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
     // SAFETY: guaranteed by the caller.
     unsafe { tile::<Eight, MR, NV, SIGNED>(t) }
 }
@@ -111,15 +114,15 @@ kernels! {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Finish, IntegerOutput, Kernel, Tile, finish, tile};
+    use super::{Finish, Kernel, SharedOutput, Tile, finish, tile};
     use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
 
     /// Computes a [`tile`] with AVX-512 VNNI.
     ///
     /// # Safety
     /// As for [`tile`].
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-    unsafe fn vnni<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")]
+    unsafe fn vnni<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
         // SAFETY: guaranteed by the caller.
         unsafe { tile::<__m512i, MR, NV, SIGNED>(t) }
     }
@@ -128,23 +131,29 @@ mod x86 {
     ///
     /// # Safety
     /// As for [`tile`].
-    #[target_feature(enable = "avx2")]
-    unsafe fn avx2<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn avx2<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
         // SAFETY: guaranteed by the caller.
         unsafe { tile::<__m256i, MR, NV, SIGNED>(t) }
     }
 
     /// Runs [`finish`] with these vectors.
+    ///
+    /// # Safety
+    /// As for [`finish`].
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-    pub(super) fn finish_vnni(f: Finish<'_>, to: &mut IntegerOutput<'_>) {
-        // SAFETY: the target feature is enabled.
+    pub(super) unsafe fn finish_vnni(f: Finish<'_>, to: SharedOutput<'_>) {
+        // SAFETY: guaranteed by the caller.
         unsafe { finish::<__m512>(f, to) }
     }
 
     /// Runs [`finish`] with these vectors.
+    ///
+    /// # Safety
+    /// As for [`finish`].
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn finish_avx2(f: Finish<'_>, to: &mut IntegerOutput<'_>) {
-        // SAFETY: the target feature is enabled.
+    pub(super) unsafe fn finish_avx2(f: Finish<'_>, to: SharedOutput<'_>) {
+        // SAFETY: guaranteed by the caller.
         unsafe { finish::<__m256>(f, to) }
     }
 

@@ -22,13 +22,15 @@ mod scales;
 #[cfg(test)]
 mod tests;
 
-use super::addresses::{Addresses, RunSplit};
-use super::kernel::Run;
-use crate::workers::Workers;
+use super::addresses::Addresses;
+use crate::workers::{DisjointWriter, Workers};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use dots::x86::{byte_bounds, quantize_quarters};
 use finish::Finish;
 pub use finish::IntegerOutput;
+pub(crate) use finish::SharedOutput;
 use gradus_dialects::layout::ZERO_PAGE;
-use kernel::{Tile, steps};
+use kernel::{Quantize, Tile};
 pub use kernels::ByteIsa;
 pub use panels::BytePanels;
 pub use scales::Scales;
@@ -37,7 +39,10 @@ use std::ops::Range;
 /// Maximum number of columns per panel.
 const MAX_WIDTH: usize = 64;
 
-/// Number of rows per block (`mc`).
+/// Maximum number of elements of a register tile.
+const MAX_TILE: usize = 6 * 64;
+
+/// Approximate number of rows per block (`mc`).
 const MAX_ROWS: usize = 192;
 
 /// Maximum difference of two elements of B, as of two bytes.
@@ -69,60 +74,51 @@ impl ByteProduct<'_> {
         self.check(&to)?;
         // An offset of 128 flips the sign bit.
         let zero = i32::from(if self.signed { self.zero ^ 0x80 } else { self.zero });
-        let ones = self.b.missing().map(|_| self.ones()).transpose()?;
-        let shared = Shared { bias: self.b.bias(zero), page: vec![self.zero; self.addresses.run()], ones };
-        let steps = self.addresses.rows().saturating_mul(self.b.count()).saturating_mul(self.b.summands());
-        let blocks = to.blocks(MAX_ROWS * self.b.columns().max(1)).enumerate();
-        workers.share(workers.for_steps(steps / 4), blocks, |(i, to)| self.block(i * MAX_ROWS, &shared, to));
+        let totals = self.totals(workers)?;
+        self.share(workers, &Shared { bias: self.b.bias(zero), page: self.page(), totals, to: to.shared() });
         Ok(())
     }
 
-    /// Computes all panels of the block of rows from `first` on.
-    fn block(&self, first: usize, shared: &Shared, mut to: IntegerOutput<'_>) {
-        let (width, stride) = (self.b.width(), self.b.columns());
-        let rows = first..(first + MAX_ROWS).min(self.addresses.rows());
-        // With a single slice of the reduction dimension, each tile is finished at once and needs no further
-        // accumulators.
-        let waiting = if self.parts().1 == 1 { self.b.tile_rows() } else { rows.len() };
-        let (mut sums, mut totals) = (vec![0; waiting * MAX_WIDTH], vec![0; rows.len()]);
-        if let Some(ones) = &shared.ones {
-            self.panel(
-                &PanelRows { b: ones, rows: rows.clone(), panel: 0, page: &shared.page },
-                &mut sums,
-                |rows, sums| {
-                    let each = sums.chunks_exact(ones.width()).map(|row| row[0]);
-                    totals[rows.start - first..rows.end - first].iter_mut().zip(each).for_each(|(to, x)| *to = x);
-                },
-            );
+    /// Returns the row sums of A, if columns need them.
+    fn totals(&self, workers: &Workers) -> Result<Vec<i32>, String> {
+        if self.b.missing().is_none() {
+            return Ok(Vec::new());
         }
-        for panel in 0..self.b.count() {
-            let columns = panel * width..(panel * width + width).min(stride);
-            let work = PanelRows { b: self.b, rows: rows.clone(), panel, page: &shared.page };
-            self.panel(&work, &mut sums, |rows, sums| {
-                let rest = self.b.missing().map(|missing| (&totals[rows.start - first..], missing));
-                let add = self.add.map(|add| &add[first * stride..]);
-                let rows = rows.start - first..rows.end - first;
-                let done =
-                    Finish { sums, width, rows, columns: columns.clone(), stride, bias: &shared.bias, rest, add };
-                self.b.isa().finish(done, &mut to);
-            });
-        }
+        let ones = BytePanels::new(self.b.isa(), [1, self.b.summands()], self.b.run(), |_, _| 1, None)?;
+        let mut totals = vec![0; self.addresses.rows()];
+        let to = IntegerOutput::Sums(&mut totals).shared();
+        let product = ByteProduct { b: &ones, add: None, ..*self };
+        product.share(workers, &Shared { bias: ones.bias(0), page: self.page(), totals: Vec::new(), to });
+        Ok(totals)
     }
 
-    /// Returns the number of runs per slice of the reduction dimension, and number of slices.
-    fn parts(&self) -> (usize, usize) {
-        let runs = (RunSplit::BYTES.most / self.addresses.run()).max(1);
-        (runs, self.addresses.runs().len().div_ceil(runs).max(1))
+    /// Returns a padding run, if there is padding: the zero point.
+    fn page(&self) -> Vec<u8> {
+        vec![self.zero; if self.addresses.has_holes() { self.addresses.run() } else { 0 }]
+    }
+
+    /// Divides the result among threads: blocks of rows, and with few of them the panels of each block.
+    fn share(&self, workers: &Workers, shared: &Shared<'_>) {
+        let (rows, panels) = (self.addresses.rows(), self.b.count());
+        let steps = rows.saturating_mul(panels * self.b.width() / 16).saturating_mul(self.b.summands() / 4);
+        let threads = workers.for_steps(steps);
+        let blocks = rows.div_ceil(MAX_ROWS).max(1);
+        let per_block = rows.div_ceil(blocks).next_multiple_of(self.b.tile_rows()).max(1);
+        let parts = if threads > 1 { (2 * threads).div_ceil(blocks).min(panels) } else { 1 };
+        workers.share(threads, 0..blocks * parts, |i| {
+            let first = (i / parts * per_block).min(rows);
+            let some = [i % parts, i % parts + 1].map(|part| part * panels / parts);
+            for panel in some[0]..some[1] {
+                self.panel(first..(first + per_block).min(rows), panel, shared);
+            }
+        });
     }
 
     /// Checks that all memory accesses are in bounds.
     fn check(&self, to: &IntegerOutput<'_>) -> Result<(), String> {
-        let (m, n) = (self.addresses.rows(), self.b.columns());
-        let (elements, scales) = match to {
-            IntegerOutput::Sums(c) => (c.len(), n),
-            IntegerOutput::Quantized(c, scales) => (c.len(), scales.len()),
-        };
-        if m.checked_mul(n) != Some(elements) || scales != n || self.add.is_some_and(|add| add.len() != elements) {
+        let (m, n, elements) = (self.addresses.rows(), self.b.columns(), to.len());
+        let fits = m.checked_mul(n) == Some(elements) && to.scales().is_none_or(|scales| scales == n);
+        if !fits || self.add.is_some_and(|add| add.len() != elements) {
             return Err(format!("a result of {m} rows and {n} columns does not have {elements} elements"));
         }
         if self.addresses.summands() != self.b.summands() || self.addresses.run() != self.b.run() {
@@ -138,65 +134,87 @@ impl ByteProduct<'_> {
         Ok(())
     }
 
-    /// Returns a column of ones, which gives the row sums of A.
-    fn ones(&self) -> Result<BytePanels, String> {
-        BytePanels::new(self.b.isa(), [1, self.b.summands()], self.b.run(), |_, _| 1, None)
-    }
-
-    /// Accumulates some rows of a panel, tile by tile.
-    fn panel(&self, work: &PanelRows<'_>, sums: &mut [i32], mut done: impl FnMut(Range<usize>, &mut [i32])) {
-        let (b, run) = (work.b, self.addresses.run());
+    /// Computes some rows of a panel, tile by tile.
+    fn panel(&self, rows: Range<usize>, panel: usize, shared: &Shared<'_>) {
+        let (b, run, stride) = (self.b, self.addresses.run(), self.b.columns());
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
         let (table, table_stride) = self.addresses.table();
-        let hole = self.addresses.has_holes().then_some(ZERO_PAGE);
-        let (per_block, count) = self.parts();
-        for block in 0..count {
-            let all = self.addresses.runs();
-            let runs: &[Run] = &all[block * per_block..all.len().min((block + 1) * per_block)];
-            let panel = b.panel(work.panel, block * per_block * steps(run)).as_ptr();
-            for row in work.rows.clone().step_by(tile_rows) {
-                let rows = row..(row + tile_rows).min(work.rows.end);
-                let at = if count == 1 { 0 } else { (row - work.rows.start) * width };
-                let sums = &mut sums[at..][..rows.len() * width];
-                let tile = Tile {
-                    a: self.a.as_ptr(),
-                    table: table[row * table_stride..].as_ptr(),
-                    table_stride,
-                    hole,
-                    zeros: work.page.as_ptr(),
-                    runs,
-                    run,
-                    b: panel,
-                    sums: sums.as_mut_ptr(),
-                    first: block == 0,
-                };
-                // SAFETY: `check` found all offsets of table and runs inside `a`; `page` is one run. The panel has four
-                // bytes per column and step of each run from the first of these on. `sums` has one accumulator per
-                // element of the tile. Panels exist only for vectors that the machine has.
-                unsafe { isa.kernel(rows.len(), width, self.signed)(&tile) };
-                if block + 1 == count {
-                    done(rows, sums);
+        let columns = panel * width..(panel * width + width).min(stride);
+        let (mut sums, mut bytes) = (ScratchTile([0; MAX_TILE]), [0; MAX_TILE]);
+        let is_whole = columns.len() == width;
+        for first in rows.clone().step_by(tile_rows) {
+            let rows = first..(first + tile_rows).min(rows.end);
+            let (at, to) = (first * stride + columns.start, bytes.as_mut_ptr());
+            let target = shared.quantized(self).map(|(c, scales)| (c.at(at), scales));
+            let quantize = target.map(|(target, scales)| Quantize {
+                scales: scales.rough(columns.start).as_ptr(),
+                bounds: scales.bounds(),
+                to: if is_whole { target } else { to },
+                stride: if is_whole { stride } else { width },
+            });
+            let tile = Tile {
+                a: self.a.as_ptr(),
+                table: table[first * table_stride..].as_ptr(),
+                table_stride,
+                hole: if self.addresses.has_holes() { ZERO_PAGE.into() } else { i64::MIN },
+                zeros: shared.page.as_ptr(),
+                runs: self.addresses.runs(),
+                run,
+                b: b.panel(panel).as_ptr(),
+                bias: shared.bias[panel * width..][..width].as_ptr(),
+                sums: sums.0.as_mut_ptr(),
+                quantize,
+            };
+            // SAFETY: `check` found all offsets of table and runs inside `a`; `page` is one run. The panel has four bytes
+            // per column and step of each run, and there are biases and scales for whole panels. `sums` and `bytes` have an
+            // element per element of the tile; the result has it if all columns of the panel exist, and this thread has
+            // exclusive access to these rows and columns. Panels exist only for vectors that the machine has.
+            unsafe {
+                if !isa.kernel(rows.len(), width, self.signed)(&tile) {
+                    self.finish(&mut sums.0[..rows.len() * width], rows, columns.clone(), shared);
+                } else if let (Some((target, _)), false) = (target, is_whole) {
+                    for (i, row) in bytes.chunks_exact(width).take(rows.len()).enumerate() {
+                        target.add(i * stride).copy_from_nonoverlapping(row.as_ptr(), columns.len());
+                    }
                 }
             }
         }
     }
+
+    /// Finishes a tile whose kernel only accumulates it.
+    ///
+    /// # Safety
+    /// The destination has these rows and columns, to which the caller has exclusive access.
+    unsafe fn finish(&self, sums: &mut [i32], rows: Range<usize>, columns: Range<usize>, shared: &Shared<'_>) {
+        let (width, stride) = (self.b.width(), self.b.columns());
+        let rest = self.b.missing().map(|missing| (&shared.totals[rows.clone()], missing));
+        let done = Finish { sums, width, rows, columns, stride, rest, add: self.add };
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.b.isa().finish(done, shared.to) };
+    }
 }
 
 /// Data shared by all blocks of rows.
-struct Shared {
-    /// Bias per column, including the zero-point correction.
+struct Shared<'a> {
+    /// Bias per column, including the zero-point correction, and zeros up to a whole panel.
     bias: Vec<i32>,
     /// A padding run: the zero point of A.
     page: Vec<u8>,
-    /// A column of ones, if row sums are needed.
-    ones: Option<BytePanels>,
+    /// Row sums of A, if columns need them.
+    totals: Vec<i32>,
+    to: SharedOutput<'a>,
 }
 
-/// Some rows of a panel.
-struct PanelRows<'a> {
-    b: &'a BytePanels,
-    rows: Range<usize>,
-    panel: usize,
-    /// A padding run: the zero point of A.
-    page: &'a [u8],
+impl<'a> Shared<'a> {
+    /// Returns the destination and scales, if kernels requantize: nothing else is added to the sums.
+    fn quantized(&self, product: &ByteProduct<'_>) -> Option<(DisjointWriter<u8>, &'a Scales)> {
+        match self.to {
+            SharedOutput::Quantized(c, scales) if product.add.is_none() && self.totals.is_empty() => Some((c, scales)),
+            _ => None,
+        }
+    }
 }
+
+/// The accumulators of a tile, aligned for whole vectors.
+#[repr(align(64))]
+struct ScratchTile([i32; MAX_TILE]);

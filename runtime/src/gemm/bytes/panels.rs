@@ -135,16 +135,19 @@ impl BytePanels {
         self.tile_rows
     }
 
-    /// Returns the bytes of a panel from a step on.
-    pub(super) fn panel(&self, i: usize, step: usize) -> &[i8] {
+    /// Returns the bytes of a panel.
+    pub(super) fn panel(&self, i: usize) -> &[i8] {
         let size = self.depth() * self.width * 4;
-        &bytemuck::cast_slice(self.lines.as_ref())[i * size..][..size][step * self.width * 4..]
+        &bytemuck::cast_slice(self.lines.as_ref())[i * size..][..size]
     }
 
-    /// Returns the bias per column, corrected for a zero point of A.
+    /// Returns the bias per column, corrected for a zero point of A, and zeros up to a whole panel.
     pub(super) fn bias(&self, zero: i32) -> Vec<i32> {
+        let mut bias = Vec::with_capacity(self.count() * self.width);
         let each = self.bias.iter().zip(&self.totals);
-        each.map(|(bias, total)| bias.wrapping_sub(zero.wrapping_mul(*total))).collect()
+        bias.extend(each.map(|(bias, total)| bias.wrapping_sub(zero.wrapping_mul(*total))));
+        bias.resize(self.count() * self.width, 0);
+        bias
     }
 
     /// Returns the constant subtracted from each column.

@@ -120,7 +120,7 @@ fn products_of_bytes_are_exact() {
         let (zero, signed) = (numbers.next(100) as i32, numbers.next(2) == 0);
         let (low, high) = if signed { (-128.0, 127.0) } else { (0.0, 255.0) };
         let byte = |(i, &sum): (usize, &i32)| {
-            let x = (f64::from(sum) * scales[i % n] + f64::from(zero)).round_ties_even().clamp(low, high);
+            let x = ((f64::from(sum) * scales[i % n]).round_ties_even() + f64::from(zero)).clamp(low, high);
             x as i32 as u8
         };
         let rounded: Vec<u8> = expected.iter().enumerate().map(byte).collect();

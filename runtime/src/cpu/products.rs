@@ -1,0 +1,243 @@
+//! Matrix products whose factors are not constant: batched, transposed and scaled ones on f32 by the kernels of table-driven
+//! products, with the right factor packed in each run; and those of f64 and integers by loops.
+
+use super::elementwise::{Number, dispatch, elements, elements_mut};
+use super::operands::Operands;
+use super::{Kernel, Prepared, dtype, extents, float, floats, floats_mut, position};
+use crate::gemm::{Addresses, Isa, Panels, Product, RunSplit};
+use crate::workers::Workers;
+use gradus_dialects::addr::constant_table;
+use gradus_dialects::layout::AddressTable;
+use gradus_ir::eval::Trap;
+use gradus_ir::{DType, Module, OpArgs};
+use gradus_reference_kernels::shape::broadcast_shapes;
+
+/// Extents of a product `[M, K]` by `[K, N]`, repeated for each batch.
+#[derive(Clone, Debug)]
+struct Batches {
+    sizes: [usize; 3],
+    /// The index of the left and right matrix of each batch.
+    factors: Vec<[usize; 2]>,
+}
+
+impl Batches {
+    /// Returns the product of tensors of these extents, as NumPy defines it.
+    fn new(a: &[usize], b: &[usize]) -> Option<Batches> {
+        let (m, k) = match *a {
+            [.., m, k] => (m, k),
+            [k] => (1, k),
+            [] => return None,
+        };
+        let (depth, n) = match *b {
+            [.., k, n] => (k, n),
+            [k] => (k, 1),
+            [] => return None,
+        };
+        let [a, b] = [a, b].map(|shape| &shape[..shape.len().saturating_sub(2)]);
+        let shape = broadcast_shapes(a, b).ok().filter(|_| k == depth)?;
+        let count = shape.iter().product();
+        let factors: Vec<_> = (0..count).map(|i| [index_of(i, &shape, a), index_of(i, &shape, b)]).collect();
+        // Neighbouring left matrices with the same right one are one matrix.
+        let is_one = factors.iter().enumerate().all(|(i, factors)| *factors == [i, 0]);
+        Some(match is_one && count > 0 {
+            true => Batches { sizes: [m * count, k, n], factors: vec![[0, 0]] },
+            false => Batches { sizes: [m, k, n], factors },
+        })
+    }
+
+    /// Computes the product of each batch, on several threads if that pays: batches, or parts of each of few batches.
+    fn each<T: Send>(
+        &self,
+        workers: &Workers,
+        out: &mut [T],
+        one: impl Fn(&Workers, [usize; 2], &mut [T]) -> Result<(), Trap> + Sync,
+    ) -> Result<(), Trap> {
+        let [m, k, n] = self.sizes;
+        let threads = workers.for_steps((out.len() / 16 + 1).saturating_mul(k));
+        let batches = out.chunks_mut((m * n).max(1)).zip(&self.factors);
+        if self.factors.len() < threads {
+            return batches.into_iter().try_for_each(|(out, &factors)| one(workers, factors, out));
+        }
+        let single = Workers::default();
+        workers.try_share(threads, batches, |(out, &factors)| one(&single, factors, out))
+    }
+}
+
+/// Returns the index of an element in a tensor that broadcasts to `shape`, where it has index `i`.
+fn index_of(mut i: usize, shape: &[usize], of: &[usize]) -> usize {
+    let (mut index, mut stride) = (0, 1);
+    for (axis, &extent) in shape.iter().enumerate().rev() {
+        let own = (axis + of.len()).checked_sub(shape.len()).map_or(1, |axis| of[axis]);
+        index += if own == 1 { 0 } else { i % extent * stride };
+        (i, stride) = (i / extent.max(1), stride * own);
+    }
+    index
+}
+
+/// Prepares `graph.matmul`.
+pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let batches = Batches::new(&extents(m, args.operand_type(0))?, &extents(m, args.operand_type(1))?)?;
+    let [rows, depth, columns] = batches.sizes;
+    let dtypes = [args.operand_type(0), args.operand_type(1), *args.result_types.first()?].map(|ty| dtype(m, ty));
+    let size = super::size(m, args.result_types[0])?;
+    let [Some(a), Some(b), Some(c)] = dtypes else { return None };
+    if a != b || a != c || batches.factors.len() * rows * columns * a.size() != size {
+        return None;
+    }
+    if a != DType::F32 || depth == 0 {
+        return dispatch!(a, T => Some(plain::<T>(batches).into())).filter(|_| a != DType::Bool);
+    }
+    let product = Floats::new(batches.sizes, [false; 2], 1.0)?;
+    let kernel = Kernel::shared([0, 1], move |workers, data, out| {
+        let (a, b) = (floats(data[0]), floats(data[1]));
+        batches.each(workers, floats_mut(out), |workers, [i, j], out| {
+            let (a, b) = (&a[i * rows * depth..][..rows * depth], &b[j * depth * columns..][..depth * columns]);
+            product.compute(workers, a, b, None, out)
+        })
+    });
+    Some(kernel.into())
+}
+
+/// Creates a kernel of loops over rows: each adds multiples of the rows of the right factor.
+fn plain<T: Number>(batches: Batches) -> Kernel {
+    Kernel::shared([0, 1], move |workers, data, out| {
+        let (a, b): (&[T], &[T]) = (elements(data[0]), elements(data[1]));
+        let [rows, depth, columns] = batches.sizes;
+        batches.each(workers, elements_mut(out), |_, [i, j], out| {
+            let (a, b) = (&a[i * rows * depth..], &b[j * depth * columns..]);
+            out.fill(T::ZERO);
+            for (i, out) in out.chunks_exact_mut(columns.max(1)).enumerate() {
+                for (&x, b) in a[i * depth..][..depth].iter().zip(b.chunks_exact(columns.max(1))) {
+                    out.iter_mut().zip(b).for_each(|(y, &b)| *y = y.plus(x.times(b)));
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Prepares `addr.gemm` and `addr.indirect_gemm` on f64 and integers that have no other kernel.
+pub(super) fn table(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (kind, result) = (dtype(m, args.operand_type(0))?, dtype(m, *args.result_types.first()?)?);
+    let is_clamped = ["low", "high"].iter().any(|name| args.attr(name).is_some());
+    let (a, b) = (position(args, "a")?, position(args, "b")?);
+    let same = [a, b].map(|i| dtype(m, args.operand_type(i))) == [Some(kind); 2] && kind == result;
+    if !same || kind == DType::Bool || is_clamped {
+        return None;
+    }
+    dispatch!(kind, T => tabulated::<T>(m, args))
+}
+
+fn tabulated<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let addresses = Addresses::new(&constant_table(args)?, RunSplit::BYTES).ok()?;
+    let &[columns, depth] = &extents(m, args.operand_type(position(args, "b")?))?[..] else { return None };
+    if depth != addresses.summands() || extents(m, args.result_types[0])? != [addresses.rows(), columns] {
+        return None;
+    }
+    let mut operands = Operands::new(args);
+    let [b, bias, add] = ["b", "bias", "add"].map(|name| operands.input(name));
+    let b = b?;
+    let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
+        let (a, b): (&[T], &[T]) = (elements(data[0]), elements(data[b]));
+        let [bias, add] = [bias, add].map(|i| i.map(|i| elements::<T>(data[i])));
+        if !addresses.are_in(a.len()) {
+            return Err(Trap::Ub(format!("an address is outside a buffer of {} elements", a.len())));
+        }
+        let out: &mut [T] = elements_mut(out);
+        let threads = workers.for_steps((out.len() / 4).saturating_mul(depth));
+        workers.share(threads, out.chunks_mut(columns.max(1)).enumerate(), |(row, out)| {
+            let mut left = Vec::with_capacity(depth);
+            for start in addresses.starts(row) {
+                match start {
+                    Some(start) => left.extend_from_slice(&a[start..][..addresses.run()]),
+                    None => left.resize(left.len() + addresses.run(), T::ZERO),
+                }
+            }
+            for (n, y) in out.iter_mut().enumerate() {
+                let products = left.iter().zip(&b[n * depth..]).map(|(&x, &b)| x.times(b));
+                let sum = products.fold(T::ZERO, T::plus);
+                let sum = bias.map_or(sum, |bias| sum.plus(bias[n]));
+                *y = add.map_or(sum, |add| sum.plus(add[row * columns + n]));
+            }
+        });
+        Ok(())
+    });
+    Some(kernel.into())
+}
+
+/// Prepares `graph.gemm` on f32.
+pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let trans = ["transA", "transB"].map(|name| args.flag(name));
+    let shape = |i: usize| {
+        let &[rows, columns] = &extents(m, args.operand_type(i))?[..] else { return None };
+        let shape = if trans[i] { [columns, rows] } else { [rows, columns] };
+        (dtype(m, args.operand_type(i)) == Some(DType::F32)).then_some(shape)
+    };
+    let ([rows, depth], [same, columns]) = (shape(0)?, shape(1)?);
+    let result = extents(m, *args.result_types.first()?)?;
+    if depth != same || result != [rows, columns] {
+        return None;
+    }
+    let product = Floats::new([rows, depth, columns], trans, float(args, "alpha").unwrap_or(1.0))?;
+    let (c, beta) = (position(args, "c"), float(args, "beta").unwrap_or(1.0));
+    let summand = match c {
+        Some(c) if dtype(m, args.operand_type(c)) == Some(DType::F32) => {
+            let shape = extents(m, args.operand_type(c))?;
+            broadcast_shapes(&result, &shape).ok().filter(|all| *all == result)?;
+            Some(shape)
+        }
+        Some(_) => return None,
+        None => None,
+    };
+    let kernel = Kernel::shared([0, 1].into_iter().chain(c), move |workers, data, out| {
+        let add = summand.as_ref().map(|shape| {
+            let c = floats(data[2]);
+            (0..out.len() / 4).map(|i| beta * c[index_of(i, &result, shape)]).collect::<Vec<f32>>()
+        });
+        product.compute(workers, floats(data[0]), floats(data[1]), add.as_deref(), floats_mut(out))
+    });
+    Some(kernel.into())
+}
+
+/// A product of f32 matrices.
+struct Floats {
+    sizes: [usize; 3],
+    /// Whether each factor is transposed.
+    trans: [bool; 2],
+    alpha: f32,
+    addresses: Addresses,
+}
+
+impl Floats {
+    fn new(sizes: [usize; 3], trans: [bool; 2], alpha: f32) -> Option<Floats> {
+        let [rows, depth] = [i32::try_from(sizes[0]).ok()?, i32::try_from(sizes[1]).ok()?];
+        rows.checked_mul(depth)?;
+        let (base, relative): (Vec<i32>, Vec<i32>) = ((0..rows).map(|row| row * depth).collect(), (0..depth).collect());
+        let addresses = Addresses::new(&AddressTable::separable(base, relative), RunSplit::FLOATS).ok()?;
+        Some(Floats { sizes, trans, alpha, addresses })
+    }
+
+    /// Computes `alpha * a * b + add`.
+    fn compute(
+        &self,
+        workers: &Workers,
+        a: &[f32],
+        b: &[f32],
+        add: Option<&[f32]>,
+        out: &mut [f32],
+    ) -> Result<(), Trap> {
+        let [rows, depth, columns] = self.sizes;
+        let transposed: Vec<f32>;
+        let a = if self.trans[0] {
+            transposed = (0..rows * depth).map(|i| a[i % depth * rows + i / depth]).collect();
+            &transposed
+        } else {
+            a
+        };
+        let (apart, step) = if self.trans[1] { (1, depth) } else { (columns, 1) };
+        let at = |n: usize, k: usize| self.alpha * b[k * apart + n * step];
+        let b = Panels::new(Isa::best(), [columns, depth], at, None).map_err(Trap::Ub)?;
+        let range = (f32::NEG_INFINITY, f32::INFINITY);
+        Product { a, addresses: &self.addresses, b: &b, add, range }.compute(workers, out).map_err(Trap::Ub)
+    }
+}
