@@ -6,7 +6,7 @@ use super::operands::Operands;
 use super::{Kernel, Prepared, dtype, extents, float, floats, floats_mut, position};
 use crate::gemm::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
-use gradus_dialects::addr::constant_table;
+use gradus_dialects::addr::{constant_table, groups};
 use gradus_dialects::layout::AddressTable;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
@@ -131,7 +131,9 @@ pub(super) fn table(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 fn tabulated<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let addresses = Addresses::new(&constant_table(args)?, RunSplit::BYTES).ok()?;
     let &[columns, depth] = &extents(m, args.operand_type(position(args, "b")?))?[..] else { return None };
-    if depth != addresses.summands() || extents(m, args.result_types[0])? != [addresses.rows(), columns] {
+    let groups = groups(args).filter(|&groups| groups > 0)?;
+    let (rows, each) = (addresses.rows() / groups, columns / groups);
+    if depth != addresses.summands() || extents(m, args.result_types[0])? != [rows, columns] {
         return None;
     }
     let mut operands = Operands::new(args);
@@ -147,13 +149,16 @@ fn tabulated<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let threads = workers.for_steps((out.len() / 4).saturating_mul(depth));
         workers.share(threads, out.chunks_mut(columns.max(1)).enumerate(), |(row, out)| {
             let mut left = Vec::with_capacity(depth);
-            for start in addresses.starts(row) {
-                match start {
-                    Some(start) => left.extend_from_slice(&a[start..][..addresses.run()]),
-                    None => left.resize(left.len() + addresses.run(), T::ZERO),
-                }
-            }
             for (n, y) in out.iter_mut().enumerate() {
+                if n % each == 0 {
+                    left.clear();
+                    for start in addresses.starts(n / each * rows + row) {
+                        match start {
+                            Some(start) => left.extend_from_slice(&a[start..][..addresses.run()]),
+                            None => left.resize(left.len() + addresses.run(), T::ZERO),
+                        }
+                    }
+                }
                 let products = left.iter().zip(&b[n * depth..]).map(|(&x, &b)| x.times(b));
                 let sum = products.fold(T::ZERO, T::plus);
                 let sum = bias.map_or(sum, |bias| sum.plus(bias[n]));
