@@ -50,7 +50,7 @@ fn has_kernel_for_types(m: &Module, op: Op) -> bool {
         let is_unrolled = matmul.form(m).and_then(|form| m.ctx.as_int(form)) == Some(0);
         return is_of(Type::F32) || is_unrolled && is_of(Type::F64);
     }
-    if graph::MatMulOp::cast(m, op).is_some() {
+    if graph::MatMulOp::cast(m, op).is_some() || graph::ConvOp::cast(m, op).is_some() {
         return !is_of(Type::F64);
     }
     sparse::ConvOp::cast(m, op).is_none() || is_of(Type::F32)
@@ -116,8 +116,9 @@ impl Numbers {
         let code = nonzeros.saturating_mul(CODE);
         let code = if code <= self.l2_bytes { code / self.l2_bandwidth } else { code.saturating_mul(self.code_miss) };
         let products = nonzeros.saturating_mul(vectors) / self.sparse_products;
-        let cycles = products.saturating_add(loads).saturating_mul(100) / share;
-        cycles.max(code).saturating_add(c.runs / self.run_starts)
+        // Loads and multiply-adds overlap.
+        let cycles = products.saturating_mul(100) / share;
+        cycles.max(loads).max(code).saturating_add(c.runs / self.run_starts)
     }
 
     /// Prices a loop over compressed rows.
