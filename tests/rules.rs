@@ -221,10 +221,10 @@ const EQUIVALENT: &[(&str, &str)] = &[
     ("right-unrolled", "right: 'right' of 'sparse.matmul' forgotten"),
     ("right-patterns", "right: 'right' of 'sparse.matmul' forgotten"),
     ("right-csr", "right: 'right' of 'sparse.matmul' forgotten"),
-    ("left-unrolled", "without the condition 'mostly_zeros'"),
+    ("left-unrolled", "without the condition 'suits_code'"),
     ("left-patterns", "without the condition 'mostly_zeros'"),
     ("left-csr", "without the condition 'mostly_zeros'"),
-    ("right-unrolled", "without the condition 'mostly_zeros'"),
+    ("right-unrolled", "without the condition 'suits_code'"),
     ("right-patterns", "without the condition 'mostly_zeros'"),
     ("right-csr", "without the condition 'mostly_zeros'"),
     // The new op takes only matrices.

@@ -127,6 +127,21 @@ fn transposed(c: Contraction) -> Contraction {
     Contraction { rows: c.columns, columns: c.rows, runs: if c.rows == 1 { 0 } else { moved }, ..c }
 }
 
+fn is_mostly_zero(m: &Module, constant: Arg) -> bool {
+    zeros(m, constant).is_some_and(|(zeros, all)| all > 0 && 2 * zeros >= all)
+}
+
+/// Whether straight-line code for a constant is small even if it has no zeros. Dense kernels are of f32 only, and pack the other operand.
+fn is_small(m: &Module, constant: Arg) -> bool {
+    let AttrData::Dense(dense) = m.ctx.attr_data(constant.attr()) else { return false };
+    let most = match m.ctx.element_type(dense.ty) {
+        Type::F32 => 1 << 12,
+        Type::F64 => 1 << 16,
+        _ => 0,
+    };
+    zeros(m, constant).is_some_and(|(_, all)| (1..=most).contains(&all))
+}
+
 /// Counts the zeros of a constant. Returns the number of zeros and the number of elements.
 fn zeros(m: &Module, constant: Arg) -> Option<(u64, u64)> {
     let AttrData::Dense(dense) = m.ctx.attr_data(constant.attr()) else { return None };
@@ -160,10 +175,10 @@ fn zero_words<const N: usize>(data: &[u8], is_signed: bool) -> u64 {
 
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
-    approx("left-unrolled",  "graph.matmul(A: S, b: T) => sparse.matmul{form = unrolled}(A, b)               if matrices(S, T), mostly_zeros(A)"),
+    approx("left-unrolled",  "graph.matmul(A: S, b: T) => sparse.matmul{form = unrolled}(A, b)               if matrices(S, T), suits_code(A)"),
     approx("left-patterns",  "graph.matmul(A: S, b: T) => sparse.matmul{form = patterns}(A, b)               if matrices(S, T), mostly_zeros(A)"),
     approx("left-csr",       "graph.matmul(A: S, b: T) => sparse.matmul{form = csr}(A, b)                    if matrices(S, T), mostly_zeros(A)"),
-    approx("right-unrolled", "graph.matmul(a: S, B: T) => sparse.matmul{form = unrolled, right = unit}(a, B) if matrices(S, T), mostly_zeros(B)"),
+    approx("right-unrolled", "graph.matmul(a: S, B: T) => sparse.matmul{form = unrolled, right = unit}(a, B) if matrices(S, T), suits_code(B)"),
     approx("right-patterns", "graph.matmul(a: S, B: T) => sparse.matmul{form = patterns, right = unit}(a, B) if matrices(S, T), mostly_zeros(B)"),
     approx("right-csr",      "graph.matmul(a: S, B: T) => sparse.matmul{form = csr, right = unit}(a, B)      if matrices(S, T), mostly_zeros(B)"),
     approx("conv-unrolled",  "graph.conv{* = P}(x: S, W): R => sparse.conv{* = P}(x, W): R                           if one_image(S), mostly_zeros(W)"),
@@ -185,7 +200,13 @@ pub const DIALECT: Dialect = Dialect {
             "mostly_zeros",
             "a constant of which at least half of the elements are zero",
             &[ArgKind::Attr],
-            |m, x| zeros(m, x[0]).is_some_and(|(zeros, all)| all > 0 && 2 * zeros >= all),
+            |m, x| is_mostly_zero(m, x[0]),
+        ),
+        &RuleFunction::test(
+            "suits_code",
+            "a constant of which at least half of the elements are zero, or one of f32 with at most 4,096 or of f64 with at most 65,536 elements",
+            &[ArgKind::Attr],
+            |m, x| is_mostly_zero(m, x[0]) || is_small(m, x[0]),
         ),
         &RuleFunction::test("one_image", "a batch of one image of f32, of static shape", &[ArgKind::Type], |m, x| {
             let extents = m.ctx.static_shape(x[0].ty());

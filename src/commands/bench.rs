@@ -9,7 +9,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::random::Random;
-use gradus_ir::{Context, DType, Module, Op, Type};
+use gradus_ir::{Context, DType, Module, Op, Tensor, Type};
 use gradus_targets::{OpTimes, Signature};
 use std::time::{Duration, Instant};
 
@@ -147,7 +147,7 @@ fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
         };
         let count = shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n < 1 << 30);
         let count = count.ok_or_else(|| Failure::Usage(format!("input '{name}' is too large")))?;
-        Ok(Datum::Tensor(match dtype.is_float() {
+        let tensor = match dtype.is_float() {
             true => {
                 floats_to_tensor(dtype, &shape, (0..count).map(|_| random.below(2001) as f64 / 1000.0 - 1.0).collect())
             }
@@ -155,7 +155,22 @@ fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
                 let below = if dtype.size() == 1 && dtype != DType::Bool { 128 } else { 2 };
                 ints_to_tensor(dtype, &shape, &(0..count).map(|_| random.below(below) as i64).collect::<Vec<_>>())
             }
-        }))
+        };
+        Ok(Datum::Tensor(aligned(&tensor)))
     };
     signature.inputs.iter().map(&mut draw).collect()
+}
+
+/// Size of a cache line in bytes.
+const LINE: usize = 64;
+
+/// A copy of a tensor that begins at a cache line, as memory allocated for kernels does.
+fn aligned(tensor: &Tensor) -> Tensor {
+    let bytes = tensor.bytes();
+    let mut padded = vec![0_u8; bytes.len() + LINE];
+    let start = padded.as_ptr().align_offset(LINE).min(LINE);
+    padded[start..start + bytes.len()].copy_from_slice(bytes);
+    let padded = Tensor::from_vec(&[padded.len()], padded);
+    let bytes = padded.bytes().slice(start..start + bytes.len());
+    Tensor::new(tensor.dtype(), tensor.shape().to_vec(), bytes).unwrap_or_else(|_| tensor.clone())
 }

@@ -3,7 +3,7 @@
 use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
-use gradus_dialects::sparse;
+use gradus_dialects::{graph, sparse};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
 use gradus_runtime::cpu::Program;
@@ -43,12 +43,15 @@ fn ops() -> Vec<&'static str> {
     names
 }
 
-/// Whether there is a kernel for an op with its types: sparse products and convolutions have f32 kernels, unrolled products f64 code.
+/// Whether there is a kernel for an op with its types: products and convolutions have f32 kernels, unrolled products f64 code.
 fn has_kernel_for_types(m: &Module, op: Op) -> bool {
     let is_of = |ty| m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == ty);
     if let Some(matmul) = sparse::MatMulOp::cast(m, op) {
         let is_unrolled = matmul.form(m).and_then(|form| m.ctx.as_int(form)) == Some(0);
         return is_of(Type::F32) || is_unrolled && is_of(Type::F64);
+    }
+    if graph::MatMulOp::cast(m, op).is_some() || graph::ConvOp::cast(m, op).is_some() {
+        return !is_of(Type::F64);
     }
     sparse::ConvOp::cast(m, op).is_none() || is_of(Type::F32)
 }
@@ -113,8 +116,9 @@ impl Numbers {
         let code = nonzeros.saturating_mul(CODE);
         let code = if code <= self.l2_bytes { code / self.l2_bandwidth } else { code.saturating_mul(self.code_miss) };
         let products = nonzeros.saturating_mul(vectors) / self.sparse_products;
-        let cycles = products.saturating_add(loads).saturating_mul(100) / share;
-        cycles.max(code).saturating_add(c.runs / self.run_starts)
+        // Loads and multiply-adds overlap.
+        let cycles = products.saturating_mul(100) / share;
+        cycles.max(loads).max(code).saturating_add(c.runs / self.run_starts)
     }
 
     /// Prices a loop over compressed rows.

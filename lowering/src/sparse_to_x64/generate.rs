@@ -97,8 +97,8 @@ pub(super) fn generate(matrix: &Matrix, plan: &Plan, offsets: &[usize], epilogue
         instructions: if matrix.dtype == DType::F64 { F64 } else { F32 },
         hot: Hot::default(),
         first_magnitude: 0,
-        code: Vec::with_capacity(matrix.values().len() * 9 + 4096),
-        pool: Vec::new(),
+        code: Vec::with_capacity(plan.num_bytes + plan.num_bytes / 4 + 4096),
+        pool: Vec::with_capacity(matrix.values().len() + matrix.rows + 4),
         base: 0,
         prefetched: 0,
     };

@@ -76,6 +76,8 @@ pub(super) struct Plan {
     /// Whether columns are computed under a mask.
     pub masked: bool,
     pub values: Values,
+    /// Estimated bytes of code, without prefetches.
+    pub num_bytes: usize,
     /// Whether code is prefetched ahead of its execution: hardware does not prefetch code from beyond the L2 cache.
     pub prefetches: bool,
 }
@@ -174,7 +176,7 @@ impl Plan {
         let priced = forms.map(|form| (form, form.cycles(matrix, columns)));
         let (form, _) = priced.min_by(|a, b| a.1.total_cmp(&b.1))?;
         let panel = form.panel(element);
-        let Blocks { chunk, tile, .. } = form.blocks(matrix, columns, matrix.distinct_columns(form.rows));
+        let Blocks { chunk, tile, code, .. } = form.blocks(matrix, columns, matrix.distinct_columns(form.rows));
         Some(Plan {
             form,
             columns,
@@ -182,6 +184,7 @@ impl Plan {
             tile,
             masked: width == Width::Zmm && !columns.is_multiple_of(panel),
             values: Values::of(matrix.values(), 2 * form.reach(element)),
+            num_bytes: code,
             prefetches: matrix.values().len() > PREFETCHED && columns.div_ceil(panel) <= MAX_PANELS,
         })
     }

@@ -26,11 +26,14 @@ pub(super) fn call(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 /// Bytes of code per row of the dense operand from which on the code loads a row several times.
 const CODE_PER_ROW: u64 = 256;
 
+/// Maximum size of a dense operand that is copied, whose copy stays in the caches.
+const MAX_COPIED: usize = 2 << 20;
+
 /// Whether each load of the dense operand would read two cache lines, of which a copy saves one.
 fn pays_to_align(code: &Code, b: &[u8]) -> bool {
     let (row, line) = (code.abi().row, LINE as u64);
     let is_split = row.is_multiple_of(line) && !(b.as_ptr().addr() as u64).is_multiple_of(line);
-    is_split && code.num_bytes() as u64 >= CODE_PER_ROW * (code.abi().input / row)
+    is_split && b.len() <= MAX_COPIED && code.num_bytes() as u64 >= CODE_PER_ROW * (code.abi().input / row)
 }
 
 /// A matrix of f32 by compressed rows.
