@@ -3,9 +3,9 @@
 mod support;
 
 use gradus::Tool;
-use gradus::check::{Options, Reference, Verdict};
+use gradus::check::{Reference, Verdict};
 use gradus::egraph::report::{Class, NodeId, Report, TermKind, Terms};
-use gradus::generate::campaign::FUEL;
+use gradus::generate::campaign;
 use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::Context;
@@ -104,7 +104,7 @@ impl Sides {
     fn compare(&self, ctx: &Arc<Context>, what: &str) -> Result<usize, String> {
         let [left, right] =
             [0, 1].map(|i| parse(ctx, &self.0[i]).unwrap_or_else(|| panic!("{what}: no program\n{}", self.0[i])));
-        let options = Options { inputs: 30, exhaustive: 0, fuel: FUEL, ..Options::default() };
+        let options = campaign::options(30);
         let mut same = 0;
         for (a, b) in [(&left, &right), (&right, &left)] {
             let reference = Reference::new(a, options);

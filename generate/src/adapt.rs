@@ -13,7 +13,9 @@ impl GrowingFunction<'_, '_> {
     /// Inserts an op without regions that uses a value, whatever its extents.
     pub(crate) fn adapt(&mut self, value: Value, place: InsertionPoint) -> bool {
         let ty = self.p.module.value_type(value);
-        if self.p.module.ctx.shape(ty).is_none() {
+        let ctx = &self.p.module.ctx;
+        // Memory may hold addresses of memory, other types may not.
+        if ctx.shape(ty).is_none() || ctx.dtype(ctx.element_type(ty)).is_none() {
             return false;
         }
         (0..TRIES).any(|_| {

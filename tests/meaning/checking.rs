@@ -3,7 +3,9 @@
 
 use gradus::Tool;
 use gradus::check::{Floats, Options, Reference, Verdict};
-use gradus::ir::{Context, Module, ParseOptions, parse_module, verify};
+use gradus::interp::Interpreter;
+use gradus::ir::eval::{Datum, Trap, ints_to_tensor};
+use gradus::ir::{Context, DType, Module, ParseOptions, parse_module, verify};
 use std::sync::Arc;
 
 fn parsed(ctx: &Arc<Context>, text: &str) -> Module {
@@ -168,6 +170,48 @@ fn conversions_between_floats_are_checked_exactly() {
     let exact = Options { floats: Floats::Exact, ..Options::default() };
     assert!(is_same(&compare(first, last, exact).0));
     assert!(differs(&compare(first, &last.replace("arith.addf", "arith.subf"), exact).0));
+}
+
+/// A float that jumps excuses no other value.
+#[test]
+fn integers_are_exact_beside_rounded_floats() {
+    let program = |number: i64| {
+        format!(
+            "func.func @f(%a: f32, %b: i32) -> (f32, i32, i32) {{
+  %k = arith.constant 1.0e6 : f32
+  %m = arith.mulf %a, %k : f32
+  %s = math.sin %m : f32
+  %i = arith.fptosi %m : f32 to i32
+  %c = arith.constant {number} : i32
+  %r = arith.addi %b, %c : i32
+  return %s, %i, %r : f32, i32, i32
+}}"
+        )
+    };
+    for floats in [Floats::Exact, Floats::Rounding, Floats::Quantized, Floats::Approximate] {
+        let options = Options { floats, ..Options::default() };
+        assert!(differs(&compare(&program(1), &program(2), options).0), "{floats:?}");
+        assert!(!differs(&compare(&program(1), &program(1), options).0), "{floats:?}");
+    }
+}
+
+/// A result above the elements that fuel allows ends the run before it is computed.
+#[test]
+fn fuel_limits_elements() {
+    let ctx = Tool::gradus().context();
+    let m = parsed(
+        &ctx,
+        "func.func @main(%n: tensor<i64>) -> tensor<?xf32> {
+  %w = \"graph.hann_window\"(%n) : (tensor<i64>) -> tensor<?xf32>
+  return %w : tensor<?xf32>
+}",
+    );
+    let mut interpreter = Interpreter::new(&m).fuel(100).elements_per_op(10);
+    let main = interpreter.function("main").expect("a function");
+    let mut run = |size: i64| interpreter.call(main, vec![Datum::Tensor(ints_to_tensor(DType::I64, &[], &[size]))]);
+    assert!(run(500).is_ok());
+    let stop = run(1 << 26).expect_err("too many elements");
+    assert!(matches!(stop.trap, Trap::Limit(_)), "{stop:?}");
 }
 
 #[test]

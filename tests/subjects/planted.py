@@ -3,10 +3,10 @@
 
     tests/subjects/planted.py --copy /tmp/planted --seconds 60 --seeds 1,2,3 [NAME ...]
 
-copies the repository, plants all bugs of tests/planted/bugs.txt in the copy, each behind the environment variable
+copies the repository, plants all edits of tests/planted/bugs.txt and harmless.txt in the copy, each behind the environment variable
 GRADUS_PLANTED, builds the copy once, and runs the pass of each bug until a seed finds it. Prints for each bug whether
 it was found, the pass and the rewrite that were named, and the number of ops of the reproducer. Exit status 0: all were
-found. `--no-build` uses `--gradus` as it is; `--plant-only` stops before the build.
+found, or with `--harmless`, none. `--no-build` uses `--gradus` as it is; `--plant-only` stops before the build.
 """
 
 import argparse
@@ -27,9 +27,9 @@ CHOICE = (
 )
 
 
-def bugs():
-    """Yields name, flags, file, expression and wrong expression."""
-    text = (ROOT / "tests/planted/bugs.txt").read_text()
+def edits(name):
+    """Yields name, flags, file, expression and new expression of the edits in a file."""
+    text = (ROOT / "tests/planted" / name).read_text()
     for part in text.split("\nbug ")[1:]:
         head, path, *lines = part.strip().split("\n")
         name, flags = head.split(": ", 1)
@@ -38,8 +38,8 @@ def bugs():
 
 
 def plant(copy):
-    """Plants all bugs in a copy of the repository."""
-    for name, _, path, before, after in bugs():
+    """Plants all edits in a copy of the repository."""
+    for name, _, path, before, after in [*edits("bugs.txt"), *edits("harmless.txt")]:
         file = copy / path
         text = file.read_text()
         # Outer parentheses only delimit the expression.
@@ -109,6 +109,7 @@ def main():
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--no-build", action="store_true")
     parser.add_argument("--plant-only", action="store_true")
+    parser.add_argument("--harmless", action="store_true", help="run the harmless edits, which no seed may find")
     parser.add_argument("NAME", nargs="*")
     args = parser.parse_args()
     if not args.no_build:
@@ -119,11 +120,11 @@ def main():
         subprocess.run(["cargo", "build", "--release", "--bin", "gradus"], cwd=args.copy, check=True)
     gradus = args.gradus or str(args.copy / "target/release/gradus")
     missed = 0
-    for name, flags, *_ in bugs():
+    for name, flags, *_ in edits("harmless.txt" if args.harmless else "bugs.txt"):
         if args.NAME and name not in args.NAME:
             continue
         row = search(gradus, name, flags, args.seconds, args.seeds.split(","))
-        missed += row[1] == "missed"
+        missed += (row[1] == "missed") != args.harmless
         print(" | ".join(row), flush=True)
     sys.exit(bool(missed))
 
