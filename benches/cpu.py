@@ -28,7 +28,7 @@ import numpy as np
 import onnx
 
 import qdq
-from cpu_programs import convolutions, kinds, layer, model_of, product, quantized, randomized, weights_of
+from cpu_programs import convolutions, kinds, layer, mobilenet, model_of, product, quantized, randomized, weights_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NETWORKS = ['resnet50', 'squeezenet', 'shufflenet', 'densenet121', 'inception_v1', 'inception_v2', 'bvlc_alexnet', 'vgg19', 'zfnet512']
@@ -180,7 +180,8 @@ def quantized_networks(path, names):
             if name == 'digits':
                 floats, models = os.path.join(examples, 'digits_cnn.onnx'), {'': os.path.join(examples, 'digits_cnn_int8.onnx')}
             else:
-                floats = qdq.simplified(randomized(onnx.load(os.path.join(folder, f'light_{name}.onnx'))), home)
+                light = os.path.join(folder, f'light_{name}.onnx')
+                floats = qdq.simplified(mobilenet() if name == 'mobilenet_v2' else randomized(onnx.load(light)), home)
                 models = {kind: os.path.join(home, f'{kind}.onnx') for kind in ['per tensor', 'per channel']}
                 for kind, model in models.items():
                     qdq.quantized(floats, model, kind == 'per channel')
@@ -218,7 +219,7 @@ def main():
         if args.only in (None, name):
             measure(args.gradus)
     if args.only in (None, 'quantized'):
-        quantized_networks(args.gradus, ['resnet50'])
+        quantized_networks(args.gradus, ['resnet50', 'mobilenet_v2'])
     if args.only in (None, 'networks', 'results'):
         networks(args.gradus, args.threads, args.only == 'results')
 

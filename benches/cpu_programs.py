@@ -157,3 +157,41 @@ def randomized(model):
         graph.node.remove(last)
     del graph.value_info[:]
     return model
+
+
+def mobilenet():
+    """MobileNet-v2 with seeded weights (Sandler et al., 2018, table 2)."""
+    rng, nodes, weights = np.random.default_rng(3), [], []
+
+    def weight(name, array):
+        weights.append(onnx.numpy_helper.from_array(array.astype(np.float32), name))
+        return name
+
+    def node(op, inputs, **attributes):
+        name = f'{op}{len(nodes)}'
+        nodes.append(h.make_node(op, inputs, [name], name=name, **attributes))
+        return name
+
+    def conv(x, c, o, k, stride=1, groups=1, clip=True):
+        i, fan = len(nodes), c // groups * k * k
+        w = weight(f'w{i}', rng.standard_normal((o, c // groups, k, k)) * math.sqrt(2 / fan))
+        b = weight(f'b{i}', rng.standard_normal(o) * 0.1)
+        y = node('Conv', [x, w, b], kernel_shape=[k, k], pads=[k // 2] * 4, strides=[stride] * 2, group=groups)
+        return node('Clip', [y, low, high]) if clip else y
+
+    low, high = weight('low', np.array(0)), weight('high', np.array(6))
+    x, c = conv('x', 3, 32, 3, 2), 32
+    for expansion, o, count, stride in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2),
+                                        (6, 320, 1, 1)]:
+        for i in range(count):
+            wide = c * expansion
+            y = conv(x, c, wide, 1) if expansion != 1 else x
+            y = conv(y, wide, wide, 3, stride if i == 0 else 1, wide)
+            y = conv(y, wide, o, 1, clip=False)
+            x, c = node('Add', [x, y]) if i > 0 else y, o
+    x = node('Flatten', [node('GlobalAveragePool', [conv(x, c, 1280, 1)])])
+    factors = [weight('fw', rng.standard_normal((1000, 1280)) / 36), weight('fb', rng.standard_normal(1000) * 0.1)]
+    y = node('Gemm', [x, *factors], transB=1)
+    graph = h.make_graph(nodes, 'mobilenet_v2', [h.make_tensor_value_info('x', 1, [1, 3, 224, 224])],
+                         [h.make_tensor_value_info(y, 1, [1, 1000])], weights)
+    return h.make_model(graph, opset_imports=[h.make_opsetid('', 13)], ir_version=8)

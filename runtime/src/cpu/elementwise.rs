@@ -1,13 +1,13 @@
 //! Elementwise ops on all number types, an op per kernel: arithmetic, comparison, logic, selection, conversion. Ops on f32 that can
 //! be fused are stages of [`map`](super::map) instead.
 
+use super::function::{Binary, Unary};
 use super::map::{Nest, RowKernel};
 use super::{Kernel, Prepared, dtype, extents};
 use crate::workers::Workers;
 use bytemuck::Pod;
-use gradus_dialects::graph;
 use gradus_ir::eval::Trap;
-use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo};
+use gradus_ir::{DType, Module, OpArgs};
 use std::marker::PhantomData;
 
 /// Arithmetic on elements, as in the reference kernels: integers wrap, NaN passes through.
@@ -107,105 +107,131 @@ trait Combine: Send + Sync + 'static {
     fn apply<T: Number>(a: T, b: T) -> Self::Result<T>;
 }
 
-/// Declares functions of two elements with the ops that apply them, and `binary`, which selects among them.
+/// Declares functions of two elements.
 macro_rules! functions {
-    ($($Name:ident [$($Op:ident),*] $T:ident -> $Result:ty = |$a:ident, $b:ident| $value:expr;)*) => {
-        $(
-            struct $Name;
+    ($($Name:ident $T:ident -> $Result:ty = |$a:ident, $b:ident| $value:expr;)*) => { $(
+        struct $Name;
 
-            impl Combine for $Name {
-                type Result<$T: Number> = $Result;
-                #[inline(always)]
-                fn apply<$T: Number>($a: $T, $b: $T) -> $Result { $value }
-            }
-        )*
-
-        /// The ops that apply a function of two elements.
-        const BINARY: &[&OpInfo] = &[$($(graph::$Op::INFO,)*)*];
-
-        /// Prepares an op that applies a function of two elements.
-        fn binary(m: &Module, args: &OpArgs<'_>) -> Option<Kernel> {
-            $(if [$(graph::$Op::INFO),*].iter().any(|info| std::ptr::eq(*info, args.info)) {
-                return dispatch!(dtype(m, args.operand_type(0))?, T => combined::<$Name, T>(m, args));
-            })*
-            None
+        impl Combine for $Name {
+            type Result<$T: Number> = $Result;
+            #[inline(always)]
+            fn apply<$T: Number>($a: $T, $b: $T) -> $Result { $value }
         }
-    };
+    )* };
 }
 
 functions! {
-    Add [AddOp, SumOp] T -> T = |a, b| a.plus(b);
-    Sub [SubOp] T -> T = |a, b| a.minus(b);
-    Mul [MulOp] T -> T = |a, b| a.times(b);
-    Div [DivOp] T -> T = |a, b| a.over(b);
-    Max [MaxOp, OrOp] T -> T = |a, b| a.larger(b);
-    Min [MinOp, AndOp] T -> T = |a, b| a.smaller(b);
-    Equal [EqualOp] T -> u8 = |a, b| u8::from(a == b);
-    Unequal [XorOp] T -> u8 = |a, b| u8::from(a != b);
-    Less [LessOp] T -> u8 = |a, b| u8::from(a < b);
-    LessOrEqual [LessOrEqualOp] T -> u8 = |a, b| u8::from(a <= b);
-    Greater [GreaterOp] T -> u8 = |a, b| u8::from(a > b);
-    GreaterOrEqual [GreaterOrEqualOp] T -> u8 = |a, b| u8::from(a >= b);
+    Add T -> T = |a, b| a.plus(b);
+    Sub T -> T = |a, b| a.minus(b);
+    Mul T -> T = |a, b| a.times(b);
+    Div T -> T = |a, b| a.over(b);
+    Max T -> T = |a, b| a.larger(b);
+    Min T -> T = |a, b| a.smaller(b);
+    Equal T -> u8 = |a, b| u8::from(a == b);
+    Unequal T -> u8 = |a, b| u8::from(a != b);
+    Less T -> u8 = |a, b| u8::from(a < b);
+    LessOrEqual T -> u8 = |a, b| u8::from(a <= b);
 }
 
-/// The ops of other forms.
-const OTHERS: &[&OpInfo] = &[
-    graph::NegOp::INFO,
-    graph::AbsOp::INFO,
-    graph::ReluOp::INFO,
-    graph::NotOp::INFO,
-    graph::CastOp::INFO,
-    graph::CastLikeOp::INFO,
-    graph::WhereOp::INFO,
-];
-
-/// Returns the ops with kernels for at least one element type.
-pub(super) fn ops() -> impl Iterator<Item = &'static OpInfo> {
-    BINARY.iter().chain(OTHERS).copied()
-}
-
-/// Prepares an elementwise op.
+/// Prepares an op of the table of functions on other types than f32.
 pub(super) fn kernel(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let is = |info: &OpInfo| std::ptr::eq(info, args.info);
-    let from = dtype(m, args.operand_type(0))?;
-    let to = dtype(m, *args.result_types.first()?)?;
-    // Booleans are bytes, but no numbers.
-    let is_logic = [graph::AndOp::INFO, graph::OrOp::INFO, graph::XorOp::INFO, graph::NotOp::INFO].into_iter().any(is);
-    let takes_any = [graph::EqualOp::INFO, graph::WhereOp::INFO, graph::CastOp::INFO, graph::CastLikeOp::INFO];
-    if !takes_any.into_iter().any(is) && is_logic != (from == DType::Bool) {
-        return None;
+    let from = dtype(m, args.operand_type(0)).filter(|&from| from != DType::Bool)?;
+    match (Binary::of(args), Unary::of(args)) {
+        (Some(Binary::Add), _) => numbers::<Add>(m, args, [0, 1]),
+        (Some(Binary::Sub), _) => numbers::<Sub>(m, args, [0, 1]),
+        (Some(Binary::Mul), _) => numbers::<Mul>(m, args, [0, 1]),
+        (Some(Binary::Div), _) => numbers::<Div>(m, args, [0, 1]),
+        (Some(Binary::Max), _) => numbers::<Max>(m, args, [0, 1]),
+        (Some(Binary::Min), _) => numbers::<Min>(m, args, [0, 1]),
+        // The sign of a float changes, also that of zero.
+        (_, Some(Unary::Neg)) => dispatch!(from, T => each(m, args, |x: T| T::from_f64(-0.0).minus(x))),
+        (_, Some(Unary::Abs)) => dispatch!(from, T => each(m, args, |x: T| {
+            if x.smaller(T::ZERO) == T::ZERO { x.plus(T::ZERO) } else { T::ZERO.minus(x) }
+        })),
+        (_, Some(Unary::Relu)) => dispatch!(from, T => each(m, args, |x: T| T::ZERO.larger(x))),
+        _ => None,
     }
-    let kernel = if is(graph::WhereOp::INFO) {
-        return selection(m, args).map(Prepared::from);
-    } else if is(graph::CastOp::INFO) || is(graph::CastLikeOp::INFO) {
-        match to {
-            DType::Bool => dispatch!(from, T => Some(unary(|x: T| u8::from(x != T::ZERO)))),
-            _ => dispatch!(from, T => dispatch!(to, R => Some(unary(|x: T| x.cast::<R>())))),
-        }
-    } else if is(graph::NotOp::INFO) {
-        Some(unary(|x: u8| u8::from(x == 0)))
-    } else if is(graph::NegOp::INFO) {
-        // Of a float, the sign changes, also that of zero.
-        dispatch!(from, T => Some(unary(|x: T| T::from_f64(-0.0).minus(x))))
-    } else if is(graph::AbsOp::INFO) {
-        dispatch!(from, T => Some(unary(|x: T| if x.smaller(T::ZERO) == T::ZERO { x.plus(T::ZERO) } else { T::ZERO.minus(x) })))
-    } else if is(graph::ReluOp::INFO) {
-        dispatch!(from, T => Some(unary(|x: T| T::ZERO.larger(x))))
-    } else {
-        return binary(m, args).map(Prepared::from);
-    };
-    let is_one = args.operands.len() == 1 || is(graph::CastLikeOp::INFO);
-    kernel
-        .filter(|_| is_one && extents(m, args.operand_type(0)) == extents(m, args.result_types[0]))
-        .map(Prepared::from)
+}
+
+/// Prepares a function of two numbers.
+fn numbers<F: Combine>(m: &Module, args: &OpArgs<'_>, order: [usize; 2]) -> Option<Prepared> {
+    let kind = dtype(m, args.operand_type(0)).filter(|&kind| kind != DType::Bool)?;
+    dispatch!(kind, T => combined::<F, T>(m, args, order))
+}
+
+/// Prepares a function of two booleans, which are bytes of 0 or 1.
+fn booleans<F: Combine>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    dtype(m, args.operand_type(0)).filter(|&kind| kind == DType::Bool)?;
+    combined::<F, u8>(m, args, [0, 1])
+}
+
+/// Prepares `graph.equal`.
+pub(super) fn equal(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    numbers::<Equal>(m, args, [0, 1]).or_else(|| booleans::<Equal>(m, args))
+}
+
+/// Prepares `graph.less`.
+pub(super) fn less(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    numbers::<Less>(m, args, [0, 1])
+}
+
+/// Prepares `graph.less_or_equal`.
+pub(super) fn less_or_equal(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    numbers::<LessOrEqual>(m, args, [0, 1])
+}
+
+/// Prepares `graph.greater`.
+pub(super) fn greater(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    numbers::<Less>(m, args, [1, 0])
+}
+
+/// Prepares `graph.greater_or_equal`.
+pub(super) fn greater_or_equal(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    numbers::<LessOrEqual>(m, args, [1, 0])
+}
+
+/// Prepares `graph.and`.
+pub(super) fn and(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    booleans::<Min>(m, args)
+}
+
+/// Prepares `graph.or`.
+pub(super) fn or(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    booleans::<Max>(m, args)
+}
+
+/// Prepares `graph.xor`.
+pub(super) fn xor(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    booleans::<Unequal>(m, args)
+}
+
+/// Prepares `graph.not`.
+pub(super) fn not(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    dtype(m, args.operand_type(0)).filter(|&kind| kind == DType::Bool)?;
+    each(m, args, |x: u8| u8::from(x == 0))
+}
+
+/// Prepares `graph.cast` and `graph.cast_like`.
+pub(super) fn cast(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (from, to) = (dtype(m, args.operand_type(0))?, dtype(m, *args.result_types.first()?)?);
+    match to {
+        DType::Bool => dispatch!(from, T => each(m, args, |x: T| u8::from(x != T::ZERO))),
+        _ => dispatch!(from, T => dispatch!(to, R => each(m, args, |x: T| x.cast::<R>()))),
+    }
 }
 
 /// Number of elements whose computation takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 4;
 
-/// Creates a kernel that applies a function to each element.
-fn unary<T: Number, R: Pod + Send + Sync>(f: impl Fn(T) -> R + Send + Sync + 'static) -> Kernel {
-    Kernel::shared([0], move |workers, data, out| {
+/// Prepares a function of each element of the first operand.
+fn each<T: Number, R: Pod + Send + Sync>(
+    m: &Module,
+    args: &OpArgs<'_>,
+    f: impl Fn(T) -> R + Send + Sync + 'static,
+) -> Option<Prepared> {
+    let to = *args.result_types.first()?;
+    let fits = extents(m, args.operand_type(0)) == extents(m, to) && dtype(m, to)?.size() == size_of::<R>();
+    let kernel = Kernel::shared([0], move |workers, data, out| {
         let (x, out): (&[T], &mut [R]) = (elements(data[0]), elements_mut(out));
         let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP);
         let part = out.len().div_ceil(Workers::parts(threads)).max(1);
@@ -213,7 +239,8 @@ fn unary<T: Number, R: Pod + Send + Sync>(f: impl Fn(T) -> R + Send + Sync + 'st
             out.iter_mut().zip(x).for_each(|(y, &x)| *y = f(x));
         });
         Ok(())
-    })
+    });
+    fits.then(|| kernel.into())
 }
 
 /// Views bytes as elements; an empty slice need not be aligned.
@@ -226,17 +253,18 @@ pub(super) fn elements_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
 
-/// Prepares a function of two operands, which broadcast.
-fn combined<F: Combine, T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Kernel> {
-    let [a, b] = [args.operand_type(0), args.operand_type(1)];
+/// Prepares a function of two operands, in this order, which broadcast.
+fn combined<F: Combine, T: Number>(m: &Module, args: &OpArgs<'_>, order: [usize; 2]) -> Option<Prepared> {
+    let [a, b] = order.map(|i| (i < args.operands.len()).then(|| args.operand_type(i)));
+    let (a, b) = (a?, b?);
     let size = dtype(m, *args.result_types.first()?)?.size();
     if args.operands.len() != 2 || dtype(m, a) != dtype(m, b) || size != size_of::<F::Result<T>>() {
         return None;
     }
     let shapes = [extents(m, a)?, extents(m, b)?];
     let nest = Nest::new(&extents(m, args.result_types[0])?, &shapes)?;
-    let must_not_be_zero = std::ptr::eq(args.info, graph::DivOp::INFO) && !dtype(m, a)?.is_float();
-    Some(Kernel::shared([0, 1], move |workers, data, out| {
+    let must_not_be_zero = matches!(Binary::of(args), Some(Binary::Div)) && !dtype(m, a)?.is_float();
+    let kernel = Kernel::shared(order, move |workers, data, out| {
         let operands: [&[T]; 2] = [elements(data[0]), elements(data[1])];
         if must_not_be_zero && operands[1].contains(&T::ZERO) {
             return Err(Trap::unsupported("div: integer division by zero"));
@@ -246,7 +274,8 @@ fn combined<F: Combine, T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Kern
             nest.rows(out, first, &mut Row { operands, is_many, part, of: PhantomData::<F> });
         });
         Ok(())
-    }))
+    });
+    Some(kernel.into())
 }
 
 /// The computation of a row from two operands.
@@ -273,7 +302,7 @@ impl<T: Number, F: Combine> RowKernel<F::Result<T>> for Row<'_, T, F> {
 }
 
 /// Prepares `graph.where`, which moves elements of any type.
-fn selection(m: &Module, args: &OpArgs<'_>) -> Option<Kernel> {
+pub(super) fn selection(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let dtypes = [0, 1, 2].map(|i| dtype(m, args.operand_type(i)));
     if dtypes[0] != Some(DType::Bool) || dtypes[1] != dtypes[2] || dtypes[1] != dtype(m, *args.result_types.first()?) {
         return None;
@@ -287,17 +316,18 @@ fn selection(m: &Module, args: &OpArgs<'_>) -> Option<Kernel> {
     }
 }
 
-fn selected<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Kernel> {
+fn selected<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let shapes: Vec<_> = (0..3).map(|i| extents(m, args.operand_type(i))).collect::<Option<_>>()?;
     let nest = Nest::new(&extents(m, args.result_types[0])?, &shapes)?;
-    Some(Kernel::shared([0, 1, 2], move |workers, data, out| {
+    let kernel = Kernel::shared([0, 1, 2], move |workers, data, out| {
         let (condition, choices) = (data[0], [elements(data[1]), elements(data[2])]);
         nest.share(workers, ELEMENTS_PER_STEP, elements_mut(out), |part, out, first| {
             let steps = [0, 1, 2].map(|i| usize::from(nest.is_many(i)));
             nest.rows(out, first, &mut Selection::<T> { condition, choices, steps, part });
         });
         Ok(())
-    }))
+    });
+    Some(kernel.into())
 }
 
 /// The selection of a row from two operands.

@@ -167,6 +167,18 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::TableOp::INFO, table::table),
     (graph::MatMulOp::INFO, products::matmul),
     (graph::GemmOp::INFO, products::gemm),
+    (graph::EqualOp::INFO, elementwise::equal),
+    (graph::LessOp::INFO, elementwise::less),
+    (graph::LessOrEqualOp::INFO, elementwise::less_or_equal),
+    (graph::GreaterOp::INFO, elementwise::greater),
+    (graph::GreaterOrEqualOp::INFO, elementwise::greater_or_equal),
+    (graph::AndOp::INFO, elementwise::and),
+    (graph::OrOp::INFO, elementwise::or),
+    (graph::XorOp::INFO, elementwise::xor),
+    (graph::NotOp::INFO, elementwise::not),
+    (graph::CastOp::INFO, elementwise::cast),
+    (graph::CastLikeOp::INFO, elementwise::cast),
+    (graph::WhereOp::INFO, elementwise::selection),
     (graph::SoftmaxOp::INFO, lanes::softmax),
     (graph::LogSoftmaxOp::INFO, lanes::log_softmax),
     (graph::LrnOp::INFO, lanes::lrn),
@@ -174,7 +186,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
 
 /// Returns the ops with kernels, some of them twice.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
-    KERNELS.iter().map(|&(info, _)| info).chain(function::ops()).chain(elementwise::ops())
+    KERNELS.iter().map(|&(info, _)| info).chain(function::ops())
 }
 
 /// Prepares an op whose result has the bytes of its operand, if the sizes agree: a declared type may be wrong.

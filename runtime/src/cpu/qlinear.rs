@@ -11,6 +11,9 @@ use std::marker::PhantomData;
 /// Number of elements whose computation takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 4;
 
+/// A float to which an integer below 2^23 is added by its low bits.
+const LAST_BITS: f32 = (1 << 23) as f32;
+
 /// Scale and zero point of a tensor of bytes.
 #[derive(Clone, Copy)]
 struct Parameters {
@@ -41,7 +44,9 @@ impl Parameters {
     /// Returns the number that a byte represents.
     #[inline(always)]
     fn real(self, byte: u8) -> f32 {
-        (f32::from(byte ^ self.flip) - self.shift) * self.scale
+        // The low bits of the float are the byte: no conversion, which shares execution units with the additions.
+        let byte = f32::from_bits(LAST_BITS.to_bits() | u32::from(byte ^ self.flip));
+        (byte - (LAST_BITS + self.shift)) * self.scale
     }
 
     /// Returns the byte of a number that is divided by the scale already, and how far it is from the nearest integer, as the
@@ -52,7 +57,7 @@ impl Parameters {
         let off = (x - (rounded - ROUND)).abs().to_bits();
         let y = if rounded < ROUND + self.range[0] { ROUND + self.range[0] } else { rounded };
         let y = if y > ROUND + self.range[1] { ROUND + self.range[1] } else { y };
-        ((y + self.zero).to_bits() as u8, off)
+        ((y.to_bits() as u8).wrapping_add(self.zero as i16 as u8), off)
     }
 
     /// Returns the nearest byte, half to even; that of NaN is zero.
@@ -164,6 +169,9 @@ impl<F: Combine> Loops for Rows<'_, F> {
 /// boundary: of 256, in one of 14 cases.
 const CHUNK: usize = 256;
 
+/// Number of elements of a shorter chunk.
+const FEW: usize = 32;
+
 /// The computation of a row.
 struct Row<'a, F> {
     parameters: [Parameters; 3],
@@ -179,42 +187,14 @@ struct Row<'a, F> {
     of: PhantomData<F>,
 }
 
-/// The bytes of an operand in a row.
-#[derive(Clone, Copy)]
-enum RowBytes<'a> {
-    Many(&'a [u8]),
-    /// One byte for all elements.
-    One(&'a [u8; CHUNK]),
-}
-
-impl<'a> RowBytes<'a> {
-    /// Returns the bytes of a chunk, of which there are `count`; copies them to `buffer` if these are few.
-    #[inline(always)]
-    fn chunk<'b>(self, start: usize, count: usize, buffer: &'b mut [u8; CHUNK]) -> &'b [u8; CHUNK]
-    where
-        'a: 'b,
-    {
-        match self {
-            RowBytes::One(bytes) => bytes,
-            RowBytes::Many(bytes) => match bytes[start..][..count].try_into() {
-                Ok(bytes) => bytes,
-                Err(_) => {
-                    buffer[..count].copy_from_slice(&bytes[start..][..count]);
-                    buffer
-                }
-            },
-        }
-    }
-}
-
 impl<F: Combine> Row<'_, F> {
-    /// Computes a chunk; loops of constant length are vectorized.
+    /// Computes elements whose number is known to the compiler.
     #[inline(always)]
-    fn chunk(&self, a: &[u8; CHUNK], b: &[u8; CHUNK], out: &mut [u8; CHUNK]) {
+    fn chunk<const N: usize>(&self, a: &[u8], b: &[u8], out: &mut [u8; N]) {
         let ([p, q, r], [x, y]) = (self.parameters, self.factors);
         let (x, y) = (Parameters { scale: x, ..p }, Parameters { scale: y, ..q });
-        let mut off = 0;
-        for i in 0..CHUNK {
+        let (a, b, mut off) = (&a[..N], &b[..N], 0);
+        for i in 0..N {
             let (byte, this) = r.rough_byte(F::of(x.real(a[i]), y.real(b[i])));
             out[i] = byte;
             off = off.max(this);
@@ -222,9 +202,16 @@ impl<F: Combine> Row<'_, F> {
         // Also where the limit is not positive.
         let is_sure = f32::from_bits(off) < self.limit;
         if !is_sure {
-            for i in 0..CHUNK {
-                out[i] = r.byte(F::of(p.real(a[i]), q.real(b[i])));
-            }
+            self.exactly(a, b, out);
+        }
+    }
+
+    /// Computes elements with the given scales.
+    #[inline(always)]
+    fn exactly(&self, a: &[u8], b: &[u8], out: &mut [u8]) {
+        let [p, q, r] = self.parameters;
+        for (y, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
+            *y = r.byte(F::of(p.real(a), q.real(b)));
         }
     }
 }
@@ -234,19 +221,18 @@ impl<F: Combine> RowKernel<u8> for Row<'_, F> {
     fn row(&mut self, offsets: &[usize], out: &mut [u8]) {
         let operands = [0, 1].map(|i| &self.operands[i][offsets[i] + self.starts[i]..]);
         let repeated = operands.map(|bytes| [bytes[0]; CHUNK]);
-        let [a, b] = [0, 1].map(|i| match self.is_many[i] {
-            true => RowBytes::Many(operands[i]),
-            false => RowBytes::One(&repeated[i]),
-        });
-        let (mut few, mut buffers) = ([0; CHUNK], [[0; CHUNK]; 2]);
+        let bytes = |i: usize, start: usize| if self.is_many[i] { &operands[i][start..] } else { &repeated[i][..] };
         for (i, out) in out.chunks_mut(CHUNK).enumerate() {
-            let (start, count, [first, second]) = (i * CHUNK, out.len(), &mut buffers);
-            let (a, b) = (a.chunk(start, count, first), b.chunk(start, count, second));
-            match out.try_into() {
-                Ok(out) => self.chunk(a, b, out),
-                Err(_) => {
-                    self.chunk(a, b, &mut few);
-                    out.copy_from_slice(&few[..count]);
+            let start = i * CHUNK;
+            if let Ok(out) = <&mut [u8; CHUNK]>::try_from(&mut *out) {
+                self.chunk(bytes(0, start), bytes(1, start), out);
+                continue;
+            }
+            for (i, out) in out.chunks_mut(FEW).enumerate() {
+                let (a, b) = (bytes(0, start + i * FEW), bytes(1, start + i * FEW));
+                match <&mut [u8; FEW]>::try_from(&mut *out) {
+                    Ok(out) => self.chunk(a, b, out),
+                    Err(_) => self.exactly(a, b, out),
                 }
             }
         }

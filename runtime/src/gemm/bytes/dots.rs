@@ -1,6 +1,6 @@
 //! Dot products of four 8-bit pairs, accumulated in 32 bits, per vector extension.
 
-use super::scales::Bounds;
+use super::scales::{Bounds, FLIP};
 use crate::vector::{self, Vector};
 
 /// A vector of 32-bit accumulators.
@@ -64,9 +64,6 @@ pub(super) trait Dots: Copy {
     /// The machine has these vectors, and `NV * LANES` bytes can be written at `to`.
     unsafe fn store_bytes<const NV: usize>(rounded: [Self::Float; NV], bounds: Self::Bounds, to: *mut u8);
 }
-
-/// Mask that converts four signed bytes to unsigned ones, offset by 128.
-pub(super) const FLIP: i32 = i32::from_ne_bytes([0x80; 4]);
 
 /// Eight accumulators for auto-vectorization.
 #[derive(Clone, Copy)]

@@ -1,9 +1,11 @@
 //! Requantization of 32-bit sums to bytes.
 
 use super::MAX_WIDTH;
-use super::dots::FLIP;
 use crate::vector::{ROUND, Vector};
 use std::ops::Range;
+
+/// Mask that converts four signed bytes to unsigned ones, offset by 128.
+pub(super) const FLIP: i32 = i32::from_ne_bytes([0x80; 4]);
 
 /// The zero point and the least and greatest value of bytes.
 #[derive(Clone, Copy, Debug)]
