@@ -4,8 +4,7 @@ use gradus_check::Inputs;
 use gradus_ir::random::Random;
 use gradus_ir::{Attr, AttrKind, AttrText, Context, DYNAMIC, Type, TypeData};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of constants of a declared type.
 const CONSTANTS: usize = 4;
@@ -45,15 +44,15 @@ fn constants(ctx: &Context) -> Vec<Attr> {
     declared_types(ctx).flat_map(|ty| [ty; CONSTANTS]).filter_map(&mut drawn).collect()
 }
 
-/// The candidate attributes of each kind; they are parsed once.
+/// The candidate attributes of each kind, by the address of its declaration; they are parsed once.
 #[derive(Default)]
-pub(crate) struct Domains(RefCell<FxHashMap<*const AttrKind, Arc<[Attr]>>>);
+pub(crate) struct Domains(Mutex<FxHashMap<usize, Arc<[Attr]>>>);
 
 impl Domains {
     /// Returns the candidate attributes of a kind.
     pub(crate) fn of(&self, ctx: &Context, kind: &'static AttrKind) -> Arc<[Attr]> {
-        let mut known = self.0.borrow_mut();
-        known.entry(std::ptr::from_ref(kind)).or_insert_with(|| attrs(ctx, kind).into()).clone()
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(std::ptr::from_ref(kind).addr()).or_insert_with(|| attrs(ctx, kind).into()).clone()
     }
 }
 
