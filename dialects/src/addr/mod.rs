@@ -170,10 +170,9 @@ fn is_compatible(a: i64, b: i64) -> bool {
 }
 
 fn cost(args: &OpArgs<'_>) -> OpCost {
-    let groups = extents(args).map_or(1, |[groups, ..]| groups);
-    let [_, m, k] = extents(args).unwrap_or([1; 3]).map(|n| u64::try_from(n).unwrap_or(1));
-    let n = rhs_extents(args, groups).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
-    let groups = u64::try_from(groups).unwrap_or(1).max(1);
+    let [groups, m, k] = extents(args).unwrap_or([1; 3]);
+    let [n, _] = rhs_extents(args, groups).unwrap_or([1; 2]);
+    let [groups, m, k, n] = [groups.max(1), m, k, n].map(|extent| u64::try_from(extent).unwrap_or(1));
     let runs = args.opt_operand("bases").map_or(0, |bases| elements(args, args.module.value_type(bases)));
     OpCost::Contract(Contraction { runs, ..Contraction::dense(groups, m, k, n / groups) })
 }

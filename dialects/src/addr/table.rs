@@ -60,8 +60,8 @@ pub(super) fn table<'a>(args: &'a OpArgs<'_>, data: &'a [Datum]) -> Result<Addre
     read(args, weights, offsets).ok_or_else(|| Trap::unsupported("address tables of other extents than declared"))
 }
 
-/// Reads an address table from operands and attributes; the rows of all groups follow each other. `weights` is the number of columns of the right factor, which
-/// is the length of runs of ops without `run`; `offsets` returns an operand.
+/// Reads an address table from operands and attributes; the rows of all groups follow each other. `weights` is the number of
+/// columns of the right factor, which is the length of runs of ops without `run`; `offsets` returns an operand.
 fn read<'a>(
     args: &OpArgs<'_>,
     weights: Option<usize>,

@@ -130,18 +130,37 @@ fn counted(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     w.bind_all(&names, &types);
 }
 
+/// A `while` loop of which the last carried value, an i32, counts the trips that are left.
+struct CountedWhile {
+    /// Its results.
+    names: Vec<u32>,
+    /// The types of the carried values, as text.
+    list: String,
+    /// The arguments of the first region.
+    before: Vec<u32>,
+    mark: usize,
+}
+
+impl CountedWhile {
+    /// Writes the loop up to its first region, with fewer than `trips` trips.
+    fn begin(w: &mut Writer<'_>, types: &[&str], trips: u64) -> CountedWhile {
+        let mut inits = w.picks(&types[..types.len() - 1]);
+        let trips = w.random.below(trips);
+        inits.push(format!("%v{}", w.op("i32", &format!("arith.constant {trips} : i32"))));
+        let names = w.results(types);
+        let (mark, list) = (w.enter(), types.join(", "));
+        let before: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
+        let carried: Vec<String> = before.iter().zip(&inits).map(|(name, init)| format!("%v{name} = {init}")).collect();
+        w.line(&format!("scf.while ({}) : ({list}) -> ({list}) {{", carried.join(", ")));
+        CountedWhile { names, list, before, mark }
+    }
+}
+
 /// Writes a `while` loop with several carried values, the last of which counts down.
 fn repeat_while(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     let mut types = w.types(3);
     types.push("i32");
-    let mut inits = w.picks(&types[..types.len() - 1]);
-    let trips = w.random.below(5);
-    inits.push(format!("%v{}", w.op("i32", &format!("arith.constant {trips} : i32"))));
-    let names = w.results(&types);
-    let (mark, list) = (w.enter(), types.join(", "));
-    let before: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
-    let carried: Vec<String> = before.iter().zip(&inits).map(|(name, init)| format!("%v{name} = {init}")).collect();
-    w.line(&format!("scf.while ({}) : ({list}) -> ({list}) {{", carried.join(", ")));
+    let CountedWhile { names, list, before, mark } = CountedWhile::begin(w, &types, 5);
     let (count, zero) = (before[before.len() - 1], w.op("i32", "arith.constant 0 : i32"));
     let more = w.op("i1", &format!("arith.cmpi sgt, %v{count}, %v{zero} : i32"));
     let mut passed = w.picks(&types[..types.len() - 1]);
@@ -168,14 +187,7 @@ fn permute(w: &mut Writer<'_>) {
     let mut types = vec![ty; 1 + w.random.below(3) as usize];
     types.push("i32");
     let last = types.len() - 1;
-    let mut inits = w.picks(&types[..last]);
-    let trips = w.random.below(4);
-    inits.push(format!("%v{}", w.op("i32", &format!("arith.constant {trips} : i32"))));
-    let names = w.results(&types);
-    let (mark, list) = (w.enter(), types.join(", "));
-    let before: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
-    let carried: Vec<String> = before.iter().zip(&inits).map(|(name, init)| format!("%v{name} = {init}")).collect();
-    w.line(&format!("scf.while ({}) : ({list}) -> ({list}) {{", carried.join(", ")));
+    let CountedWhile { names, list, before, mark } = CountedWhile::begin(w, &types, 4);
     let (one, zero) = (w.op("i32", "arith.constant 1 : i32"), w.op("i32", "arith.constant 0 : i32"));
     let more = w.op("i1", &format!("arith.cmpi sgt, %v{}, %v{zero} : i32", before[last]));
     let less = w.op("i32", &format!("arith.subi %v{}, %v{one} : i32", before[last]));
