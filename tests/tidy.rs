@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use support::{files, no_failures, read, root, shown};
 
 /// The crates, each of which may use those before it.
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "plan",
+    "simulators",
     "filecheck",
     "ir/macros",
     "ir",

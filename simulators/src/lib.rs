@@ -1,0 +1,10 @@
+//! Instruction sets of accelerators as data, and their simulators: exact values, cycles, and hazards that reject a program.
+//!
+//! A machine is a folder of the same shape: its parameters, its instructions, their words and their text, and the simulator.
+//! Programs come from lowerings or from files, which are not trusted: [`Binary::read`] checks the form, the simulator each
+//! access. The crate depends on nothing else of Gradus.
+
+mod binary;
+pub mod npu;
+
+pub use binary::{Binary, BinaryError};
