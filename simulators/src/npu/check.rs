@@ -64,11 +64,12 @@ fn check_conv(machine: &Machine, conv: &Conv) -> Result<(), &'static str> {
         (dilation[0] >= 1 && dilation[1] >= 1, "a dilation is at least 1"),
         (terms <= MAX_TERMS, "a sum has at most 2^22 products"),
         (is_byte(conv.pad_value, conv.signed_feature), "the value of padding is a byte of the feature"),
+        (is_byte(conv.feature_zero, conv.signed_feature), "the zero point of the feature is a byte of it"),
         (
             conv.weight_zero == 0 || (machine.weight_bits == 9 && is_byte(conv.weight_zero, conv.signed_weights)),
             "a zero point of weights is a byte of theirs, and needs weights of 9 bits",
         ),
-        (conv.acc % machine.kernels == 0, "the first accumulator begins a block"),
+        (conv.acc.is_multiple_of(machine.kernels), "the first accumulator begins a block"),
     ])
 }
 
@@ -76,7 +77,7 @@ fn check_post(machine: &Machine, post: &Post) -> Result<(), &'static str> {
     check_feature(&post.output)?;
     rules(&[
         (post.rows >= 1 && post.cols >= 1 && post.kernels >= 1, "the result has at least one element"),
-        (post.acc % machine.kernels == 0, "the first accumulator begins a block"),
+        (post.acc.is_multiple_of(machine.kernels), "the first accumulator begins a block"),
         (matches!(post.param_stride, 0 | 12), "parameters are 12 bytes apart, or repeated with 0"),
         (matches!(post.table_stride, 0 | 256), "tables are 256 bytes apart, or repeated with 0"),
         (is_byte_range(post.clamp), "the bounds of a result are bytes"),

@@ -117,12 +117,12 @@ impl Memories {
 
     /// Writes the channels of an input position.
     fn gather(&self, conv: &Conv, position: Option<u64>, channels: usize, out: &mut [i16]) {
-        let Some(base) = position else { return out.fill(conv.pad_value) };
+        let Some(base) = position else { return out.fill(conv.pad_value - conv.feature_zero) };
         let (feature, mut c) = (&conv.feature, 0);
         while c < channels {
             let len = usize::from(feature.tile_c).min(channels - c);
             let from = (base + feature.chan_offset(c as u64)) as usize;
-            widen(&self.sram[from..from + len], conv.signed_feature, 0, &mut out[c..c + len]);
+            widen(&self.sram[from..from + len], conv.signed_feature, conv.feature_zero, &mut out[c..c + len]);
             c += len;
         }
     }
