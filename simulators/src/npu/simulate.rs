@@ -274,7 +274,11 @@ impl<'a> Run<'a> {
         self.check_poison(&accesses, at)?;
         let cost = cost(self.machine, inst);
         self.complete(unit, &accesses, clock, start, cost, at);
-        self.execute(inst, at)
+        self.execute(inst, at)?;
+        if matches!(unit, Unit::Array | Unit::Pipe) {
+            self.memories.initialize(accesses.iter().filter(|access| access.writes));
+        }
+        Ok(())
     }
 
     /// Counts the work of an instruction before it is enumerated.
