@@ -10,6 +10,7 @@
 //! acquires the n-th signal.
 
 use super::access::{Access, Sizes, accesses, unit_of};
+use super::cost::is_bounded;
 use super::shadow::{Clock, QUEUES, Shadows, Token, UNITS, first_poison};
 use super::values::{Ddr, Memories};
 use super::{
@@ -292,7 +293,7 @@ impl<'a> Run<'a> {
             Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => 0,
         };
         self.work = self.work.saturating_add(work);
-        if self.work > self.simulator.limit {
+        if self.work > self.simulator.limit || !is_bounded(self.machine, inst) {
             return Err(Fault::new(FaultClass::Limit, at, "more work than the limit of the simulation"));
         }
         Ok(())

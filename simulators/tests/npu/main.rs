@@ -1,5 +1,7 @@
 //! The simulator of the npu: values, cycles, hazards, and programs that are not trusted.
 
+mod binaries;
+mod hazards;
 mod random;
 mod reference;
 mod values;
