@@ -77,7 +77,7 @@ pub struct Move {
 }
 
 /// A convolution into accumulators. Output `(y, x)` of kernel `k` is the sum over taps and depth of
-/// `feature(y * stride - pad_top + ky * dilation, ..., d) * (weights(ky, kx, k, d) - weight_zero)`; a position outside of
+/// `(feature(y * stride - pad_top + ky * dilation, ..., d) - feature_zero) * (weights(ky, kx, k, d) - weight_zero)`; a position outside of
 /// `height` and `width` has the value `pad_value`. As `dwconv` the depth is 1 and output channel `k` reads channel `k`.
 ///
 /// The accumulator of `(y, x)` of kernel `k` is `acc + ((k / 8) * rows * cols + y * cols + x) * 8 + k % 8`.
@@ -109,6 +109,8 @@ pub struct Conv {
     pub pad: [u16; 2],
     /// Value of padding.
     pub pad_value: i16,
+    /// Zero point that is subtracted from the feature and from padding.
+    pub feature_zero: i16,
     /// Zero point that is subtracted from weights, if the machine's weights have 9 bits; otherwise 0.
     pub weight_zero: i16,
     /// Whether bytes of the feature are signed.

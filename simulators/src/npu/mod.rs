@@ -4,6 +4,22 @@
 //! go to three queues: load, store, and execute for the other three units. A queue issues in order; an instruction starts when
 //! its unit is free. Units are ordered by tokens only.
 
+mod access;
+mod check;
+mod cost;
+mod fault;
 mod instruction;
+mod machine;
+mod shadow;
+mod simulate;
+mod statistics;
+mod values;
 
+pub use check::{MAX_TERMS, check};
+pub use cost::{Cost, cost, cycles};
+pub use fault::{Fault, FaultClass, Memory};
 pub use instruction::*;
+pub use machine::{Interlock, MAX_BANKS, Machine};
+pub use simulate::Simulator;
+pub use statistics::{Span, Stalls, Statistics};
+pub use values::Ddr;

@@ -1,0 +1,318 @@
+//! Cycles of one instruction, without the others.
+//!
+//! The array works through a convolution by blocks of `kernels` kernels, taps, blocks of `depth` depth values, and groups of
+//! `positions` consecutive output positions, the last fastest. A group takes one cycle, or as many as the bank needs that
+//! holds most of the distinct words of the group's feature values. With the first group the words of the block's weights are
+//! read too, each once. Padding reads nothing.
+//!
+//! The cost of a group depends on its addresses modulo `word_bytes * banks` only, so equal sums are computed once.
+
+use super::access::for_each_ddr_run;
+use super::machine::MAX_BANKS;
+use super::{Conv, Feature, Inst, Machine, Post, Transfer, check};
+use std::collections::HashMap;
+
+/// The cost of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cost {
+    /// Cycles of the unit; of a transfer those on the DMA channel.
+    pub cycles: u64,
+    /// Cycles from the end of `cycles` to completion.
+    pub latency: u64,
+    /// Words of weights that are read.
+    pub weight_words: u64,
+    /// Cycles in which a group waits for a bank.
+    pub bank_stalls: u64,
+    /// Bytes on the DMA channel, whole bursts.
+    pub ddr_bytes: u64,
+}
+
+/// Returns the cycles of an instruction by itself, without latency of DDR; 0 for tokens, `end`, and invalid fields.
+pub fn cycles(machine: &Machine, inst: &Inst) -> u64 {
+    cost(machine, inst).cycles
+}
+
+/// Returns the cost of an instruction by itself; zeros for tokens, `end`, invalid fields, and more work than any memory
+/// holds. O(taps * (blocks + positions)).
+pub fn cost(machine: &Machine, inst: &Inst) -> Cost {
+    if machine.check().is_err() || check(machine, inst).is_err() || !is_bounded(machine, inst) {
+        return Cost::default();
+    }
+    match inst {
+        Inst::Load(t) => transfer_cost(machine, t, machine.read_latency),
+        Inst::Store(t) => transfer_cost(machine, t, machine.write_latency),
+        Inst::Move(m) => {
+            let slices = m.counts.iter().fold(1u64, |n, &c| n.saturating_mul(c.into()));
+            Cost { cycles: slices.saturating_add(machine.move_start.into()), ..Cost::default() }
+        }
+        Inst::Conv(conv) => ArrayCost::new(machine, conv, false).total(),
+        Inst::DwConv(conv) => ArrayCost::new(machine, conv, true).total(),
+        Inst::Post(post) => post_cost(machine, post),
+        Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => Cost::default(),
+    }
+}
+
+/// Whether the cost takes bounded time: fields come from files.
+fn is_bounded(machine: &Machine, inst: &Inst) -> bool {
+    match inst {
+        Inst::Load(t) | Inst::Store(t) => {
+            t.counts.iter().try_fold(1u64, |n, &c| n.checked_mul(c.into())).is_some_and(|runs| runs <= MAX_STEPS)
+        }
+        Inst::Conv(conv) | Inst::DwConv(conv) => {
+            let taps = u64::from(conv.kernel[0]) * u64::from(conv.kernel[1]);
+            let unit = |n: u16, unit: u32| u64::from(n).div_ceil(unit.into());
+            let blocks = unit(conv.kernels, machine.kernels) * unit(conv.depth, machine.depth);
+            conv.positions() <= machine.accumulators.into()
+                && taps.saturating_mul(blocks.saturating_add(conv.positions())) <= MAX_STEPS
+        }
+        Inst::Post(post) => u64::from(post.rows) * u64::from(post.cols) <= machine.accumulators.into(),
+        Inst::Move(_) | Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => true,
+    }
+}
+
+/// Largest number of runs or blocks of an instruction.
+const MAX_STEPS: u64 = 1 << 30;
+
+fn transfer_cost(machine: &Machine, t: &Transfer, latency: u32) -> Cost {
+    let (burst, mut bursts) = (u64::from(machine.burst), 0);
+    for_each_ddr_run(t, |start, len| bursts += (start + len).div_ceil(burst) - start / burst);
+    let ddr_bytes = bursts * burst;
+    let cycles = (ddr_bytes * 4).div_ceil(machine.ddr_rate.into());
+    Cost { cycles, latency: latency.into(), ddr_bytes, ..Cost::default() }
+}
+
+/// Words per bank.
+type BankCounts = [u32; MAX_BANKS];
+
+/// Distinct words of a group of accesses, counted by bank.
+struct Words {
+    shift: u32,
+    bank_mask: u64,
+    seen: Vec<u64>,
+    counts: BankCounts,
+}
+
+impl Words {
+    fn new(machine: &Machine) -> Words {
+        let (shift, bank_mask) = (machine.word_bytes.trailing_zeros(), u64::from(machine.banks) - 1);
+        Words { shift, bank_mask, seen: Vec::new(), counts: [0; MAX_BANKS] }
+    }
+
+    fn clear(&mut self) {
+        self.seen.clear();
+        self.counts = [0; MAX_BANKS];
+    }
+
+    fn add(&mut self, start: u64, len: u64) {
+        for word in start >> self.shift..=(start + len - 1) >> self.shift {
+            // Neighbours share a word most often.
+            if !self.seen.iter().rev().any(|&w| w == word) {
+                self.seen.push(word);
+                self.counts[(word & self.bank_mask) as usize] += 1;
+            }
+        }
+    }
+
+    fn cost(&self) -> u64 {
+        largest(&self.counts)
+    }
+}
+
+fn largest(counts: &BankCounts) -> u64 {
+    counts.iter().fold(0, |max, &n| max.max(n)).into()
+}
+
+/// Offset of a block and its contiguous runs relative to it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Pattern {
+    runs: Vec<(u64, u64)>,
+}
+
+/// Divides `0..extent` into blocks; returns for each its first offset and its pattern, an index into the list of patterns.
+fn blocks(extent: u64, block: u64, offset_runs: impl Fn(u64, u64) -> Vec<(u64, u64)>) -> Blocks {
+    let mut out = Blocks::default();
+    let mut index: HashMap<Pattern, usize> = HashMap::new();
+    for start in (0..extent).step_by(block as usize) {
+        let mut runs = offset_runs(start, (start + block).min(extent));
+        runs.sort_unstable();
+        let first = runs[0].0;
+        runs.iter_mut().for_each(|r| r.0 -= first);
+        let pattern = Pattern { runs };
+        let id = *index.entry(pattern.clone()).or_insert_with(|| {
+            out.patterns.push(pattern);
+            out.patterns.len() - 1
+        });
+        out.list.push((first, id));
+    }
+    out
+}
+
+#[derive(Default)]
+struct Blocks {
+    list: Vec<(u64, usize)>,
+    patterns: Vec<Pattern>,
+}
+
+fn channel_blocks(feature: &Feature, channels: u64, block: u64) -> Blocks {
+    blocks(channels, block, |start, end| {
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        feature.for_each_channel_run(start..end, |_, offset, len| match runs.last_mut() {
+            Some(last) if last.0 + last.1 == offset => last.1 += len,
+            _ => runs.push((offset, len)),
+        });
+        runs
+    })
+}
+
+/// Sum of the cycles of all groups of a tap and a depth block, and the words of the first group.
+#[derive(Clone, Copy)]
+struct GroupSum {
+    cycles: u64,
+    first: BankCounts,
+}
+
+struct ArrayCost<'a> {
+    machine: &'a Machine,
+    conv: &'a Conv,
+    /// Bytes after which banks repeat.
+    span: u64,
+    channels: Blocks,
+    kernels: Blocks,
+    depths: Blocks,
+    /// Whether channels go with kernels.
+    dw: bool,
+    words: Words,
+    weights: HashMap<(usize, usize, u64), (u64, BankCounts)>,
+}
+
+impl<'a> ArrayCost<'a> {
+    fn new(machine: &'a Machine, conv: &'a Conv, dw: bool) -> Self {
+        let (kernel_block, depth_block) = (u64::from(machine.kernels), u64::from(machine.depth));
+        let (extent, block) = if dw { (conv.kernels, kernel_block) } else { (conv.depth, depth_block) };
+        let w = conv.weights;
+        ArrayCost {
+            machine,
+            conv,
+            span: u64::from(machine.word_bytes) * u64::from(machine.banks),
+            channels: channel_blocks(&conv.feature, extent.into(), block),
+            kernels: blocks(conv.kernels.into(), kernel_block, |start, end| {
+                (start..end).map(|k| (w.kernel_offset(k), 1)).collect()
+            }),
+            depths: blocks(conv.depth.into(), depth_block, |start, end| {
+                (start..end).map(|d| (w.depth_offset(d), 1)).collect()
+            }),
+            dw,
+            words: Words::new(machine),
+            weights: HashMap::new(),
+        }
+    }
+
+    fn total(mut self) -> Cost {
+        let conv = self.conv;
+        let groups = conv.positions().div_ceil(self.machine.positions.into());
+        let mut cost = Cost::default();
+        let mut least = 0;
+        for y in 0..conv.kernel[0] {
+            for x in 0..conv.kernel[1] {
+                let sums = self.group_sums(y, x);
+                let tap = conv.weights.tap_offset(y.into(), x.into());
+                for k in 0..self.kernels.list.len() {
+                    for d in 0..self.depths.list.len() {
+                        let sum = &sums[if self.dw { k } else { d }];
+                        let (words, weights) = self.weight_words(tap, k, d);
+                        let mut both = sum.first;
+                        both.iter_mut().zip(weights).for_each(|(n, w)| *n += w);
+                        cost.cycles += sum.cycles - largest(&sum.first).max(1) + largest(&both).max(1);
+                        cost.weight_words += words;
+                        least += groups;
+                    }
+                }
+            }
+        }
+        cost.bank_stalls = cost.cycles - least;
+        cost.cycles += u64::from(self.machine.start);
+        cost
+    }
+
+    /// Returns the sums of each block of channels at a tap.
+    fn group_sums(&mut self, y: u16, x: u16) -> Vec<GroupSum> {
+        let conv = self.conv;
+        let col = |o| conv.input(1, o, x).map(|w| conv.feature.col_offset(w));
+        let cols: Vec<Option<u64>> = (0..conv.cols).map(col).collect();
+        let mut positions = Vec::with_capacity(conv.positions() as usize);
+        for o in 0..conv.rows {
+            let row = conv.input(0, o, y).map(|h| u64::from(conv.feature.base) + conv.feature.row_offset(h));
+            positions.extend(cols.iter().map(|col| Some(row? + (*col)?)));
+        }
+        let mut known: HashMap<(u64, usize), GroupSum> = HashMap::new();
+        let mut sums = Vec::with_capacity(self.channels.list.len());
+        for &(offset, pattern) in &self.channels.list {
+            let key = (offset % self.span, pattern);
+            let sum = known.entry(key).or_insert_with(|| {
+                let runs = &self.channels.patterns[pattern].runs;
+                sum_groups(&mut self.words, &positions, self.machine.positions as usize, key.0, runs)
+            });
+            sums.push(*sum);
+        }
+        sums
+    }
+
+    /// Returns the words of a block's weights, and their counts by bank.
+    fn weight_words(&mut self, tap: u64, k: usize, d: usize) -> (u64, BankCounts) {
+        let ((k_offset, k_pattern), (d_offset, d_pattern)) = (self.kernels.list[k], self.depths.list[d]);
+        let base = (u64::from(self.conv.weights.base) + tap + k_offset + d_offset) % self.span;
+        *self.weights.entry((k_pattern, d_pattern, base)).or_insert_with(|| {
+            self.words.clear();
+            for kernel in &self.kernels.patterns[k_pattern].runs {
+                for depth in &self.depths.patterns[d_pattern].runs {
+                    self.words.add(base + kernel.0 + depth.0, 1);
+                }
+            }
+            (self.words.seen.len() as u64, self.words.counts)
+        })
+    }
+}
+
+fn sum_groups(words: &mut Words, at: &[Option<u64>], group: usize, offset: u64, runs: &[(u64, u64)]) -> GroupSum {
+    let mut sum = GroupSum { cycles: 0, first: [0; MAX_BANKS] };
+    for (i, group) in at.chunks(group).enumerate() {
+        words.clear();
+        for base in group.iter().flatten() {
+            runs.iter().for_each(|&(start, len)| words.add(base + offset + start, len));
+        }
+        if i == 0 {
+            sum.first = words.counts;
+        }
+        sum.cycles += words.cost().max(1);
+    }
+    sum
+}
+
+/// The pipe takes `post_width` values per cycle: the blocks of kernels of consecutive positions. The values of a residual are
+/// read beside, by the same groups; words beyond one per bank and cycle are stalls.
+fn post_cost(machine: &Machine, post: &Post) -> Cost {
+    let (unit, width) = (u64::from(machine.kernels), u64::from(machine.post_width));
+    let positions = u64::from(post.rows) * u64::from(post.cols);
+    let items = positions * u64::from(post.kernels).div_ceil(unit);
+    let mut cost = Cost::default();
+    if let Some(residual) = &post.residual {
+        let blocks = channel_blocks(&residual.feature, post.kernels.into(), unit);
+        let (per_group, budget) = ((width / unit).max(1), unit.div_ceil(width));
+        let mut words = Words::new(machine);
+        let mut at = 0;
+        for &(offset, pattern) in &blocks.list {
+            for p in 0..positions {
+                let (h, w) = (p / u64::from(post.cols), p % u64::from(post.cols));
+                let base = residual.feature.address(h, w, 0) + offset;
+                blocks.patterns[pattern].runs.iter().for_each(|&(start, len)| words.add(base + start, len));
+                at += 1;
+                if at % per_group == 0 || at == items {
+                    cost.bank_stalls += words.cost().saturating_sub(budget);
+                    words.clear();
+                }
+            }
+        }
+    }
+    cost.cycles = (items * unit).div_ceil(width) + cost.bank_stalls + u64::from(machine.post_latency);
+    cost
+}

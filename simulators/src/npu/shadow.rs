@@ -1,0 +1,187 @@
+//! Happens-before: vector clocks, and the last accesses of each address.
+
+use super::{Fault, FaultClass, Memory, Unit};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Number of units.
+pub(super) const UNITS: usize = Unit::ALL.len();
+/// Number of queues.
+pub(super) const QUEUES: usize = 3;
+
+/// A vector clock: the events of each kind that are known to have happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Clock {
+    /// Completed instructions of each unit.
+    pub done: [u32; UNITS],
+    /// Fired signals of each unit.
+    pub signals: [u32; UNITS],
+    /// Passed waits of each queue.
+    pub waits: [u32; QUEUES],
+}
+
+impl Clock {
+    /// Takes over the events that another clock knows.
+    pub fn join(&mut self, other: &Clock) {
+        let join = |a: &mut [u32], b: &[u32]| a.iter_mut().zip(b).for_each(|(a, b)| *a = (*a).max(*b));
+        join(&mut self.done, &other.done);
+        join(&mut self.signals, &other.signals);
+        join(&mut self.waits, &other.waits);
+    }
+}
+
+/// The last accesses of a range.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Last {
+    end: u64,
+    /// Unit and number of the instruction that wrote it; number 0 if none did.
+    writer: (u8, u32),
+    /// Number of the last instruction of each unit that read it.
+    readers: [u32; UNITS],
+}
+
+/// A conflict of an access with an instruction: number `number` of `unit`.
+#[derive(Clone, Copy)]
+pub(super) struct Conflict {
+    pub class: FaultClass,
+    pub unit: usize,
+    pub number: u32,
+    pub address: u64,
+}
+
+/// The last accesses of a memory, by disjoint ranges.
+#[derive(Default)]
+pub(super) struct Shadow {
+    ranges: BTreeMap<u64, Last>,
+}
+
+impl Shadow {
+    /// Returns the first conflict of an access with earlier ones that the clock does not know.
+    pub fn conflict(&self, range: &Range<u64>, writes: bool, clock: &Clock) -> Option<Conflict> {
+        let first = self.ranges.range(..=range.start).next_back().map_or(range.start, |(start, _)| *start);
+        for (&start, last) in self.ranges.range(first..range.end) {
+            if last.end <= range.start {
+                continue;
+            }
+            let address = start.max(range.start);
+            let (unit, number) = (usize::from(last.writer.0), last.writer.1);
+            if number > clock.done[unit] {
+                let class = if writes { FaultClass::WriteAfterWrite } else { FaultClass::ReadAfterWrite };
+                return Some(Conflict { class, unit, number, address });
+            }
+            let reader = (0..UNITS).find(|&unit| writes && last.readers[unit] > clock.done[unit]);
+            if let Some(unit) = reader {
+                let class = FaultClass::WriteAfterRead;
+                return Some(Conflict { class, unit, number: last.readers[unit], address });
+            }
+        }
+        None
+    }
+
+    /// Divides the range that contains `at`.
+    fn split(&mut self, at: u64) {
+        let Some((_, last)) = self.ranges.range_mut(..at).next_back() else { return };
+        if last.end > at {
+            let right = *last;
+            last.end = at;
+            self.ranges.insert(at, right);
+        }
+    }
+
+    /// Records an access of instruction `number` of `unit`.
+    pub fn record(&mut self, range: &Range<u64>, writes: bool, unit: usize, number: u32) {
+        self.split(range.start);
+        self.split(range.end);
+        if writes {
+            while let Some((&start, _)) = self.ranges.range(range.clone()).next() {
+                self.ranges.remove(&start);
+            }
+            let last = Last { end: range.end, writer: (unit as u8, number), readers: [0; UNITS] };
+            self.ranges.insert(range.start, last);
+            return;
+        }
+        let (mut at, mut gaps) = (range.start, Vec::new());
+        for (&start, last) in self.ranges.range_mut(range.clone()) {
+            if start > at {
+                gaps.push((at, start));
+            }
+            last.readers[unit] = number;
+            at = last.end;
+        }
+        if at < range.end {
+            gaps.push((at, range.end));
+        }
+        for (start, end) in gaps {
+            let mut last = Last { end, writer: (0, 0), readers: [0; UNITS] };
+            last.readers[unit] = number;
+            self.ranges.insert(start, last);
+        }
+    }
+}
+
+/// A counter of signals that were not waited for, oldest first.
+#[derive(Default)]
+pub(super) struct Token {
+    /// Cycle and clock of each.
+    pub pending: std::collections::VecDeque<(u64, Clock)>,
+    /// Unit and number of the last signal.
+    pub last_signal: Option<(usize, u32, usize)>,
+    /// Queue and number of the last wait.
+    pub last_wait: Option<(usize, u32, usize)>,
+}
+
+/// Largest value of a token.
+pub(super) const MAX_TOKEN: usize = 255;
+
+impl Token {
+    /// Adds a signal, the instruction `at`, that fires at `cycle` as number `number` of `unit`.
+    ///
+    /// # Errors
+    /// A signal that is not ordered after the last one, and an overflow.
+    pub fn signal(&mut self, unit: usize, number: u32, cycle: u64, clock: Clock, at: usize) -> Result<(), Fault> {
+        if let Some((last, n, other)) = self.last_signal.filter(|&(u, n, _)| u != unit && clock.signals[u] < n) {
+            let _ = (last, n);
+            let fault = Fault::new(FaultClass::TokenRace, at, "two signals of a token are not ordered");
+            return Err(Fault { other: Some(other), ..fault });
+        }
+        if self.pending.len() >= MAX_TOKEN {
+            return Err(Fault::new(FaultClass::TokenOverflow, at, "a token exceeds 255"));
+        }
+        self.last_signal = Some((unit, number, at));
+        self.pending.push_back((cycle, clock));
+        Ok(())
+    }
+
+    /// Checks that a wait, the instruction `at`, is ordered after the last one; it is number `number` of `queue`.
+    ///
+    /// # Errors
+    /// A wait that is not ordered.
+    pub fn wait(&mut self, queue: usize, number: u32, clock: &Clock, at: usize) -> Result<(), Fault> {
+        if let Some((_, _, other)) = self.last_wait.filter(|&(q, n, _)| q != queue && clock.waits[q] < n) {
+            let fault = Fault::new(FaultClass::TokenRace, at, "two waits of a token are not ordered");
+            return Err(Fault { other: Some(other), ..fault });
+        }
+        self.last_wait = Some((queue, number, at));
+        Ok(())
+    }
+}
+
+/// Returns the first address at which one of `ranges` is poison.
+pub(super) fn first_poison(initialized: &[bool], ranges: &[Range<u64>]) -> Option<u64> {
+    ranges.iter().find_map(|r| {
+        let flags = &initialized[r.start as usize..r.end as usize];
+        let is_clean = flags.iter().fold(true, |all, &flag| all & flag);
+        if is_clean { None } else { flags.iter().position(|&flag| !flag).map(|i| r.start + i as u64) }
+    })
+}
+
+/// The shadows of all memories.
+#[derive(Default)]
+pub(super) struct Shadows([Shadow; Memory::ALL.len()]);
+
+impl Shadows {
+    /// Returns the shadow of a memory.
+    pub fn of(&mut self, memory: Memory) -> &mut Shadow {
+        &mut self.0[memory as usize]
+    }
+}
