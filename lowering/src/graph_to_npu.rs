@@ -39,7 +39,7 @@ use network::{FeatureId, Role};
 use partition::levels;
 use program::{Program, compile};
 use read::{OPS, Packing, Reader};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -139,12 +139,13 @@ fn convert(m: &mut Module, function: Op, block: Block, machine: &Machine, cx: &m
         }
     };
     let Some(end) = m.terminator(block).filter(|_| !compiled.is_empty()) else { return Ok(()) };
+    let mut renamed = FxHashMap::default();
     for level in compiled {
         if !level.ops.is_empty() {
             cx.count("num-programs", 1);
             cx.count("num-layers", level.layers as u64);
             cx.count("num-instructions", level.program.instructions.len() as u64);
-            emit(m, function, end, machine, &level)?;
+            emit(m, function, end, machine, &level, &mut renamed)?;
         }
         level.host.iter().for_each(|&op| m.move_before(op, end));
         level.ops.iter().rev().for_each(|&op| m.erase_op(op));
@@ -189,8 +190,15 @@ fn compile_all(m: &Module, block: Block, machine: &Machine, refused: &FxHashSet<
     Ok(all)
 }
 
-/// Creates a program and its call.
-fn emit(m: &mut Module, function: Op, end: Op, machine: &Machine, level: &Compiled) -> Result<(), Diagnostic> {
+/// Creates a program and its call. `renamed`: new values of results of earlier programs.
+fn emit(
+    m: &mut Module,
+    function: Op,
+    end: Op,
+    machine: &Machine,
+    level: &Compiled,
+    renamed: &mut FxHashMap<Value, Value>,
+) -> Result<(), Diagnostic> {
     let first = level.ops[0];
     let fail = |m: &Module| Diagnostic::error(m.loc(first), "the program cannot be created");
     let name = define(m, function, machine, level).ok_or_else(|| fail(m))?;
@@ -200,7 +208,7 @@ fn emit(m: &mut Module, function: Op, end: Op, machine: &Machine, level: &Compil
     let mut call = || {
         let mut values = Vec::new();
         for &(value, _, packing) in &level.operands {
-            values.push(pack(&mut e, value, packing, lanes)?);
+            values.push(pack(&mut e, *renamed.get(&value).unwrap_or(&value), packing, lanes)?);
         }
         let mut types = Vec::new();
         for &(value, _) in &level.results {
@@ -212,12 +220,15 @@ fn emit(m: &mut Module, function: Op, end: Op, machine: &Machine, level: &Compil
         for (&(old, _), packed) in level.results.iter().zip(results) {
             let ty = e.m().value_type(old);
             let (layout, axes) = layout_of(e.m(), old, lanes)?;
-            let new = e.unpack(packed, &layout, axes, ty)?;
-            e.replace(old, new);
+            renamed.insert(old, e.unpack(packed, &layout, axes, ty)?);
         }
         Some(())
     };
-    call().ok_or_else(|| fail(m))
+    call().ok_or_else(|| fail(m))?;
+    for (old, _) in &level.results {
+        m.replace_all_uses(*old, renamed[old]);
+    }
+    Ok(())
 }
 
 /// The layout of a feature in DDR and the letters of its axes.
@@ -249,10 +260,9 @@ fn pack(e: &mut Emitter<'_, '_>, value: Value, packing: Packing, lanes: usize) -
     let mut list = vec![0_i64; 2 * rank];
     (list[rank - 1], list[2 * rank - 1]) = (before as i64, after as i64);
     let padded = if before + after > 0 {
-        let pads = e.constant(&Tensor::from_vec(&[2 * rank], list), Type::I64)?;
         let byte = Tensor::new(e.m().ctx.dtype(elem)?, vec![], vec![zero as u8].into()).ok()?;
-        let byte = e.constant(&byte, elem)?;
-        e.pad(value, pads, byte)?
+        let byte = Some(e.constant(&byte, elem)?);
+        e.pad(value, &list, byte)?
     } else {
         value
     };

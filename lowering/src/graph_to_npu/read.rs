@@ -3,6 +3,7 @@
 use super::network::{FeatureId, FeatureInfo, Layer, Network, Requantization, Role, Sum, Weights};
 use super::scale::{self, Bytes, MAX_SUM};
 use super::tiling::TABLE;
+use crate::emit::source_name;
 use gradus_dialects::graph::{
     ConcatOp, FlattenOp, QLinearAddOp, QLinearConvOp, QLinearMulOp, ReshapeOp, SqueezeOp, TableOp, UnsqueezeOp,
     convolution,
@@ -411,7 +412,7 @@ impl<'m> Reader<'m> {
 
     /// The name of the op in its source, or its own.
     fn name(&self, op: Op) -> String {
-        self.m.ctx.loc_name(self.m.loc(op)).unwrap_or(self.m.name_text(op)).to_owned()
+        source_name(self.m, op).unwrap_or(self.m.name_text(op)).to_owned()
     }
 
     /// The layer that writes a value, or the last one that writes a part of it.
