@@ -1,7 +1,7 @@
 //! The dialects of Gradus. Each is one file or folder; an op's declaration holds its operands, attributes, text format,
 //! verification, folding and semantics.
 //!
-//! The feature `graph`, on by default, enables the dialects of networks: `graph`, `addr`, `layout`, `nna` and `sparse`.
+//! The feature `graph`, on by default, enables the dialects of networks: `graph`, `addr`, `layout`, `nna`, `npu` and `sparse`.
 //!
 //! [`DIALECTS`] is the registry. To add a dialect, write its file and add two lines here: the module and the entry.
 
@@ -26,6 +26,8 @@ pub mod math;
 pub mod memref;
 #[cfg(feature = "graph")]
 pub mod nna;
+#[cfg(feature = "graph")]
+pub mod npu;
 pub mod op_cost;
 pub mod rewrite;
 pub mod scf;
@@ -55,6 +57,8 @@ pub const DIALECTS: &[&Dialect] = &[
     &memref::DIALECT,
     #[cfg(feature = "graph")]
     &nna::DIALECT,
+    #[cfg(feature = "graph")]
+    &npu::DIALECT,
     &rewrite::DIALECT,
     &scf::DIALECT,
     &sched::DIALECT,

@@ -3,7 +3,7 @@
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
 use gradus_dialects::layout::{AddressTable, Addressing, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
-use gradus_ir::{Arity, Attr, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
+use gradus_ir::{Arity, Attr, AttrData, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
 
 /// The operands of a product other than its two factors, by name.
 #[derive(Clone, Default)]
@@ -18,6 +18,14 @@ impl ProductOperands {
     /// Returns the operand `name`.
     pub(crate) fn get(&self, name: &str) -> Option<Value> {
         self.0.iter().find(|operand| operand.0 == name).map(|operand| operand.1)
+    }
+}
+
+/// Returns the name that an op's location gives it.
+pub(crate) fn source_name(m: &Module, op: Op) -> Option<&str> {
+    match m.ctx.attr_data(m.loc(op).to_attr(&m.ctx)) {
+        AttrData::LocName { name, .. } => Some(m.ctx.text(*name)),
+        _ => None,
     }
 }
 

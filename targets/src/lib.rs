@@ -15,6 +15,8 @@ mod executable;
 mod nna;
 #[cfg(feature = "graph")]
 mod npu;
+#[cfg(feature = "graph")]
+mod simulated;
 
 pub use error::TargetError;
 pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop};

@@ -1,21 +1,30 @@
-//! `npu`: a multiplier array with two-dimensional SRAM; costs only.
+//! `npu`: a multiplier array with two-dimensional SRAM, by its simulator.
 
-use crate::Target;
-use gradus_cost::{CostModel, NEVER, Pricing, machine_numbers, price};
+use crate::simulated::{Device, Simulated};
+use crate::{Executable, Statistic, Target};
+use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
+use gradus_dialects::npu::{CallOp, Program};
 use gradus_dialects::op_cost::{Contraction, OpCost};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, OpArgs, OpDecl};
+use gradus_simulators::npu::{Statistics, Unit};
+use rustc_hash::FxHashMap;
 
 /// The declaration of the target.
 pub const TARGET: Target = Target {
     cost: CostModel {
         name: "npu",
-        doc: "a multiplier array with SRAM of its own; costs in cycles",
+        doc: "a multiplier array with SRAM of its own, simulated; costs in cycles",
         machine: include_str!("../machines/npu.toml"),
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
-        ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "tensor.*"],
+        ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "npu.*", "tensor.*"],
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
         approx: true,
         ..CostModel::DEFAULT
     },
+    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,convert-graph-to-npu{target=npu},canonicalize,cse)",
+    load: Some(load),
+    listing: Some(listing),
     ..Target::DEFAULT
 };
 
@@ -25,10 +34,12 @@ machine_numbers! {
         kernels,
         depth,
         positions,
-        sram_bandwidth,
         start,
-        memory_latency,
-        memory_bandwidth,
+        word_bytes,
+        move_start,
+        ddr_rate,
+        read_latency,
+        write_latency,
     }
 }
 
@@ -36,10 +47,12 @@ impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
-            OpCost::Move(n) => self.start + n.div_ceil(self.sram_bandwidth),
+            OpCost::Move(n) => self.move_start + n.div_ceil(self.word_bytes),
             // The array has no elementwise multiply: two operands and a result go through memory to another processor
             // and back.
-            OpCost::Map(n) => self.memory_latency + n.saturating_mul(3 * 4).div_ceil(self.memory_bandwidth),
+            OpCost::Map(n) => {
+                self.read_latency + self.write_latency + n.saturating_mul(4 * 3 * 4).div_ceil(self.ddr_rate)
+            }
             OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
         }
     }
@@ -59,4 +72,56 @@ impl Numbers {
             Some(_) => NEVER,
         }
     }
+}
+
+fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
+    gradus_lowering::graph_to_npu::machine(machine)?;
+    let mut programs = FxHashMap::default();
+    for op in m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()) {
+        programs.insert(op, CallOp::program(m, op)?);
+    }
+    Ok(Box::new(Simulated::new(m, function, Npu { programs, counts: Statistics::default() })))
+}
+
+/// The programs of a function and the sum of their counts.
+struct Npu {
+    programs: FxHashMap<Op, Program>,
+    counts: Statistics,
+}
+
+impl Device for Npu {
+    fn run(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<(Vec<Datum>, u64), Trap>> {
+        let program = self.programs.get(&args.op?)?;
+        let mut run = || {
+            let operands = data.iter().map(|d| d.tensor().cloned()).collect::<Result<Vec<_>, _>>()?;
+            let shapes = CallOp::result_shapes(args.ctx(), args.result_types);
+            let (results, counts) = program.run(&operands, &shapes, false)?;
+            self.counts.add(&counts);
+            Ok((results.into_iter().map(Datum::Tensor).collect(), counts.cycles))
+        };
+        Some(run())
+    }
+
+    fn statistics(&self, calls: u64) -> Vec<Statistic> {
+        let counts = &self.counts;
+        let each = |name: &str, value: u64, unit| Statistic { name: name.to_owned(), value: (value / calls) as f64, unit };
+        let share = |name: &str, value: f64| Statistic { name: name.to_owned(), value: 100.0 * value, unit: "%" };
+        let busy = counts.busy(Unit::Array) as f64 / counts.cycles.max(1) as f64;
+        vec![
+            each("simulated time", counts.cycles, "cycles"),
+            each("products", counts.macs, "products"),
+            share("busy cycles of the array", busy),
+            share("useful products of the array", counts.utilization()),
+            each("read from memory", counts.ddr_bytes_read, "bytes"),
+            each("written to memory", counts.ddr_bytes_written, "bytes"),
+            each("waits for banks", counts.bank_stalls, "cycles"),
+            Statistic { name: "highest byte of SRAM".to_owned(), value: counts.sram_peak as f64, unit: "bytes" },
+        ]
+    }
+}
+
+/// Lists the instructions of all programs.
+fn listing(m: &Module) -> String {
+    let programs = m.ops_under(m.root()).into_iter().filter(|&op| gradus_dialects::npu::ProgramOp::cast(m, op).is_some());
+    programs.map(|op| m.op_text(op, Default::default()) + "\n").collect()
 }

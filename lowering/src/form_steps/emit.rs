@@ -1,10 +1,11 @@
 //! Builds the steps of a schedule.
 
 use super::draft::{Draft, Place, Root, Schedule, Written};
+use crate::emit::source_name;
 use gradus_dialects::memref::{AllocOp, CopyOp, ReinterpretCastOp};
 use gradus_dialects::sched::{StepOp, ToBufferOp, ToTensorOp, YieldOp};
 use gradus_ir::layout::StridedLayout;
-use gradus_ir::{Attr, AttrData, Builder, Def, Module, Op, OpDecl, OpState, Type, Value};
+use gradus_ir::{Attr, Builder, Def, Module, Op, OpDecl, OpState, Type, Value};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -161,11 +162,7 @@ impl Emitter {
 
 /// Returns the names that locations give ops, joined.
 fn name_of(m: &Module, ops: &[Op]) -> Option<Attr> {
-    let name = |&op: &Op| match m.ctx.attr_data(m.loc(op).to_attr(&m.ctx)) {
-        AttrData::LocName { name, .. } => Some(m.ctx.text(*name)),
-        _ => None,
-    };
-    let mut names: Vec<&str> = ops.iter().filter_map(name).collect();
+    let mut names: Vec<&str> = ops.iter().filter_map(|&op| source_name(m, op)).collect();
     names.dedup();
     (!names.is_empty()).then(|| m.ctx.string_attr(&names.join("+")))
 }

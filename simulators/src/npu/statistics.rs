@@ -63,6 +63,27 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// Adds the counts of another run on the same machine; peaks are maxima, traces stay apart.
+    pub fn add(&mut self, other: &Statistics) {
+        self.cycles += other.cycles;
+        self.busy.iter_mut().zip(other.busy).for_each(|(sum, n)| *sum += n);
+        self.instructions.iter_mut().zip(other.instructions).for_each(|(sum, n)| *sum += n);
+        self.macs += other.macs;
+        self.peak_macs = other.peak_macs;
+        self.ddr_bytes_read += other.ddr_bytes_read;
+        self.ddr_bytes_written += other.ddr_bytes_written;
+        self.ddr_bytes_charged += other.ddr_bytes_charged;
+        self.weight_words += other.weight_words;
+        self.bank_stalls += other.bank_stalls;
+        self.sram_peak = self.sram_peak.max(other.sram_peak);
+        let (sum, n) = (&mut self.stalls, &other.stalls);
+        sum.unit += n.unit;
+        sum.channel += n.channel;
+        sum.token += n.token;
+        sum.hazard += n.hazard;
+        sum.dispatch += n.dispatch;
+    }
+
     /// Returns the share of the array's products that the program used, 0 to 1.
     pub fn utilization(&self) -> f64 {
         self.macs as f64 / (self.cycles.max(1) as f64 * self.peak_macs.max(1) as f64)

@@ -1,0 +1,206 @@
+//! Instructions of steps, in the order of slots: loads, the convolution of a step, the requantization and the stores of the step
+//! before.
+
+use super::network::{FeatureId, Network, Weights};
+use super::order::{self, Ordered};
+use super::residency::Residency;
+use super::steps::{Part, Step, Steps, tile_of, weight_bytes};
+use super::tiling::{LayerShape, PARAMETERS, TABLE};
+use gradus_simulators::npu::{self, Conv, Feature, Inst, Machine, Post, Residual};
+
+/// Emits the program.
+pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &Machine) -> Vec<Inst> {
+    let emitter = Emitter { net, residency, steps, machine };
+    let mut out = Ordered::default();
+    let mut loads: Vec<usize> = (0..steps.streams.len()).filter(|&i| steps.streams[i].load.is_some()).collect();
+    loads.sort_by_key(|&i| (steps.streams[i].issue, steps.streams[i].uses.0));
+    let mut stores: Vec<usize> = (0..steps.streams.len()).filter(|&i| steps.streams[i].store.is_some()).collect();
+    stores.sort_by_key(|&i| steps.streams[i].uses.1);
+    let (mut loads, mut stores) = (loads.into_iter().peekable(), stores.into_iter().peekable());
+    let mut pending: Option<(usize, Inst)> = None;
+    let mut next = steps.steps.iter().peekable();
+    for slot in 0..steps.slots {
+        while let Some(stream) = loads.next_if(|&i| steps.streams[i].issue == slot).map(|i| &steps.streams[i]) {
+            let Some(mut transfer) = stream.load else { continue };
+            transfer.sram = stream.place as u32;
+            out.push(Inst::Load(transfer), machine);
+        }
+        if let Some(step) = next.next_if(|step| step.slot == slot) {
+            let (conv, post) = (emitter.conv(step), emitter.post(step));
+            if let Some((_, post)) = pending.take_if(|(_, post)| order::reads_result(&conv, post, machine)) {
+                out.push(post, machine);
+            }
+            out.push(conv, machine);
+            if let Some((_, post)) = pending.replace((slot, post)) {
+                out.push(post, machine);
+            }
+        } else if let Some((_, post)) = pending.take() {
+            out.push(post, machine);
+        }
+        while let Some(stream) = stores.next_if(|&i| steps.streams[i].uses.1 + 1 == slot).map(|i| &steps.streams[i]) {
+            let Some(mut transfer) = stream.store else { continue };
+            transfer.sram = stream.place as u32;
+            out.push(Inst::Store(transfer), machine);
+        }
+    }
+    out.finish()
+}
+
+struct Emitter<'a> {
+    net: &'a Network,
+    residency: &'a Residency,
+    steps: &'a Steps,
+    machine: &'a Machine,
+}
+
+impl Emitter<'_> {
+    /// The placement of a part of a feature whose element (0, 0, 0) is row `row` and channel `channel` of the feature.
+    fn placed(&self, id: FeatureId, part: Part, row: usize, channel: usize) -> Feature {
+        let info = &self.net.features[id];
+        match part {
+            Part::Whole => {
+                let (root, first) = self.net.root(id);
+                let base = self.residency.places[root].unwrap_or(0);
+                let whole = &self.net.features[root];
+                whole.placed(base + row * whole.row(), first + channel)
+            }
+            Part::Tile { stream, row: first_row, channel: first, channels } => {
+                let tile = tile_of(info, 1, channels);
+                tile.placed(self.steps.streams[stream].place + (row - first_row) * tile.row(), channel - first)
+            }
+        }
+    }
+
+    /// The first accumulator of a step: halves take turns.
+    fn accumulators(&self, step: &Step) -> u32 {
+        let half = self.machine.accumulators / 2 / self.machine.kernels * self.machine.kernels;
+        (step.slot % 2) as u32 * half
+    }
+
+    fn conv(&self, step: &Step) -> Inst {
+        let layer = &self.net.layers[step.layer];
+        let shape = LayerShape::new(self.net, layer, self.machine);
+        let (first, height, pad) = shape.input_rows(step.row, step.rows);
+        let constants = self.steps.streams[step.constants].place;
+        let groups = step.constants_kernels / self.machine.kernels as usize;
+        let mut conv = Conv {
+            feature: self.placed(layer.input, step.input, first, if layer.depthwise { step.kernel } else { 0 }),
+            weights: self.constant_weights(step, constants, groups),
+            height: height as u16,
+            width: shape.input.width as u16,
+            rows: step.rows as u16,
+            cols: shape.output.width as u16,
+            kernels: step.kernels as u16,
+            depth: layer.depth as u16,
+            kernel: layer.kernel.map(|n| n as u16),
+            stride: layer.stride.map(|n| n as u16),
+            dilation: layer.dilation.map(|n| n as u16),
+            pad: [pad as u16, layer.pad[1] as u16],
+            pad_value: layer.zeros[0],
+            feature_zero: layer.zeros[0],
+            weight_zero: layer.zeros[1],
+            signed_feature: shape.input.signed,
+            signed_weights: layer.signed_weights,
+            accumulate: false,
+            acc: self.accumulators(step),
+        };
+        if layer.folded > 0 {
+            conv.feature.col = layer.folded as u32;
+            conv.width = conv.cols;
+        }
+        match layer.weights {
+            Weights::Constant(_) => {}
+            Weights::Channels(id) => {
+                let weights = self.placed(id, step.weights, 0, step.kernel);
+                conv.weights = self.lanes(weights.base, weights.tile_c, weights.chan);
+            }
+            Weights::Elements(id) => {
+                let line = self.machine.depth;
+                let [a, b] = [(layer.input, step.input), (id, step.weights)]
+                    .map(|(id, part)| self.placed(id, part, step.row, 0).base + step.kernel as u32);
+                conv.feature = element_line(a, line);
+                conv.weights = self.lanes(b, line as u16, line);
+                (conv.height, conv.width, conv.rows, conv.cols, conv.pad) = (1, 1, 1, 1, [0; 2]);
+            }
+        }
+        if layer.depthwise { Inst::DwConv(conv) } else { Inst::Conv(conv) }
+    }
+
+    /// Kernels of one element, in blocks of `tile` contiguous bytes.
+    fn lanes(&self, base: u32, tile: u16, block: u32) -> npu::Weights {
+        npu::Weights { base, tile_w: 1, tile_k: tile, tile_d: 1, ky: 0, kx: 0, kernel: block, depth: 0 }
+    }
+
+    /// The weights of a step in a slice of constants.
+    fn constant_weights(&self, step: &Step, base: usize, groups: usize) -> npu::Weights {
+        let layer = &self.net.layers[step.layer];
+        let [lanes, depths] = [self.machine.kernels, if layer.depthwise { 1 } else { self.machine.depth }];
+        let block = lanes * depths;
+        let blocks = if layer.depthwise { 1 } else { layer.depth.div_ceil(depths as usize) } as u32;
+        let group = (step.kernel - step.constants_kernel) as u32 / lanes;
+        let tap = groups as u32 * blocks * block;
+        npu::Weights {
+            base: base as u32 + group * blocks * block,
+            tile_w: 1,
+            tile_k: lanes as u16,
+            tile_d: depths as u16,
+            ky: layer.kernel[1] as u32 * tap,
+            kx: tap,
+            kernel: blocks * block,
+            depth: block,
+        }
+    }
+
+    fn post(&self, step: &Step) -> Inst {
+        let layer = &self.net.layers[step.layer];
+        let shape = LayerShape::new(self.net, layer, self.machine);
+        let constants = self.steps.streams[step.constants].place as u32;
+        let params = constants + weight_bytes(&shape, step.constants_kernels, self.machine) as u32;
+        let is_elements = matches!(layer.weights, Weights::Elements(_));
+        let offset = if is_elements { 0 } else { step.kernel - step.constants_kernel } as u32;
+        let each = |len: usize, bytes: usize| if len > 1 { bytes as u32 } else { 0 };
+        let num = |len: usize| if len > 1 { step.constants_kernels } else { len } as u32;
+        let param_stride = each(layer.requantization.len(), PARAMETERS);
+        let tables = params + num(layer.requantization.len()) * PARAMETERS as u32;
+        let table_stride = each(layer.table.len() / TABLE, TABLE);
+        let bytes = |signed: bool| if signed { [-128, 127] } else { [0, 255] };
+        let feature = |id: FeatureId, part: Part| match is_elements {
+            true => element_line(self.placed(id, part, step.row, 0).base + step.kernel as u32, self.machine.depth),
+            false => self.placed(id, part, step.row, step.kernel),
+        };
+        let residual = layer.sum.map(|sum| Residual {
+            feature: feature(sum.feature, step.sum),
+            zero: sum.zeros[0],
+            other_zero: sum.zeros[1],
+            scale: sum.scales[0],
+            other_scale: sum.scales[1],
+            shift: sum.shift,
+            signed: self.net.features[sum.feature].signed,
+            sum_zero: sum.zero,
+            sum_clamp: bytes(sum.signed),
+        });
+        let (rows, cols, kernels) = match is_elements {
+            true => (1, 1, step.kernels),
+            false => (step.rows, shape.output.width, shape.blocks_of_output(step.kernel, step.kernels)),
+        };
+        Inst::Post(Post {
+            acc: self.accumulators(step),
+            rows: rows as u16,
+            cols: cols as u16,
+            kernels: kernels as u16,
+            params: params + offset * param_stride,
+            param_stride,
+            zero: layer.zero,
+            clamp: bytes(layer.signed),
+            residual,
+            table: (!layer.table.is_empty()).then_some(tables + offset * table_stride),
+            table_stride,
+            output: feature(layer.output, step.output),
+        })
+    }
+}
+
+/// Contiguous bytes as the channels of one position.
+fn element_line(base: u32, lanes: u32) -> Feature {
+    Feature { base, tile_w: 1, tile_c: lanes as u16, row: 0, col: 0, chan: lanes }
+}

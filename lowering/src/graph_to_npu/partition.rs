@@ -1,0 +1,43 @@
+//! The division of a function into programs and ops of the host.
+//!
+//! Each op has a level: ops of the machine that depend on an op of the host, which depends on the machine, have the next one. The ops of
+//! the machine of a level are a program.
+
+use super::read::{OPS, feature_extents};
+use gradus_ir::{Block, Module, Op, Traits, Value};
+use rustc_hash::FxHashMap;
+
+/// The ops of a level.
+#[derive(Clone, Default, Debug)]
+pub struct Level {
+    /// Ops of the machine.
+    pub machine: Vec<Op>,
+    /// Ops of the host that depend on the machine's of this level, or on none.
+    pub host: Vec<Op>,
+}
+
+/// Whether an op could run on the machine.
+fn is_candidate(m: &Module, op: Op) -> bool {
+    m.is_one_of(op, OPS) && m.results(op).all(|v| feature_extents(m, v).is_some())
+}
+
+/// Returns the levels of the ops of a block, without constants and the terminator. The first has ops of the host that depend on no op
+/// of the machine. `refused`: ops that the machine does not compute.
+pub fn levels(m: &Module, block: Block, refused: &dyn Fn(Op) -> bool) -> Vec<Level> {
+    let mut of: FxHashMap<Value, (usize, bool)> = FxHashMap::default();
+    let mut levels = vec![Level::default()];
+    for op in m.block_ops(block) {
+        if m.has_trait(op, Traits::CONSTANT_LIKE) || m.has_trait(op, Traits::TERMINATOR) {
+            continue;
+        }
+        let is_machine = is_candidate(m, op) && !refused(op);
+        let known = m.operands(op).iter().filter_map(|v| of.get(v));
+        // An op of the machine comes after ops of the host that its operands need.
+        let level = known.map(|&(level, machine)| level + usize::from(is_machine && !machine)).max();
+        let level = level.unwrap_or(0).max(usize::from(is_machine));
+        levels.resize_with(levels.len().max(level + 1), Level::default);
+        if is_machine { levels[level].machine.push(op) } else { levels[level].host.push(op) }
+        of.extend(m.results(op).map(|v| (v, (level, is_machine))));
+    }
+    levels
+}

@@ -1,0 +1,340 @@
+//! Which features stay in SRAM, at which bytes, and the tiles of each layer.
+//!
+//! All features begin in SRAM. While a layer has no tiling that fits beside them, the feature whose streaming costs least moves to
+//! DDR. The planner then places the rest, with the working memory of each layer as a buffer of that layer's time.
+
+use super::network::{FeatureId, Layer, Network, Role, Weights};
+use super::tiling::{ALIGNMENT, Cost, LayerShape, Resident, Tiling, cascades};
+use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
+use gradus_simulators::npu::Machine;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// Steps of planning, about 5 ms.
+const STEPS: u64 = 600_000;
+
+/// The choices for a network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Residency {
+    /// The first byte in SRAM of each feature with memory of its own; `None` in DDR.
+    pub places: Vec<Option<usize>>,
+    /// Lifetime of each feature with memory of its own, in layers.
+    pub lifetimes: Vec<(usize, usize)>,
+    /// The tiles of each layer and their estimated costs.
+    pub tilings: Vec<(Tiling, Cost)>,
+    /// Whether the next layer reads the tiles of a layer at once, so that its output has no memory of its own.
+    pub cascaded: Vec<bool>,
+    /// The largest sum of bytes live at once, by the planner, and the peak.
+    pub peak: (u64, u64),
+}
+
+/// The tilings and costs of two layers, and the sum of the costs.
+type Cascade = ([(Tiling, Cost); 2], Cost);
+
+/// A network during the choice.
+struct Chooser<'a> {
+    net: &'a Network,
+    machine: &'a Machine,
+    /// First and last layer of each root.
+    lifetimes: Vec<(usize, usize)>,
+    /// Bytes that stay free in each layer.
+    slack: &'a [usize],
+    /// The tilings of each layer by what is resident, computed on demand.
+    frontiers: Vec<[Option<Vec<(Tiling, Cost)>>; 8]>,
+    /// The tilings of each layer with the next one, likewise.
+    cascades: Vec<[Option<Vec<Cascade>>; 16]>,
+    resident: Vec<bool>,
+    /// Whether a layer is cascaded with the next one.
+    cascaded: Vec<bool>,
+    /// The root whose bytes a root takes, since a sum is written over its operand.
+    over: Vec<FeatureId>,
+    /// Bytes of resident features by layer.
+    live: Vec<usize>,
+}
+
+impl Chooser<'_> {
+    fn is_resident(&self, id: FeatureId) -> bool {
+        self.resident[self.net.root(id).0]
+    }
+
+    /// Which features of a layer are in SRAM.
+    fn of_layer(&self, index: usize) -> Resident {
+        let layer = &self.net.layers[index];
+        let weights = match layer.weights {
+            Weights::Constant(_) => true,
+            Weights::Elements(id) | Weights::Channels(id) => self.is_resident(id),
+        };
+        Resident {
+            input: self.is_resident(layer.input) && weights,
+            output: self.is_resident(layer.output),
+            sum: layer.sum.is_none_or(|sum| self.is_resident(sum.feature)),
+        }
+    }
+
+    /// Changes whether a feature is resident.
+    fn toggle(&mut self, id: FeatureId) {
+        self.resident[id] = !self.resident[id];
+        self.update();
+    }
+
+    /// Recomputes which results are written over the operand of their sum, and the live bytes.
+    fn update(&mut self) {
+        let net = self.net;
+        self.over = (0..net.features.len()).collect();
+        for (index, layer) in net.layers.iter().enumerate() {
+            let Some(sum) = layer.sum else { continue };
+            let (from, to) = (sum.feature, layer.output);
+            let is_root = |id: FeatureId| net.root(id).0 == id && self.resident[id];
+            let [a, b] = [from, to].map(|id| &net.features[id]);
+            let fits = a.tile == b.tile && a.bytes() == b.bytes() && a.row() == b.row();
+            let is_read_beside = index > 0 && self.cascaded[index - 1] && net.reads(&net.layers[index - 1]).contains(&from);
+            let is_last = !is_read_beside && self.lifetimes[to].0 == index && self.lifetimes[from].1 == index && from != layer.input;
+            if is_root(from) && is_root(to) && fits && is_last {
+                self.over[to] = self.over[from];
+            }
+        }
+        self.live = vec![0; net.layers.len()];
+        for (bytes, first, last) in self.groups().values() {
+            self.live[*first..=*last].iter_mut().for_each(|live| *live += bytes);
+        }
+    }
+
+    /// The bytes and the lifetime of the resident features that share bytes, by the first of them.
+    fn groups(&self) -> BTreeMap<FeatureId, (usize, usize, usize)> {
+        let mut groups = BTreeMap::new();
+        for id in (0..self.net.features.len()).filter(|&id| self.resident[id] && !self.is_passed_on(id)) {
+            let bytes = self.net.features[id].bytes().next_multiple_of(ALIGNMENT);
+            let (_, first, last) = groups.entry(self.over[id]).or_insert((bytes, usize::MAX, 0));
+            let (mut begin, mut end) = self.lifetimes[id];
+            // Cascaded layers take turns.
+            begin -= usize::from(begin > 0 && self.cascaded[begin - 1]);
+            end += usize::from(self.cascaded[end]);
+            (*first, *last) = ((*first).min(begin), (*last).max(end));
+        }
+        groups
+    }
+
+    /// Whether a feature is the output of a cascaded layer.
+    fn is_passed_on(&self, id: FeatureId) -> bool {
+        let first = self.lifetimes[id].0;
+        self.cascaded.get(first).is_some_and(|&is| is) && self.net.layers[first].output == id
+    }
+
+    /// Whether a layer may be cascaded with the next: the only reader of its output, by rows of its own.
+    fn may_cascade(&self, index: usize) -> bool {
+        let [layer, next] = [index, index + 1].map(|i| self.net.layers.get(i));
+        let (Some(layer), Some(next)) = (layer, next) else { return false };
+        let id = layer.output;
+        let readers = self.net.layers.iter().flat_map(|l| self.net.reads(l)).filter(|&r| r == id).count();
+        let is_constant = |l: &Layer| matches!(l.weights, Weights::Constant(_));
+        next.input == id
+            && readers == 1
+            && self.lifetimes[id] == (index, index + 1)
+            && self.net.features[id].part_of.is_none()
+            && self.net.features[id].role == Role::Inner
+            && is_constant(layer)
+            && is_constant(next)
+            && (next.kernel, next.stride, next.pad, next.folded) == ([1, 1], [1, 1], [0, 0], 0)
+    }
+
+    /// Bytes of SRAM for tiles in a layer.
+    fn room(&self, index: usize) -> Option<usize> {
+        (self.machine.sram_bytes as usize).checked_sub(self.live[index] + self.slack[index])
+    }
+
+    fn best_cascade(&mut self, index: usize) -> Option<Cascade> {
+        let room = self.room(index)?.min(self.room(index + 1)?);
+        let [mut a, mut b] = [index, index + 1].map(|i| self.of_layer(i));
+        (a.output, b.input) = (true, true);
+        let flags = [a.input, a.sum, b.output, b.sum];
+        let key: usize = flags.iter().enumerate().map(|(i, &flag)| usize::from(flag) << i).sum();
+        let [x, y] = [index, index + 1].map(|i| LayerShape::new(self.net, &self.net.layers[i], self.machine));
+        let frontier = self.cascades[index][key].get_or_insert_with(|| cascades([&x, &y], [a, b]));
+        frontier.iter().find(|(_, cost)| cost.bytes <= room).copied()
+    }
+
+    fn best(&mut self, index: usize) -> Option<(Tiling, Cost)> {
+        if self.cascaded[index] {
+            return self.best_cascade(index).map(|(both, _)| both[0]);
+        }
+        if index > 0 && self.cascaded[index - 1] {
+            return self.best_cascade(index - 1).map(|(both, _)| both[1]);
+        }
+        let room = self.room(index)?;
+        let resident = self.of_layer(index);
+        let key = usize::from(resident.input) | usize::from(resident.output) << 1 | usize::from(resident.sum) << 2;
+        let shape = LayerShape::new(self.net, &self.net.layers[index], self.machine);
+        let frontier = self.frontiers[index][key].get_or_insert_with(|| shape.frontier(resident));
+        frontier.iter().find(|(_, cost)| cost.bytes <= room).copied()
+    }
+
+    /// Layers without a tiling, and the sum of the ranks of the others.
+    fn total(&mut self) -> (usize, u64) {
+        let mut total = (0, 0);
+        let mut index = 0;
+        while index < self.net.layers.len() {
+            let is_first = self.cascaded[index];
+            let cost = match is_first {
+                true => self.best_cascade(index).map(|(_, cost)| cost),
+                false => self.best(index).map(|(_, cost)| cost),
+            };
+            match cost {
+                Some(cost) => total.1 += cost.rank(self.machine),
+                None => total.0 += 1,
+            }
+            index += 1 + usize::from(is_first);
+        }
+        total
+    }
+
+    /// Moves features to DDR until each layer has a tiling.
+    fn make_room(&mut self) -> Result<(), String> {
+        while let Some(index) = (0..self.net.layers.len()).find(|&index| self.best(index).is_none()) {
+            let live = self.lifetimes.clone();
+            let is_live = |&id: &FeatureId| (live[id].0..=live[id].1).contains(&index);
+            let candidates: Vec<FeatureId> = (0..live.len()).filter(|&id| self.resident[id]).filter(is_live).collect();
+            let mut best = None;
+            for id in candidates {
+                self.toggle(id);
+                let key = (self.total(), id);
+                self.toggle(id);
+                best = best.filter(|least| *least <= key).or(Some(key));
+            }
+            let Some((_, id)) = best else {
+                let (layer, bytes) = (&self.net.layers[index], self.machine.sram_bytes);
+                return Err(format!("layer '{}' has no tiles that fit into {bytes} bytes of SRAM", layer.name));
+            };
+            self.toggle(id);
+        }
+        Ok(())
+    }
+
+    /// Moves features to and from DDR, one or two at a time, while that costs less.
+    fn improve(&mut self, candidates: &[FeatureId]) {
+        let mut total = self.total();
+        for _ in 0..ROUNDS {
+            let before = total;
+            for index in (0..self.net.layers.len()).filter(|&index| self.may_cascade(index)).collect::<Vec<_>>() {
+                let is_taken = (index > 0 && self.cascaded[index - 1]) || self.cascaded.get(index + 1) == Some(&true);
+                if is_taken && !self.cascaded[index] {
+                    continue;
+                }
+                self.cascaded[index] ^= true;
+                self.update();
+                let less = self.total();
+                if less < total {
+                    total = less;
+                } else {
+                    self.cascaded[index] ^= true;
+                    self.update();
+                }
+            }
+            for &id in candidates {
+                self.toggle(id);
+                let less = self.total();
+                if less < total {
+                    total = less;
+                    continue;
+                }
+                self.toggle(id);
+                for &other in candidates.iter().filter(|&&other| other > id) {
+                    let [a, b] = [self.lifetimes[id], self.lifetimes[other]];
+                    if self.resident[id] == self.resident[other] || a.0 > b.1 || b.0 > a.1 {
+                        continue;
+                    }
+                    [id, other].into_iter().for_each(|id| self.toggle(id));
+                    let less = self.total();
+                    if less < total {
+                        total = less;
+                        break;
+                    }
+                    [id, other].into_iter().for_each(|id| self.toggle(id));
+                }
+            }
+            if total == before {
+                break;
+            }
+        }
+    }
+}
+
+/// Rounds of improvement.
+const ROUNDS: usize = 4;
+
+/// Returns the first and last layer that access each root; `usize::MAX, 0` of others.
+fn lifetimes(net: &Network) -> Vec<(usize, usize)> {
+    let mut lifetimes = vec![(usize::MAX, 0); net.features.len()];
+    for (index, layer) in net.layers.iter().enumerate() {
+        for id in net.reads(layer).into_iter().chain([layer.output]) {
+            let (first, last) = &mut lifetimes[net.root(id).0];
+            (*first, *last) = ((*first).min(index), (*last).max(index));
+        }
+    }
+    lifetimes
+}
+
+/// Chooses what stays in SRAM, and the tiles, with `slack` free bytes in each layer.
+///
+/// # Errors
+/// A layer has no tiles that fit.
+pub fn choose(net: &Network, machine: &Machine, slack: &[usize]) -> Result<Residency, String> {
+    let lifetimes = lifetimes(net);
+    let is_resident = |id: FeatureId| {
+        let has_memory = net.root(id).0 == id && lifetimes[id].0 != usize::MAX;
+        let parts = (0..net.features.len()).filter(|&part| net.root(part).0 == id);
+        has_memory && parts.into_iter().all(|part| net.features[part].role == Role::Inner)
+    };
+    let resident: Vec<bool> = (0..net.features.len()).map(is_resident).collect();
+    let candidates: Vec<FeatureId> = (0..resident.len()).filter(|&id| resident[id]).collect();
+    let frontiers = net.layers.iter().map(|_| Default::default()).collect();
+    let cascades = net.layers.iter().map(|_| Default::default()).collect();
+    let cascaded = vec![false; net.layers.len()];
+    let mut chooser =
+        Chooser { net, machine, lifetimes, slack, frontiers, cascades, resident, cascaded, over: Vec::new(), live: Vec::new() };
+    chooser.update();
+    chooser.make_room()?;
+    chooser.improve(&candidates);
+    loop {
+        if let Some((places, peak)) = place(&mut chooser) {
+            let tilings = (0..net.layers.len()).filter_map(|i| chooser.best(i)).collect();
+            let (lifetimes, cascaded) = (chooser.lifetimes, chooser.cascaded);
+            return Ok(Residency { places, lifetimes, tilings, cascaded, peak });
+        }
+        // The bytes suffice, but the planner found no offsets: the largest feature leaves.
+        let largest = candidates.iter().copied().filter(|&id| chooser.resident[id]);
+        let Some(id) = largest.max_by_key(|&id| net.features[id].bytes()) else {
+            return Err(format!("features do not fit into {} bytes of SRAM", machine.sram_bytes));
+        };
+        chooser.toggle(id);
+    }
+}
+
+/// Offsets of features, the lower bound and the peak.
+type Placed = (Vec<Option<usize>>, (u64, u64));
+
+/// Places resident features beside the working memory of each layer.
+fn place(chooser: &mut Chooser<'_>) -> Option<Placed> {
+    let groups = chooser.groups();
+    let mut buffers: Vec<Buffer> = groups.values().map(|&(bytes, first, last)| aligned(first, last, bytes)).collect();
+    for index in 0..chooser.net.layers.len() {
+        let slack = chooser.slack[index];
+        let is_second = index > 0 && chooser.cascaded[index - 1];
+        match chooser.cascaded[index] {
+            true => buffers.push(aligned(index, index + 1, chooser.best_cascade(index)?.1.bytes + slack)),
+            false if is_second => {}
+            false => buffers.push(aligned(index, index, chooser.best(index)?.1.bytes + slack)),
+        }
+    }
+    let pool = Pool { capacity: Some(u64::from(chooser.machine.sram_bytes)) };
+    let problem = Problem::new(buffers, vec![pool], Vec::new()).ok()?;
+    let found = plan(&problem, Budget::steps(STEPS), &mut |_| ControlFlow::Continue(())).ok()?;
+    found.fits(&problem).then_some(())?;
+    let offsets: BTreeMap<FeatureId, usize> = groups.keys().copied().zip(found.offsets.iter().map(|&o| o as usize)).collect();
+    let offset = |id: FeatureId| (chooser.resident[id] && !chooser.is_passed_on(id)).then(|| offsets[&chooser.over[id]]);
+    Some(((0..chooser.resident.len()).map(offset).collect(), (found.lower_bound(), found.peak())))
+}
+
+fn aligned(first: usize, last: usize, bytes: usize) -> Buffer {
+    let bytes = bytes.next_multiple_of(ALIGNMENT) as u64;
+    Buffer { alignment: ALIGNMENT as u64, ..Buffer::new(first as i64, last as i64 + 1, bytes) }
+}

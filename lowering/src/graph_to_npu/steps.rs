@@ -1,0 +1,480 @@
+//! The steps of a network, the tiles and constants that they stream, and the bytes of these in SRAM.
+//!
+//! A step is a convolution of a tile and its requantization. It has a slot; the requantization and the stores of a step are in the
+//! next slot, beside the convolution of the next step. A streamed buffer takes the first bytes that are free from the slot of its load
+//! to that of its last use, and its load has the earliest slot in which there are any: constants and tiles arrive as early as memory
+//! allows.
+
+use super::network::{FeatureId, FeatureInfo, Network, Weights};
+use super::residency::Residency;
+use super::tiling::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
+use gradus_simulators::npu::{Machine, Transfer};
+
+/// The most slots between a load and its first use.
+const LOOK_AHEAD: usize = 48;
+
+/// A buffer in SRAM for some slots.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stream {
+    /// Bytes.
+    pub bytes: usize,
+    /// The slots of the first and the last convolution that use it.
+    pub uses: (usize, usize),
+    /// The earliest slot of its load.
+    pub ready: usize,
+    /// The slot of its load; that of the first use without one.
+    pub issue: usize,
+    /// First byte in SRAM.
+    pub place: usize,
+    /// The load before the first use; `sram` counts from the buffer.
+    pub load: Option<Transfer>,
+    /// The store after the last use; `sram` counts from the buffer.
+    pub store: Option<Transfer>,
+}
+
+/// Rows and channels of a feature in SRAM: the whole feature, or a streamed tile of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The feature in SRAM.
+    Whole,
+    /// A streamed buffer whose first row and channel are these, with the given number of channels.
+    Tile {
+        /// The stream.
+        stream: usize,
+        /// First row.
+        row: usize,
+        /// First channel.
+        channel: usize,
+        /// Channels.
+        channels: usize,
+    },
+}
+
+/// A tile of a layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The layer.
+    pub layer: usize,
+    /// The slot of the convolution.
+    pub slot: usize,
+    /// First row of the output.
+    pub row: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// First kernel; of a product of elements the first element of the rows.
+    pub kernel: usize,
+    /// Number of kernels, or of elements.
+    pub kernels: usize,
+    /// The stream of the constants: weights, parameters, tables.
+    pub constants: usize,
+    /// The first kernel of the constants.
+    pub constants_kernel: usize,
+    /// The number of kernels of the constants.
+    pub constants_kernels: usize,
+    /// Where the input is.
+    pub input: Part,
+    /// Where the feature is that is the weights.
+    pub weights: Part,
+    /// Where the feature of the sum is.
+    pub sum: Part,
+    /// Where the output goes.
+    pub output: Part,
+}
+
+/// The steps of a network with their streams, and the image of DDR.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Steps {
+    /// Steps in order.
+    pub steps: Vec<Step>,
+    /// Streams in the order of their first use.
+    pub streams: Vec<Stream>,
+    /// The first byte in DDR of the constants of each layer.
+    pub layers: Vec<usize>,
+    /// The first byte in DDR of each feature with memory of its own there.
+    pub ddr: Vec<Option<usize>>,
+    /// Bytes of DDR.
+    pub ddr_bytes: usize,
+    /// Number of slots.
+    pub slots: usize,
+}
+
+/// A stream that finds no bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoRoom {
+    /// The layer.
+    pub layer: usize,
+    /// Bytes of the stream.
+    pub bytes: usize,
+}
+
+/// Divides the layers into steps, and places the streams.
+///
+/// # Errors
+/// A stream finds no bytes.
+pub fn divide(net: &Network, residency: &Residency, machine: &Machine) -> Result<Steps, NoRoom> {
+    let mut builder = Builder { net, residency, machine, out: Steps::default(), written: Vec::new() };
+    builder.out.ddr = vec![None; net.features.len()];
+    builder.written = vec![Vec::new(); net.features.len()];
+    builder.constants();
+    builder.features();
+    for index in 0..net.layers.len() {
+        match residency.cascaded[index] {
+            true => builder.cascade(index),
+            false if index > 0 && residency.cascaded[index - 1] => {}
+            false => builder.layer(index),
+        }
+    }
+    builder.out.slots = builder.out.steps.last().map_or(0, |step| step.slot + 2);
+    builder.place()?;
+    Ok(builder.out)
+}
+
+struct Builder<'a> {
+    net: &'a Network,
+    residency: &'a Residency,
+    machine: &'a Machine,
+    out: Steps,
+    /// For each feature in DDR the slot after which each row is there.
+    written: Vec<Vec<usize>>,
+}
+
+impl Builder<'_> {
+    fn is_resident(&self, id: FeatureId) -> bool {
+        self.residency.places[self.net.root(id).0].is_some()
+    }
+
+    /// Lays out the constants of all slices of all layers, in the order of their use.
+    fn constants(&mut self) {
+        self.out.layers = (0..self.net.layers.len())
+            .scan(0, |at, index| {
+                let first = *at;
+                *at += self.constant_bytes(index);
+                Some(first)
+            })
+            .collect();
+        let last = self.net.layers.len().checked_sub(1);
+        self.out.ddr_bytes = last.map_or(0, |last| self.out.layers[last] + self.constant_bytes(last));
+    }
+
+    fn features(&mut self) {
+        for (id, feature) in self.net.features.iter().enumerate() {
+            let is_used = self.residency.lifetimes[id].0 != usize::MAX;
+            let (first, _) = self.residency.lifetimes[id];
+            let is_passed_on = is_used && self.residency.cascaded[first] && self.net.layers[first].output == id;
+            if self.net.root(id).0 == id && is_used && !is_passed_on && !self.is_resident(id) {
+                self.out.ddr[id] = Some(self.out.ddr_bytes);
+                self.out.ddr_bytes += feature.bytes().next_multiple_of(ALIGNMENT);
+                self.written[id] = vec![0; feature.height];
+            }
+        }
+    }
+
+    /// The tiles of a layer in order: first row and number of rows, number of the slice, first kernel and number of kernels.
+    fn order(&self, index: usize) -> Vec<Tile> {
+        let (layer, tiling) = (&self.net.layers[index], self.residency.tilings[index].0);
+        let shape = LayerShape::new(self.net, layer, self.machine);
+        let height = shape.output.height;
+        let rows = (0..height).step_by(tiling.rows).map(|row| (row, tiling.rows.min(height - row)));
+        let slices: Vec<_> = slices(&shape, tiling.kernels).into_iter().enumerate().collect();
+        if let Weights::Elements(_) = layer.weights {
+            return rows.flat_map(|r| self.chunks(&shape, r.1).into_iter().map(move |k| (r, 0, k))).collect();
+        }
+        match tiling.rows_outer {
+            true => rows.flat_map(|r| slices.iter().map(move |&(s, k)| (r, s, k))).collect(),
+            false => slices.iter().flat_map(|&(s, k)| rows.clone().map(move |r| (r, s, k))).collect(),
+        }
+    }
+
+    /// The steps of a layer.
+    fn layer(&mut self, index: usize) {
+        let mut turn = Turn::default();
+        for tile in self.order(index) {
+            self.step(index, tile, &mut turn, None);
+        }
+    }
+
+    /// The steps of two layers that take turns by tiles of rows. The second is a tile behind, so that it does not wait.
+    fn cascade(&mut self, index: usize) {
+        let (mut turns, mut passed) = ([Turn::default(), Turn::default()], Vec::new());
+        let [first, second] = [index, index + 1].map(|i| {
+            let mut tiles: Vec<Vec<Tile>> = Vec::new();
+            for tile in self.order(i) {
+                match tiles.last_mut().filter(|of| of[0].0 == tile.0) {
+                    Some(of) => of.push(tile),
+                    None => tiles.push(vec![tile]),
+                }
+            }
+            tiles
+        });
+        for i in 0..=first.len() {
+            for &tile in first.get(i).into_iter().flatten() {
+                let (row, rows) = tile.0;
+                if passed.len() == i {
+                    let output = self.net.layers[index].output;
+                    let bytes = tile_of(&self.net.features[output], rows, self.net.features[output].channels).bytes();
+                    passed.push((self.out.stream(Stream::of(bytes)), row));
+                }
+                self.step(index, tile, &mut turns[0], Some((3, passed[i])));
+            }
+            for &tile in i.checked_sub(1).and_then(|i| second.get(i)).into_iter().flatten() {
+                self.step(index + 1, tile, &mut turns[1], Some((0, passed[i - 1])));
+            }
+        }
+    }
+
+    /// Adds the step of a tile. `passed`: the operand that is a tile passed on between layers, its stream and first row.
+    fn step(&mut self, index: usize, tile: Tile, turn: &mut Turn, passed: Option<(usize, (usize, usize))>) {
+        let ((row, rows), slice, (kernel, kernels)) = tile;
+        let (net, tiling) = (self.net, self.residency.tilings[index].0);
+        let layer = &net.layers[index];
+        let shape = LayerShape::new(net, layer, self.machine);
+        let slices = slices(&shape, tiling.kernels);
+        let mut slot = self.out.steps.last().map_or(1, |step| step.slot + 1);
+        let (first, count, _) = shape.input_rows(row, rows);
+        let is_elements = matches!(layer.weights, Weights::Elements(_));
+        let range = if tiling.rows_outer { (0, layer.kernels) } else { (kernel, kernels) };
+        let range = (range.0, shape.blocks_of_output(range.0, range.1));
+        let channels = |id: FeatureId| (0, net.features[id].channels);
+        let weights = match layer.weights {
+            Weights::Elements(id) => Some((id, (row, rows), channels(id))),
+            Weights::Channels(id) => Some((id, (0, 1), channels(id))),
+            Weights::Constant(_) => None,
+        };
+        let wanted = [
+            Some((layer.input, if is_elements { (row, rows) } else { (first, count) }, channels(layer.input))),
+            weights,
+            layer.sum.map(|sum| (sum.feature, (row, rows), range)),
+            Some((layer.output, (row, rows), range)),
+        ];
+        let mut parts = [Part::Whole; 4];
+        for (which, wanted) in wanted.into_iter().enumerate() {
+            if let Some((_, (stream, row))) = passed.filter(|(passed, _)| *passed == which) {
+                let id = if which == 3 { layer.output } else { layer.input };
+                parts[which] = Part::Tile { stream, row, channel: 0, channels: net.features[id].channels };
+                continue;
+            }
+            let Some(key) = wanted.filter(|w| !self.is_resident(w.0)) else { continue };
+            let stream = match turn.current[which].filter(|(known, _)| *known == key) {
+                Some((_, stream)) => stream,
+                None => self.tile(key, which == 3),
+            };
+            turn.current[which] = Some((key, stream));
+            slot = slot.max(self.out.streams[stream].ready);
+            parts[which] = Part::Tile { stream, row: key.1.0, channel: key.2.0, channels: key.2.1 };
+        }
+        turn.constants.resize(slices.len(), None);
+        if tiling.rows_outer && !tiling.keeps_weights {
+            turn.constants.fill(None);
+        }
+        let at = self.out.layers[index] + slices[..slice].iter().map(|s| shape.slice_bytes(s.1)).sum::<usize>();
+        let bytes = shape.slice_bytes(slices[slice].1);
+        let constants = *turn.constants[slice].get_or_insert_with(|| self.out.constant(at, bytes));
+        let used = parts.iter().filter_map(|part| match part {
+            Part::Tile { stream, .. } => Some(*stream),
+            Part::Whole => None,
+        });
+        for stream in used.chain([constants]) {
+            let uses = &mut self.out.streams[stream].uses;
+            *uses = (uses.0.min(slot), slot);
+        }
+        let root = net.root(layer.output).0;
+        if !self.written[root].is_empty() {
+            // The store is in the slot after the last use; a load of these rows may be in the one after that.
+            self.written[root][row..row + rows].fill(slot + 2);
+        }
+        let (constants_kernel, constants_kernels) = slices[slice];
+        let [input, weights, sum, output] = parts;
+        let layer = index;
+        self.out.steps.push(Step {
+            layer,
+            slot,
+            row,
+            rows,
+            kernel,
+            kernels,
+            constants,
+            constants_kernel,
+            constants_kernels,
+            input,
+            weights,
+            sum,
+            output,
+        });
+    }
+
+    /// The bytes of the constants of a layer.
+    fn constant_bytes(&self, index: usize) -> usize {
+        let shape = LayerShape::new(self.net, &self.net.layers[index], self.machine);
+        slices(&shape, self.residency.tilings[index].0.kernels).iter().map(|s| shape.slice_bytes(s.1)).sum()
+    }
+
+    /// The elements of some rows as ranges that fit into half of the accumulators.
+    fn chunks(&self, shape: &LayerShape<'_>, rows: usize) -> Vec<(usize, usize)> {
+        let (all, most) = (rows * shape.output.row(), self.machine.accumulators as usize / 2);
+        let most = most / self.machine.kernels as usize * self.machine.kernels as usize;
+        (0..all).step_by(most).map(|first| (first, most.min(all - first))).collect()
+    }
+
+    /// A tile of a feature in DDR.
+    fn tile(&mut self, (id, (row, rows), (channel, channels)): Key, is_output: bool) -> usize {
+        let (root, first) = self.net.root(id);
+        let (whole, tile) = (&self.net.features[root], tile_of(&self.net.features[id], rows, channels));
+        let chan = whole.width.div_ceil(whole.tile[0]) * whole.block();
+        let at = self.out.ddr[root].unwrap_or(0) + row * whole.row() + (first + channel) / whole.tile[1] * chan;
+        let (run, count) = if tile.row() == whole.row() { (tile.bytes(), 1) } else { (tile.row(), rows) };
+        let transfer = Transfer {
+            ddr: at as u32,
+            sram: 0,
+            run: run as u32,
+            counts: [1, 1, count as u32],
+            ddr_strides: [0, 0, whole.row() as u32],
+            sram_strides: [0, 0, tile.row() as u32],
+        };
+        let ready = if is_output { 0 } else { self.written[root][row..row + rows].iter().copied().max().unwrap_or(0) };
+        let (load, store) = if is_output { (None, Some(transfer)) } else { (Some(transfer), None) };
+        self.out.stream(Stream { ready, load, store, ..Stream::of(tile.bytes()) })
+    }
+
+    /// Places all streams: the first bytes that are free, from the earliest slot on.
+    fn place(&mut self) -> Result<(), NoRoom> {
+        let mut taken = Taken::default();
+        let last_slot = |layer: usize| self.out.steps.iter().rev().find(|s| s.layer == layer).map_or(0, |s| s.slot);
+        let slots: Vec<(usize, usize)> = (0..self.net.layers.len())
+            .map(|l| (self.out.steps.iter().find(|s| s.layer == l).map_or(0, |s| s.slot), last_slot(l)))
+            .collect();
+        for (id, place) in self.residency.places.iter().enumerate() {
+            let Some(place) = place else { continue };
+            let (first, last) = self.residency.lifetimes[id];
+            taken.add(*place, self.net.features[id].bytes(), slots[first].0, slots[last].1 + 1);
+        }
+        let mut order: Vec<usize> = (0..self.out.streams.len()).collect();
+        order.sort_by_key(|&i| self.out.streams[i].uses.0);
+        let mut earliest = 0;
+        for i in order {
+            let stream = &self.out.streams[i];
+            let (use_slot, end, bytes) = (stream.uses.0, stream.uses.1 + 1, stream.bytes);
+            let from = match stream.load {
+                Some(_) => earliest.max(stream.ready).max(use_slot.saturating_sub(LOOK_AHEAD)).min(use_slot),
+                None => use_slot,
+            };
+            taken.forget(earliest);
+            let found = taken.first(bytes, from, use_slot, end, self.machine.sram_bytes as usize);
+            let Some((slot, place)) = found else {
+                let step = self.out.steps.iter().find(|s| s.slot == use_slot);
+                return Err(NoRoom { layer: step.map_or(0, |s| s.layer), bytes });
+            };
+            taken.add(place, bytes, slot, end);
+            let stream = &mut self.out.streams[i];
+            (stream.issue, stream.place) = (slot, place);
+            if stream.load.is_some() {
+                earliest = slot;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A tile of a layer: first row and number of rows, number of the slice, first kernel and number of kernels.
+type Tile = ((usize, usize), usize, (usize, usize));
+
+/// The streams of a layer that later steps of it use again.
+#[derive(Default)]
+struct Turn {
+    /// Constants by slice.
+    constants: Vec<Option<usize>>,
+    /// The tiles of input, weights, sum and output.
+    current: [Option<(Key, usize)>; 4],
+}
+
+/// A tile of a feature: feature, rows, channels.
+type Key = (FeatureId, (usize, usize), (usize, usize));
+
+impl Stream {
+    fn of(bytes: usize) -> Stream {
+        Stream { bytes, uses: (usize::MAX, 0), ready: 0, issue: 0, place: 0, load: None, store: None }
+    }
+}
+
+impl Steps {
+    fn stream(&mut self, stream: Stream) -> usize {
+        self.streams.push(stream);
+        self.streams.len() - 1
+    }
+
+    /// Constants of a slice.
+    fn constant(&mut self, at: usize, bytes: usize) -> usize {
+        let load = Transfer { ddr: at as u32, run: bytes as u32, counts: [1; 3], ..Transfer::default() };
+        self.stream(Stream { load: Some(load), ..Stream::of(bytes) })
+    }
+}
+
+/// Rows and channels of a feature as a feature of their own.
+pub fn tile_of(feature: &FeatureInfo, rows: usize, channels: usize) -> FeatureInfo {
+    FeatureInfo { height: rows, channels, part_of: None, ..feature.clone() }
+}
+
+/// The slices of kernels of a layer: first kernel, number.
+pub fn slices(shape: &LayerShape<'_>, kernels: usize) -> Vec<(usize, usize)> {
+    let all = shape.padded_kernels();
+    if let Weights::Elements(_) = shape.layer.weights {
+        return vec![(0, all)];
+    }
+    (0..all).step_by(kernels).map(|first| (first, kernels.min(all - first))).collect()
+}
+
+/// The bytes before the parameters of a slice.
+pub fn weight_bytes(shape: &LayerShape<'_>, kernels: usize, machine: &Machine) -> usize {
+    let layer = shape.layer;
+    let depth = if layer.depthwise { 1 } else { layer.depth.next_multiple_of(machine.depth as usize) };
+    match layer.weights {
+        Weights::Constant(_) => (kernels * layer.taps() * depth).next_multiple_of(PARAMETERS_ALIGNMENT),
+        _ => 0,
+    }
+}
+
+/// Bytes of SRAM that are taken for some slots.
+#[derive(Default)]
+struct Taken {
+    /// First byte, end, first slot, last slot.
+    all: Vec<(usize, usize, usize, usize)>,
+    /// Ranges whose last slot is before this one are forgotten.
+    begin: usize,
+}
+
+impl Taken {
+    fn add(&mut self, place: usize, bytes: usize, first: usize, last: usize) {
+        self.all.push((place, place + bytes.next_multiple_of(ALIGNMENT), first, last));
+    }
+
+    /// Forgets ranges that end before a slot.
+    fn forget(&mut self, begin: usize) {
+        if begin > self.begin {
+            self.begin = begin;
+            self.all.retain(|r| r.3 >= begin);
+        }
+    }
+
+    /// The earliest slot from `from` to `until`, and the first bytes that are free from it to `end`.
+    fn first(&self, bytes: usize, from: usize, until: usize, end: usize, size: usize) -> Option<(usize, usize)> {
+        let mut near: Vec<_> = self.all.iter().filter(|r| r.2 <= end && r.3 >= from).copied().collect();
+        near.sort_unstable();
+        let mut slot = from;
+        loop {
+            let mut place = 0;
+            for r in near.iter().filter(|r| r.3 >= slot) {
+                if r.0 >= place + bytes {
+                    break;
+                }
+                place = place.max(r.1);
+            }
+            if place + bytes <= size {
+                return Some((slot, place));
+            }
+            // Only the end of a range that is in the way makes room.
+            slot = near.iter().filter(|r| r.3 >= slot).map(|r| r.3 + 1).min()?;
+            if slot > until {
+                return None;
+            }
+        }
+    }
+}

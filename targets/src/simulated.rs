@@ -1,0 +1,82 @@
+//! Functions whose programs of an accelerator run on a simulator; the rest is evaluated by reference on the host.
+
+use crate::{Executable, OpTimes, Signature, Statistic, Stop};
+use gradus_interp::Interpreter;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, OpArgs};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A simulated accelerator.
+pub(crate) trait Device: Send {
+    /// Runs an op. Returns its results and cycles; `None` for ops of the host.
+    fn run(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<(Vec<Datum>, u64), Trap>>;
+
+    /// Returns the counts of `calls` calls, averages of additive ones.
+    fn statistics(&self, calls: u64) -> Vec<Statistic>;
+}
+
+/// A device with the cycles of each op.
+struct State<D> {
+    device: D,
+    cycles: FxHashMap<Op, u64>,
+}
+
+/// A function with programs of an accelerator.
+pub(crate) struct Simulated<'m, D> {
+    interpreter: Interpreter<'m>,
+    function: Op,
+    signature: Signature,
+    state: Arc<Mutex<State<D>>>,
+    calls: u64,
+}
+
+impl<'m, D: Device + 'm> Simulated<'m, D> {
+    /// Prepares a function.
+    pub(crate) fn new(m: &'m Module, function: Op, device: D) -> Self {
+        let state = Arc::new(Mutex::new(State { device, cycles: FxHashMap::default() }));
+        let shared = state.clone();
+        let interpreter = Interpreter::new(m).with_kernels(Box::new(move |args, data| {
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let done = state.device.run(args, data)?;
+            Some(done.map(|(results, cycles)| {
+                if let Some(op) = args.op {
+                    *state.cycles.entry(op).or_default() += cycles;
+                }
+                results
+            }))
+        }));
+        Simulated { interpreter, function, signature: Signature::of(m, function), state, calls: 0 }
+    }
+}
+
+impl<'m, D: Device + 'm> Executable for Simulated<'m, D> {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
+        self.calls += 1;
+        self.interpreter.call(self.function, args)
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        let calls = self.calls.max(1);
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut host: Vec<(&str, u64)> = self.interpreter.declined().iter().map(|(&name, &n)| (name, n)).collect();
+        host.sort_unstable();
+        let host = host.into_iter().map(|(name, n)| Statistic {
+            name: format!("on the host: {name}"),
+            value: (n / calls) as f64,
+            unit: "ops",
+        });
+        state.device.statistics(calls).into_iter().chain(host).collect()
+    }
+
+    fn op_times(&self) -> Option<OpTimes> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ops: Vec<(Op, f64)> = state.cycles.iter().map(|(&op, &cycles)| (op, cycles as f64)).collect();
+        ops.sort_by_key(|&(op, _)| op);
+        Some(OpTimes { unit: "cycles", ops })
+    }
+}
