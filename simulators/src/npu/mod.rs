@@ -28,4 +28,4 @@ pub use simulate::Simulator;
 pub use statistics::{Span, Stalls, Statistics};
 pub use text::{TextError, assemble, disassemble};
 pub use values::Ddr;
-pub use words::{NAME, Program, decode, encode};
+pub use words::{Image, NAME, decode, encode};

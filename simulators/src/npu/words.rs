@@ -108,41 +108,40 @@ impl Visitor for Reader<'_> {
     }
 }
 
-/// A program with all that a run needs: constants, and the places of arguments and results in DDR.
+/// A program with its constants and the places of its operands and results in DDR: the sections of a binary.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Program {
+pub struct Image {
     /// The instructions.
     pub code: Vec<Inst>,
-    /// Bytes of DDR, at least as many as the program accesses.
-    pub ddr_bytes: u32,
-    /// First byte of the constants in DDR.
-    pub constants_at: u32,
-    /// The constants.
+    /// Constants, from byte 0 of DDR.
     pub constants: Vec<u8>,
-    /// First byte and number of bytes of each argument in DDR.
-    pub arguments: Vec<(u32, u32)>,
-    /// First byte and number of bytes of each result in DDR.
-    pub results: Vec<(u32, u32)>,
+    /// Bytes of DDR.
+    pub ddr_bytes: u32,
+    /// First byte of each operand in DDR.
+    pub operands: Vec<u32>,
+    /// First byte of each result in DDR.
+    pub results: Vec<u32>,
 }
 
 /// The name of the machine in binaries.
 pub const NAME: &str = "npu";
 
-impl Program {
-    /// Returns the binary for a machine: code, constants and the map of inputs and outputs as sections.
+impl Image {
+    /// Returns the binary for a machine. Its sections are code, constants, and the numbers of the map: bytes of DDR, number of
+    /// operands, and first bytes.
     pub fn to_binary(&self, machine: &Machine) -> Binary {
-        let numbers = [self.ddr_bytes, self.constants_at, self.arguments.len() as u32];
-        let places = self.arguments.iter().chain(&self.results).flat_map(|&(at, len)| [at, len]);
-        let map = numbers.into_iter().chain(places).flat_map(u32::to_le_bytes).collect();
+        let numbers = [self.ddr_bytes, self.operands.len() as u32];
+        let offsets = self.operands.iter().chain(&self.results).copied();
+        let map = numbers.into_iter().chain(offsets).flat_map(u32::to_le_bytes).collect();
         let sections = vec![encode(&self.code), self.constants.clone(), map];
         Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }
     }
 
-    /// Reads the binary of a machine.
+    /// Reads the binary of a program for a machine.
     ///
     /// # Errors
-    /// A binary of another machine, and sections that are not those of a program.
-    pub fn from_binary(binary: &Binary, machine: &Machine) -> Result<Program, BinaryError> {
+    /// A binary for another machine, and sections that are not those of a program.
+    pub fn from_binary(binary: &Binary, machine: &Machine) -> Result<Image, BinaryError> {
         let fail = |reason| Err(BinaryError { at: 0, reason });
         if binary.machine != NAME || binary.hash != machine.hash() {
             return fail("a program of another machine");
@@ -150,22 +149,19 @@ impl Program {
         let [code, constants, map] = &binary.sections[..] else { return fail("not the sections of an npu program") };
         let (numbers, rest) = map.as_chunks::<4>();
         let numbers: Vec<u32> = numbers.iter().map(|&b| u32::from_le_bytes(b)).collect();
-        let [ddr_bytes, constants_at, count, places @ ..] = &numbers[..] else { return fail("a short map of inputs") };
-        if !rest.is_empty() || places.len() % 2 != 0 || places.len() / 2 < *count as usize {
-            return fail("a wrong map of inputs");
+        let [ddr_bytes, count, offsets @ ..] = &numbers[..] else { return fail("a short map of operands") };
+        if !rest.is_empty() || offsets.len() < *count as usize {
+            return fail("a wrong map of operands");
         }
-        let fits = |at: u32, len: usize| u64::from(at) + len as u64 <= u64::from(*ddr_bytes);
-        let places: Vec<(u32, u32)> = places.chunks(2).map(|p| (p[0], p[1])).collect();
-        if !fits(*constants_at, constants.len()) || !places.iter().all(|&(at, len)| fits(at, len as usize)) {
+        if constants.len() as u64 > u64::from(*ddr_bytes) || offsets.iter().any(|at| at > ddr_bytes) {
             return fail("a place beyond DDR");
         }
-        let (arguments, results) = places.split_at(*count as usize);
-        Ok(Program {
+        let (operands, results) = offsets.split_at(*count as usize);
+        Ok(Image {
             code: decode(code)?,
-            ddr_bytes: *ddr_bytes,
-            constants_at: *constants_at,
             constants: constants.clone(),
-            arguments: arguments.to_vec(),
+            ddr_bytes: *ddr_bytes,
+            operands: operands.to_vec(),
             results: results.to_vec(),
         })
     }
