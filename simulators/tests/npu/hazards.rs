@@ -317,9 +317,7 @@ fn mutants_are_rejected_or_mean_the_same_on_all_latencies() {
     assert!(count(&["read after write", "write after read", "write after write"]) > total / 20, "{counts:?}");
     assert!(count(&["deadlock"]) > 0 && count(&["poison"]) > 0 && count(&["same"]) > 0, "{counts:?}");
     assert!(count(&["different"]) > total / 20, "{counts:?}");
-    if std::env::var_os("GRADUS_NPU_MUTANTS").is_some() {
-        panic!("as asked for: {counts:?}");
-    }
+    println!("{counts:?}");
 }
 
 #[test]
