@@ -61,17 +61,22 @@ pub(super) fn is_bounded(machine: &Machine, inst: &Inst) -> bool {
         Inst::Conv(conv) | Inst::DwConv(conv) => {
             let taps = u64::from(conv.kernel[0]) * u64::from(conv.kernel[1]);
             let unit = |n: u16, unit: u32| u64::from(n).div_ceil(unit.into());
-            let blocks = unit(conv.kernels, machine.kernels) * unit(conv.depth, machine.depth);
-            conv.positions() <= machine.accumulators.into()
-                && taps.saturating_mul(blocks.saturating_add(conv.positions())) <= MAX_STEPS
+            let (kernels, depths) = (unit(conv.kernels, machine.kernels), unit(conv.depth, machine.depth));
+            let channels = if matches!(inst, Inst::DwConv(_)) { kernels } else { depths };
+            let steps = (kernels * depths).saturating_add(conv.positions() * channels);
+            conv.positions() <= machine.accumulators.into() && taps.saturating_mul(steps) <= MAX_STEPS
         }
-        Inst::Post(post) => u64::from(post.rows) * u64::from(post.cols) <= machine.accumulators.into(),
+        Inst::Post(post) => {
+            let items =
+                u64::from(post.rows) * u64::from(post.cols) * u64::from(post.kernels).div_ceil(machine.kernels.into());
+            items <= u64::from(machine.accumulators)
+        }
         Inst::Move(_) | Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => true,
     }
 }
 
-/// Largest number of runs or blocks of an instruction.
-const MAX_STEPS: u64 = 1 << 24;
+/// Largest number of runs, or of groups and blocks, of an instruction.
+const MAX_STEPS: u64 = 1 << 26;
 
 fn transfer_cost(machine: &Machine, t: &Transfer, latency: u32) -> Cost {
     let (burst, mut bursts) = (u64::from(machine.burst), 0);

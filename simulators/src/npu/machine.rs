@@ -22,13 +22,13 @@ pub struct Machine {
     pub depth: u32,
     /// Output positions in parallel, 1 to 256.
     pub positions: u32,
-    /// Bytes of SRAM, at most 2^30.
+    /// Bytes of SRAM, at most 2^27.
     pub sram_bytes: u32,
     /// Banks of SRAM, a power of 2, at most [`MAX_BANKS`].
     pub banks: u32,
     /// Bytes of a word of SRAM, a power of 2, 8 to 1024. Word `w` is in bank `w % banks`.
     pub word_bytes: u32,
-    /// Number of accumulators of 32 bits, at most 2^26.
+    /// Number of accumulators of 32 bits, at most 2^24.
     pub accumulators: u32,
     /// Bits of a weight in the array: 8, or 9 to subtract a zero point.
     pub weight_bits: u32,
@@ -101,13 +101,13 @@ impl Machine {
             (up_to(self.kernels, 256), "kernels: 1 to 256"),
             (up_to(self.depth, 256), "depth: 1 to 256"),
             (up_to(self.positions, 256), "positions: 1 to 256"),
-            (up_to(self.sram_bytes, 1 << 30), "sram_bytes: 1 to 2^30"),
+            (up_to(self.sram_bytes, 1 << 27), "sram_bytes: 1 to 2^27"),
             (up_to(self.banks, MAX_BANKS as u32) && self.banks.is_power_of_two(), "banks: a power of 2 up to 32"),
             (
                 (8..=1024).contains(&self.word_bytes) && self.word_bytes.is_power_of_two(),
                 "word_bytes: a power of 2, 8 to 1024",
             ),
-            (up_to(self.accumulators, 1 << 26), "accumulators: 1 to 2^26"),
+            (up_to(self.accumulators, 1 << 24), "accumulators: 1 to 2^24"),
             (matches!(self.weight_bits, 8 | 9), "weight_bits: 8 or 9"),
             (up_to(self.post_width, 4096), "post_width: 1 to 4096"),
             (self.post_latency < 1 << 20 && self.start < 1 << 20 && self.move_start < 1 << 20, "latencies: below 2^20"),
