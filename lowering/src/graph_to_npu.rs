@@ -22,6 +22,8 @@ mod read;
 mod residency;
 mod scale;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod tiling;
 
 use crate::emit::Emitter;
