@@ -8,7 +8,8 @@ use gradus_ir::{
     AttrData, AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits,
     Type, op,
 };
-use gradus_simulators::npu::{Ddr, Inst, Interlock, Machine, Simulator, Statistics, check};
+use gradus_simulators::npu::{Ddr, Image, Inst, Interlock, Machine, Simulator, Statistics, check};
+use gradus_simulators::{Binary, BinaryError};
 
 /// A tensor of bytes.
 const BYTES: AttrKind = kind("1-D tensor of ui8", |c, a| match c.attr_data(a) {
@@ -21,7 +22,7 @@ fn is_bytes(c: &gradus_ir::Context, ty: Type) -> bool {
     c.dtype(c.element_type(ty)) == Some(DType::U8) && c.static_shape(ty).is_some_and(|dims| dims.len() == 1)
 }
 
-/// The parameters of the machine, in the order of [`parameters`].
+/// The parameters of the machine, in the order of [`Machine::parameters`].
 const MACHINE: AttrKind = AttrKind { text: AttrText::Ints(Type::I64), ..I64_LIST };
 
 /// A program of the npu.
@@ -81,31 +82,6 @@ pub struct CallOp {
 /// Largest number of bytes of DDR.
 const MAX_DDR: i64 = 1 << 31;
 
-/// The fields of a machine, in the order of the attribute.
-fn parameters(m: &mut Machine) -> [&mut u32; 19] {
-    [
-        &mut m.kernels,
-        &mut m.depth,
-        &mut m.positions,
-        &mut m.sram_bytes,
-        &mut m.banks,
-        &mut m.word_bytes,
-        &mut m.accumulators,
-        &mut m.weight_bits,
-        &mut m.post_width,
-        &mut m.post_latency,
-        &mut m.start,
-        &mut m.move_start,
-        &mut m.ddr_rate,
-        &mut m.read_latency,
-        &mut m.write_latency,
-        &mut m.burst,
-        &mut m.load_queue,
-        &mut m.store_queue,
-        &mut m.execute_queue,
-    ]
-}
-
 /// A program with its machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
@@ -151,11 +127,20 @@ impl Program {
     ///
     /// # Errors
     /// Operands or results do not fit into DDR, or the machine rejects the program.
-    pub fn run(&self, operands: &[Tensor], results: &[(DType, Vec<usize>)], trace: bool) -> Result<(Vec<Tensor>, Statistics), Trap> {
+    pub fn run(
+        &self,
+        operands: &[Tensor],
+        results: &[(DType, Vec<usize>)],
+        trace: bool,
+    ) -> Result<(Vec<Tensor>, Statistics), Trap> {
         let mut ddr = Ddr::new(self.ddr_bytes);
         let mut write = |at: usize, bytes: &[u8]| {
             let fits = at.checked_add(bytes.len()).is_some_and(|end| end <= self.ddr_bytes);
-            if fits { Ok(ddr.write(at, bytes)) } else { Err(Trap::Ub(format!("has no {} bytes of DDR at {at}", bytes.len()))) }
+            if fits {
+                Ok(ddr.write(at, bytes))
+            } else {
+                Err(Trap::Ub(format!("has no {} bytes of DDR at {at}", bytes.len())))
+            }
         };
         write(0, self.constants.bytes())?;
         for (&at, operand) in self.operands.iter().zip(operands) {
@@ -163,13 +148,48 @@ impl Program {
         }
         let mut simulator = Simulator::new(self.machine.clone());
         simulator.trace = trace;
-        let statistics = simulator.run(&self.instructions, &mut ddr).map_err(|fault| Trap::Ub(format!("stops: {fault}")))?;
+        let statistics =
+            simulator.run(&self.instructions, &mut ddr).map_err(|fault| Trap::Ub(format!("stops: {fault}")))?;
         let read = |(&at, (dtype, shape)): (&usize, &(DType, Vec<usize>))| {
             let bytes = shape.iter().product::<usize>() * dtype.size();
-            let found = ddr.read(at, bytes).ok_or_else(|| Trap::Ub(format!("leaves a result at byte {at} undefined")))?;
+            let found =
+                ddr.read(at, bytes).ok_or_else(|| Trap::Ub(format!("leaves a result at byte {at} undefined")))?;
             Tensor::new(*dtype, shape.clone(), found.to_vec().into()).map_err(|e| Trap::Ub(e.to_string()))
         };
         Ok((self.results.iter().zip(results).map(read).collect::<Result<_, _>>()?, statistics))
+    }
+}
+
+/// Conversion from and to binaries.
+impl Program {
+    /// Returns the binary: code, constants, and the places of operands and results.
+    pub fn to_binary(&self) -> Binary {
+        let offsets = |list: &[usize]| list.iter().map(|&at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
+        let image = Image {
+            code: self.instructions.clone(),
+            constants: self.constants.bytes().to_vec(),
+            ddr_bytes: u32::try_from(self.ddr_bytes).unwrap_or(u32::MAX),
+            operands: offsets(&self.operands),
+            results: offsets(&self.results),
+        };
+        image.to_binary(&self.machine)
+    }
+
+    /// Reads the binary of a program for a machine, which is not trusted.
+    ///
+    /// # Errors
+    /// A binary for another machine, and sections that are not those of a program.
+    pub fn from_binary(binary: &Binary, machine: &Machine) -> Result<Program, BinaryError> {
+        let image = Image::from_binary(binary, machine)?;
+        let offsets = |list: Vec<u32>| list.into_iter().map(|at| at as usize).collect();
+        Ok(Program {
+            machine: machine.clone(),
+            instructions: image.code,
+            constants: Tensor::from_vec(&[image.constants.len()], image.constants),
+            ddr_bytes: image.ddr_bytes as usize,
+            operands: offsets(image.operands),
+            results: offsets(image.results),
+        })
     }
 }
 
@@ -196,7 +216,7 @@ impl NewProgram<'_> {
     pub fn build(&self, b: &mut Builder<'_>, loc: Loc) -> Op {
         let ctx = b.module.ctx.clone();
         let mut machine = self.machine.clone();
-        let numbers: Vec<i64> = parameters(&mut machine).into_iter().map(|n| i64::from(*n)).collect();
+        let numbers: Vec<i64> = machine.parameters().into_iter().map(|n| i64::from(*n)).collect();
         let bytes = ctx.tensor_type(&[self.constants.len() as i64], ctx.int_type(8, gradus_ir::Signedness::Unsigned));
         let mut state = OpState::new(&ctx, ProgramOp::INFO.name, loc);
         let attrs = [
@@ -227,7 +247,7 @@ impl NewProgram<'_> {
 fn header(m: &Module, op: ProgramOp) -> Result<(Machine, usize), String> {
     let mut machine = Machine { interlock: Interlock::Reject, ..Machine::default() };
     let list = m.inherent_attr(op.0, "machine").and_then(|a| m.ctx.as_ints(a)).unwrap_or_default();
-    let fields = parameters(&mut machine);
+    let fields = machine.parameters();
     if list.len() != fields.len() {
         return Err(format!("requires {} parameters of the machine, not {}", fields.len(), list.len()));
     }

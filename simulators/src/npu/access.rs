@@ -208,11 +208,19 @@ impl Feature {
 
 /// Collects the bytes of a feature at some rows and columns.
 fn feature_bytes(out: &mut Collector, feature: &Feature, rows: &[u64], cols: &[u64], channels: u64) {
+    // The smaller stride is inside, so that runs are neighbours.
     for &h in rows {
         let row = u64::from(feature.base) + feature.row_offset(h);
-        feature.for_each_channel_run(0..channels, |_, chan, len| {
-            cols.iter().for_each(|&w| out.push(row + chan + feature.col_offset(w), len));
-        });
+        if feature.chan < feature.col {
+            for &w in cols {
+                let position = row + feature.col_offset(w);
+                feature.for_each_channel_run(0..channels, |_, chan, len| out.push(position + chan, len));
+            }
+        } else {
+            feature.for_each_channel_run(0..channels, |_, chan, len| {
+                cols.iter().for_each(|&w| out.push(row + chan + feature.col_offset(w), len));
+            });
+        }
     }
 }
 
@@ -301,6 +309,24 @@ fn check_accumulators(machine: &Machine, acc: u32, positions: u64, kernels: u16,
     Err(fault.place(Memory::Accumulators, machine.accumulators.into()))
 }
 
+/// Collects the bytes of a tap's weights: blocks with the smaller stride inside, and in them rows of depth values.
+fn weight_bytes(out: &mut Collector, conv: &Conv, tap: u64) {
+    let (w, kernels, depth) = (&conv.weights, u64::from(conv.kernels), u64::from(conv.depth));
+    let (tile_k, tile_d) = (u64::from(w.tile_k), u64::from(w.tile_d));
+    let (kernel_blocks, depth_blocks) = (kernels.div_ceil(tile_k), depth.div_ceil(tile_d));
+    let mut block = |k: u64, d: u64| {
+        let len = tile_d.min(depth - d * tile_d);
+        for kernel in k * tile_k..kernels.min((k + 1) * tile_k) {
+            out.push(tap + w.kernel_offset(kernel) + w.depth_offset(d * tile_d), len);
+        }
+    };
+    if w.kernel < w.depth {
+        (0..depth_blocks).for_each(|d| (0..kernel_blocks).for_each(|k| block(k, d)));
+    } else {
+        (0..kernel_blocks).for_each(|k| (0..depth_blocks).for_each(|d| block(k, d)));
+    }
+}
+
 fn conv_accesses(machine: &Machine, conv: &Conv, dw: bool, sizes: Sizes, at: usize) -> Result<Vec<Access>, Fault> {
     check_accumulators(machine, conv.acc, conv.positions(), conv.kernels, at)?;
     let channels = if dw { conv.kernels } else { conv.depth };
@@ -308,19 +334,9 @@ fn conv_accesses(machine: &Machine, conv: &Conv, dw: bool, sizes: Sizes, at: usi
     let mut feature = Collector::default();
     feature_bytes(&mut feature, &conv.feature, &rows, &cols, channels.into());
     let mut weights = Collector::default();
-    let w = &conv.weights;
-    // The innermost tile first: a block of 8K8D is one range.
     for y in 0..conv.kernel[0].into() {
         for x in 0..conv.kernel[1].into() {
-            let tap = u64::from(w.base) + w.tap_offset(y, x);
-            for k in 0..conv.kernels.into() {
-                let (base, mut d) = (tap + w.kernel_offset(k), 0);
-                while d < u64::from(conv.depth) {
-                    let len = u64::from(w.tile_d).min(u64::from(conv.depth) - d);
-                    weights.push(base + w.depth_offset(d), len);
-                    d += len;
-                }
-            }
+            weight_bytes(&mut weights, conv, u64::from(conv.weights.base) + conv.weights.tap_offset(y, x));
             // Repeated weights, as of pooling, are the same ranges again.
             if weights.ranges.len() > 1 << 16 {
                 weights.ranges = std::mem::take(&mut weights).finish(false).unwrap_or_default();

@@ -65,6 +65,7 @@ fn check_conv(machine: &Machine, conv: &Conv) -> Result<(), &'static str> {
         (terms <= MAX_TERMS, "a sum has at most 2^22 products"),
         (is_byte(conv.pad_value, conv.signed_feature), "the value of padding is a byte of the feature"),
         (is_byte(conv.feature_zero, conv.signed_feature), "the zero point of the feature is a byte of it"),
+        (is_byte(conv.feature_zero, conv.signed_feature), "the zero point of a feature is a byte of it"),
         (
             conv.weight_zero == 0 || (machine.weight_bits == 9 && is_byte(conv.weight_zero, conv.signed_weights)),
             "a zero point of weights is a byte of theirs, and needs weights of 9 bits",

@@ -52,8 +52,8 @@ pub fn cost(machine: &Machine, inst: &Inst) -> Cost {
     }
 }
 
-/// Whether the cost takes bounded time: fields come from files.
-fn is_bounded(machine: &Machine, inst: &Inst) -> bool {
+/// Whether the cost takes bounded time: fields come from files. The simulator rejects other instructions.
+pub(super) fn is_bounded(machine: &Machine, inst: &Inst) -> bool {
     match inst {
         Inst::Load(t) | Inst::Store(t) => {
             t.counts.iter().try_fold(1u64, |n, &c| n.checked_mul(c.into())).is_some_and(|runs| runs <= MAX_STEPS)
@@ -71,7 +71,7 @@ fn is_bounded(machine: &Machine, inst: &Inst) -> bool {
 }
 
 /// Largest number of runs or blocks of an instruction.
-const MAX_STEPS: u64 = 1 << 30;
+const MAX_STEPS: u64 = 1 << 24;
 
 fn transfer_cost(machine: &Machine, t: &Transfer, latency: u32) -> Cost {
     let (burst, mut bursts) = (u64::from(machine.burst), 0);

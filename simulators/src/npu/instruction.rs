@@ -77,8 +77,8 @@ pub struct Move {
 }
 
 /// A convolution into accumulators. Output `(y, x)` of kernel `k` is the sum over taps and depth of
-/// `(feature(y * stride - pad_top + ky * dilation, ..., d) - feature_zero) * (weights(ky, kx, k, d) - weight_zero)`; a position outside of
-/// `height` and `width` has the value `pad_value`. As `dwconv` the depth is 1 and output channel `k` reads channel `k`.
+/// `(feature(y * stride - pad_top + ky * dilation, ..., d) - feature_zero) * (weights(ky, kx, k, d) - weight_zero)`; a position
+/// outside of `height` and `width` has the value `pad_value`. As `dwconv` the depth is 1 and output channel `k` reads channel `k`.
 ///
 /// The accumulator of `(y, x)` of kernel `k` is `acc + ((k / 8) * rows * cols + y * cols + x) * 8 + k % 8`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -122,31 +122,37 @@ impl Machine {
         rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(rule))
     }
 
+    /// Returns the parameters in the order of the declaration, without the interlock.
+    pub fn parameters(&mut self) -> [&mut u32; 19] {
+        [
+            &mut self.kernels,
+            &mut self.depth,
+            &mut self.positions,
+            &mut self.sram_bytes,
+            &mut self.banks,
+            &mut self.word_bytes,
+            &mut self.accumulators,
+            &mut self.weight_bits,
+            &mut self.post_width,
+            &mut self.post_latency,
+            &mut self.start,
+            &mut self.move_start,
+            &mut self.ddr_rate,
+            &mut self.read_latency,
+            &mut self.write_latency,
+            &mut self.burst,
+            &mut self.load_queue,
+            &mut self.store_queue,
+            &mut self.execute_queue,
+        ]
+    }
+
     /// Returns the hash of the parameters (FNV-1a of the values in the order of the declaration), which a binary carries.
     pub fn hash(&self) -> u64 {
-        let values = [
-            self.kernels,
-            self.depth,
-            self.positions,
-            self.sram_bytes,
-            self.banks,
-            self.word_bytes,
-            self.accumulators,
-            self.weight_bits,
-            self.post_width,
-            self.post_latency,
-            self.start,
-            self.move_start,
-            self.ddr_rate,
-            self.read_latency,
-            self.write_latency,
-            self.burst,
-            self.load_queue,
-            self.store_queue,
-            self.execute_queue,
-            self.interlock as u32,
-        ];
-        let bytes = values.into_iter().flat_map(u32::to_le_bytes);
+        let mut machine = self.clone();
+        let interlock = machine.interlock as u32;
+        let values = machine.parameters().map(|value| *value);
+        let bytes = values.into_iter().chain([interlock]).flat_map(u32::to_le_bytes);
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
     }
 }

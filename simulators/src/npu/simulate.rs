@@ -10,6 +10,7 @@
 //! acquires the n-th signal.
 
 use super::access::{Access, Sizes, accesses, unit_of};
+use super::cost::is_bounded;
 use super::shadow::{Clock, QUEUES, Shadows, Token, UNITS, first_poison};
 use super::values::{Ddr, Memories};
 use super::{
@@ -274,7 +275,11 @@ impl<'a> Run<'a> {
         self.check_poison(&accesses, at)?;
         let cost = cost(self.machine, inst);
         self.complete(unit, &accesses, clock, start, cost, at);
-        self.execute(inst, at)
+        self.execute(inst, at)?;
+        if matches!(unit, Unit::Array | Unit::Pipe) {
+            self.memories.initialize(accesses.iter().filter(|access| access.writes));
+        }
+        Ok(())
     }
 
     /// Counts the work of an instruction before it is enumerated.
@@ -288,7 +293,7 @@ impl<'a> Run<'a> {
             Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => 0,
         };
         self.work = self.work.saturating_add(work);
-        if self.work > self.simulator.limit {
+        if self.work > self.simulator.limit || !is_bounded(self.machine, inst) {
             return Err(Fault::new(FaultClass::Limit, at, "more work than the limit of the simulation"));
         }
         Ok(())

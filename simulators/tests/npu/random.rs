@@ -95,6 +95,7 @@ pub fn random_conv(rng: &mut Rng, machine: &Machine, dw: bool) -> (Conv, u64) {
         let (weights, end) = place_weights(rng, base, extents);
         let byte = |rng: &mut Rng, signed: bool| rng.range(0, 255) as i16 - if signed { 128 } else { 0 };
         let pad_value = byte(rng, signed_feature);
+        let feature_zero = if rng.chance(50) { byte(rng, signed_feature) } else { signed_feature.into() };
         let weight_zero = if rng.chance(50) { byte(rng, signed_weights) } else { 0 };
         let conv = Conv {
             feature,
@@ -110,6 +111,7 @@ pub fn random_conv(rng: &mut Rng, machine: &Machine, dw: bool) -> (Conv, u64) {
             dilation,
             pad,
             pad_value,
+            feature_zero,
             weight_zero,
             signed_feature,
             signed_weights,

@@ -60,7 +60,7 @@ pub fn conv(conv: &Conv, dw: bool, sram: &[u8]) -> Vec<i64> {
                             };
                             let at = weight_at(conv, ky.into(), kx.into(), k.into(), d.into());
                             let weight = byte(sram[at as usize], conv.signed_weights);
-                            sum += value * (weight - i64::from(conv.weight_zero));
+                            sum += (value - i64::from(conv.feature_zero)) * (weight - i64::from(conv.weight_zero));
                         }
                     }
                 }

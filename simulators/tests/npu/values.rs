@@ -20,8 +20,10 @@ fn run(program: &[Inst], ddr: &mut Ddr) -> Statistics {
 
 #[test]
 fn convolutions_are_those_of_plain_loops() {
-    let (machine, mut rng) = (Machine::default(), Rng(1));
+    let mut rng = Rng(1);
     for case in 0..cases("GRADUS_NPU_CONVS", 400) {
+        let (kernels, positions) = (rng.pick(&[8, 8, 4, 16, 64]), rng.pick(&[4, 16]));
+        let machine = Machine { kernels, positions, depth: kernels, ..Machine::default() };
         let dw = case % 3 == 2;
         let (conv, end) = random_conv(&mut rng, &machine, dw);
         let params = end as u32;
@@ -79,7 +81,8 @@ fn convolutions_are_those_of_plain_loops() {
         }
         program.push(Inst::End);
         let before = ddr.clone();
-        run(&program, &mut ddr);
+        let result = Simulator::new(machine).run(&program, &mut ddr);
+        assert!(result.is_ok(), "case {case}: {}", result.unwrap_err());
         let sums = reference::conv(&conv, dw, &before.bytes);
         for (i, &sum) in sums.iter().enumerate() {
             let at = params as usize + 12 * (i % kernels as usize);
@@ -121,4 +124,151 @@ fn cycles_are_those_of_the_definition() {
         let cost = cost(&machine, &inst);
         assert_eq!((cost.cycles, cost.weight_words), reference::cycles(&machine, &conv, dw), "case {case}: {conv:?}");
     }
+}
+
+/// Rows of `n` bytes under the mode 8C.
+fn row(base: u32, n: u16) -> Feature {
+    Feature { base, tile_w: 1, tile_c: 8, row: u32::from(n).next_multiple_of(8), col: 0, chan: 8 }
+}
+
+#[test]
+fn multiplies_are_depthwise_convolutions() {
+    let mut rng = Rng(9);
+    for case in 0..cases("GRADUS_NPU_MULTIPLIES", 60) {
+        let n = rng.range(1, 4096) as u16;
+        let (signed, zero_a, zero_b) = (rng.chance(50), rng.range(0, 100) as i16, rng.range(0, 100) as i16);
+        let mut ddr = Ddr::new(1 << 16);
+        let bytes = rng.bytes(16_384);
+        ddr.write(0, &bytes);
+        // No bias, factor 1, two binary places.
+        ddr.write(8192, &[0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
+        let kernels = Weights { base: 4096, tile_w: 1, tile_k: 8, tile_d: 1, kernel: 8, ..Weights::default() };
+        let conv = Conv {
+            feature: row(0, n),
+            weights: kernels,
+            height: 1,
+            width: 1,
+            rows: 1,
+            cols: 1,
+            kernels: n,
+            depth: 1,
+            kernel: [1; 2],
+            stride: [1; 2],
+            dilation: [1; 2],
+            feature_zero: zero_a,
+            weight_zero: zero_b,
+            signed_feature: signed,
+            signed_weights: signed,
+            ..Conv::default()
+        };
+        let post = Post { rows: 1, cols: 1, kernels: n, params: 8192, clamp: [-128, 127], ..Post::default() };
+        let mut program = vec![load_all(16_384)];
+        program.extend(then(Unit::Load, Queue::Execute, 0));
+        program.push(Inst::DwConv(conv));
+        program.extend(then(Unit::Array, Queue::Execute, 1));
+        program.push(Inst::Post(Post { output: row(1 << 15, n), ..post }));
+        program.extend(then(Unit::Pipe, Queue::Store, 2));
+        let transfer = Transfer { ddr: 1 << 15, sram: 1 << 15, run: n.into(), counts: [1; 3], ..Transfer::default() };
+        program.extend([Inst::Store(transfer), Inst::End]);
+        let statistics = run(&program, &mut ddr);
+        assert_eq!(statistics.macs, u64::from(n));
+        for i in 0..usize::from(n) {
+            let value = |byte: u8| if signed { i128::from(byte as i8) } else { i128::from(byte) };
+            let product = (value(bytes[i]) - i128::from(zero_a)) * (value(bytes[4096 + i]) - i128::from(zero_b));
+            let expected = round_half_even(product, 2).clamp(-128, 127) as u8;
+            assert_eq!(ddr.bytes[(1 << 15) + i], expected, "case {case}, element {i}");
+        }
+    }
+}
+
+#[test]
+fn residuals_and_tables_are_those_of_the_definition() {
+    let mut rng = Rng(10);
+    for case in 0..cases("GRADUS_NPU_POSTS", 200) {
+        let (kernels, cols) = (rng.range(1, 20) as u16, rng.range(1, 9) as u16);
+        let mut ddr = Ddr::new(1 << 16);
+        let bytes = rng.bytes(1 << 15);
+        ddr.write(0, &bytes);
+        ddr.write(1024, &[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+        let (other, end) = place_feature(&mut rng, 2048, [1, cols.into(), kernels.into()]);
+        let in_place = rng.chance(50);
+        let (output, _) =
+            if in_place { (other, end) } else { place_feature(&mut rng, end, [1, cols.into(), kernels.into()]) };
+        let byte = |rng: &mut Rng| rng.range(0, 255) as i16 - 128;
+        let residual = Residual {
+            feature: other,
+            zero: byte(&mut rng),
+            other_zero: byte(&mut rng),
+            scale: rng.next() as i32 >> rng.range(0, 31),
+            other_scale: rng.next() as i32 >> rng.range(0, 31),
+            shift: rng.range(0, 35) as u8,
+            signed: rng.chance(50),
+            sum_zero: byte(&mut rng),
+            sum_clamp: [-100, 120],
+        };
+        let table = rng.chance(50).then_some(1 << 14);
+        let post = Post { rows: 1, cols, kernels, params: 1024, clamp: [-128, 127], output, table, ..Post::default() };
+        // Positions are bytes 0 to 8, the one kernel of each channel is a byte from 64 on: a product of two bytes.
+        let feature = Feature { base: 0, tile_w: 1, tile_c: 1, row: 0, col: 1, chan: 0 };
+        let weights = Weights { base: 64, tile_w: 1, tile_k: 1, tile_d: 1, kernel: 1, ..Weights::default() };
+        let conv = Conv {
+            feature,
+            weights,
+            height: 1,
+            width: cols,
+            rows: 1,
+            cols,
+            kernels,
+            depth: 1,
+            kernel: [1; 2],
+            stride: [1; 2],
+            dilation: [1; 2],
+            signed_feature: true,
+            signed_weights: true,
+            ..Conv::default()
+        };
+        let mut program = vec![load_all(1 << 15)];
+        program.extend(then(Unit::Load, Queue::Execute, 0));
+        program.push(Inst::Conv(conv));
+        program.extend(then(Unit::Array, Queue::Execute, 1));
+        program.push(Inst::Post(Post { residual: Some(residual), table_stride: 256, ..post }));
+        program.extend(then(Unit::Pipe, Queue::Store, 2));
+        let whole = Transfer { ddr: 1 << 15, run: 1 << 15, counts: [1; 3], ..Transfer::default() };
+        program.extend([Inst::Store(whole), Inst::End]);
+        let before = ddr.clone();
+        run(&program, &mut ddr);
+        for (p, k) in (0..cols).flat_map(|p| (0..kernels).map(move |k| (p, k))) {
+            let signed = |at: usize| i128::from(before.bytes[at] as i8);
+            let first = (signed(p.into()) * signed(64 + usize::from(k))).clamp(-128, 127);
+            let at = other.address(0, p.into(), k.into()) as usize;
+            let b = if residual.signed { signed(at) } else { i128::from(before.bytes[at]) };
+            let left = (first - i128::from(residual.zero)) * i128::from(residual.scale);
+            let right = (b - i128::from(residual.other_zero)) * i128::from(residual.other_scale);
+            let sum = round_half_even(left + right, residual.shift.into()) + i128::from(residual.sum_zero);
+            let sum = sum.clamp(-100, 120) as u8;
+            let looked_up = table.map(|t| before.bytes[t as usize + 256 * usize::from(k) + usize::from(sum)]);
+            let found = ddr.bytes[(1 << 15) + output.address(0, p.into(), k.into()) as usize];
+            assert_eq!(found, looked_up.unwrap_or(sum), "case {case}, position {p}, kernel {k}: {residual:?}");
+        }
+    }
+}
+
+#[test]
+fn transfers_are_charged_in_bursts() {
+    let machine = Machine::default();
+    let charged = |ddr: u32, run: u32, counts: [u32; 3], ddr_strides: [u32; 3]| {
+        let transfer = Transfer { ddr, run, counts, ddr_strides, ..Transfer::default() };
+        let cost = cost(&machine, &Inst::Load(transfer));
+        assert_eq!(cost.cycles, (cost.ddr_bytes * 4).div_ceil(15));
+        cost.ddr_bytes
+    };
+    assert_eq!(charged(0, 128, [1; 3], [0; 3]), 128);
+    assert_eq!(charged(127, 2, [1; 3], [0; 3]), 256);
+    // Adjacent runs are one.
+    assert_eq!(charged(0, 16, [1, 2, 4], [0, 64, 16]), 128);
+    assert_eq!(charged(0, 16, [1, 2, 4], [0, 512, 128]), 1024);
+    let slices = Move { slice: 8, counts: [1, 2, 3, 4], ..Move::default() };
+    assert_eq!(cycles(&machine, &Inst::Move(slices)), 24 + 4);
+    let post = Post { rows: 3, cols: 5, kernels: 9, clamp: [0, 1], output: row(0, 8), ..Post::default() };
+    assert_eq!(cycles(&machine, &Inst::Post(post)), 15 + 8);
 }

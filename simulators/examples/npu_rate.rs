@@ -1,0 +1,112 @@
+//! Prints how many cycles of the npu are simulated per second, on tiles of layers of ResNet-50.
+//!
+//! `cargo run --release -p gradus-simulators --example npu_rate`
+
+#![allow(clippy::print_stdout)]
+
+use gradus_simulators::npu::{Conv, Ddr, Feature, Inst, Machine, Post, Queue, Simulator, Transfer, Unit, Weights};
+use std::time::{Duration, Instant};
+
+/// Extents of the output, channels, kernels, taps per axis, stride.
+const LAYERS: [(u16, u16, u16, u16, u16); 8] = [
+    (56, 64, 64, 1, 1),
+    (56, 64, 64, 3, 1),
+    (28, 128, 64, 3, 1),
+    (28, 128, 64, 3, 2),
+    (14, 256, 64, 3, 1),
+    (14, 1024, 128, 1, 1),
+    (7, 512, 40, 3, 1),
+    (7, 512, 512, 1, 1),
+];
+
+fn main() {
+    let (mut cycles, mut time) = (0, Duration::ZERO);
+    for layer in LAYERS {
+        let (program, mut ddr) = program(layer);
+        let mut simulator = Simulator::new(Machine::default());
+        let (start, mut count, mut runs) = (Instant::now(), 0, 0);
+        while start.elapsed() < Duration::from_millis(300) {
+            let statistics = simulator.run(&program, &mut ddr).expect("a valid program");
+            count += statistics.busy(Unit::Array);
+            runs += 1;
+            if runs == 1 {
+                print!("{layer:?}: utilization of the array {:.3}, ", {
+                    statistics.macs as f64 / (statistics.busy(Unit::Array) * statistics.peak_macs) as f64
+                });
+            }
+        }
+        let elapsed = start.elapsed();
+        println!("{:.1} M cycles per second", count as f64 / elapsed.as_secs_f64() / 1e6);
+        (cycles, time) = (cycles + count, time + elapsed);
+    }
+    println!("{:.1} M cycles per second", cycles as f64 / time.as_secs_f64() / 1e6);
+}
+
+/// Convolves rows that fit the accumulators, one after the other, and requantizes each.
+fn program((extent, channels, kernels, taps, stride): (u16, u16, u16, u16, u16)) -> (Vec<Inst>, Ddr) {
+    let input = (extent - 1) * stride + 1;
+    let [c, k, t] = [channels, kernels, taps].map(u32::from);
+    // The channels in blocks of 8, as many rows as SRAM holds.
+    let row = u32::from(input) * 8;
+    let feature_bytes = u32::from(input) * row * c / 8;
+    let weight_bytes = c * k * t * t;
+    let feature = Feature { base: 0, tile_w: 1, tile_c: 8, row, col: 8, chan: row * u32::from(input) };
+    let weights = Weights {
+        base: feature_bytes.min(256 << 10),
+        tile_w: 1,
+        tile_k: 8,
+        tile_d: 8,
+        ky: t * c * k,
+        kx: c * k,
+        kernel: 64,
+        depth: 8 * k,
+    };
+    let feature = if feature_bytes > 256 << 10 { Feature { chan: 0, ..feature } } else { feature };
+    let end = weights.base + weight_bytes;
+    let total = end + 12 * k;
+    let mut ddr = Ddr::new(1 << 20);
+    let bytes: Vec<u8> = (0..total).map(|i| if i < end { (i * 7 % 13) as u8 } else { 0 }).collect();
+    ddr.write(0, &bytes);
+    let mut program = vec![
+        Inst::Load(Transfer { run: total, counts: [1; 3], ..Transfer::default() }),
+        Inst::Signal { unit: Unit::Load, token: 0 },
+        Inst::Wait { queue: Queue::Execute, token: 0 },
+    ];
+    let rows = (16_384 / (u32::from(extent) * k)).clamp(1, extent.into()) as u16;
+    for first in (0..extent).step_by(rows.into()) {
+        let rows = rows.min(extent - first);
+        program.push(Inst::Conv(Conv {
+            feature: Feature { base: u32::from(first * stride) * row, ..feature },
+            weights,
+            height: input - first * stride,
+            width: input,
+            rows,
+            cols: extent,
+            kernels,
+            depth: channels,
+            kernel: [taps; 2],
+            stride: [stride; 2],
+            dilation: [1; 2],
+            pad: [0, taps / 2],
+            signed_feature: true,
+            signed_weights: true,
+            ..Conv::default()
+        }));
+        program.push(Inst::Signal { unit: Unit::Array, token: 1 });
+        program.push(Inst::Wait { queue: Queue::Execute, token: 1 });
+        program.push(Inst::Post(Post {
+            rows,
+            cols: extent,
+            kernels,
+            params: end,
+            param_stride: 12,
+            clamp: [-128, 127],
+            output: Feature { base: 0, tile_w: 1, tile_c: 8, row: u32::from(extent) * 8, col: 8, chan: 4096 },
+            ..Post::default()
+        }));
+        program.push(Inst::Signal { unit: Unit::Pipe, token: 2 });
+        program.push(Inst::Wait { queue: Queue::Execute, token: 2 });
+    }
+    program.push(Inst::End);
+    (program, ddr)
+}
