@@ -5,6 +5,7 @@
 //! access. The crate depends on nothing else of Gradus.
 
 mod binary;
+pub mod nna;
 pub mod npu;
 
 pub use binary::{Binary, BinaryError};
