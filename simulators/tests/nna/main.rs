@@ -1,9 +1,18 @@
 //! The nna: words and text, products against plain loops, hazards, mutants, and hostile binaries.
 
+#![expect(clippy::print_stderr, reason = "the outcomes of mutants are shown by --nocapture")]
+
+mod hazards;
+mod mutants;
 mod products;
 
 use gradus_simulators::nna::Machine;
 use gradus_simulators::nna::{Conditions, Fault, Product, Shape, Statistics, simulate};
+
+/// Returns the number of cases of a test: that of an environment variable, or a smaller one.
+pub(crate) fn count(variable: &str, default: usize) -> usize {
+    std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+}
 
 /// A generator of random numbers (splitmix64).
 pub(crate) struct Random(pub u64);

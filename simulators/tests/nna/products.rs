@@ -1,6 +1,6 @@
 //! Products against plain loops.
 
-use super::{Operands, Random};
+use super::{Operands, Random, count};
 use gradus_simulators::nna::{
     Conditions, Interlock, Machine, Mapping, Order, Plan, Product, Shape, assemble, decode_all, disassemble,
     encode_all, requantize,
@@ -57,9 +57,8 @@ fn check(shape: Shape, plan: Plan, machine: &Machine, random: &mut Random) {
 
 #[test]
 fn random_products_equal_plain_loops() {
-    let count = std::env::var("NNA_PRODUCTS").ok().and_then(|n| n.parse().ok()).unwrap_or(120);
     let mut random = Random(1);
-    for _ in 0..count {
+    for _ in 0..count("NNA_PRODUCTS", 120) {
         let machine = machine(&mut random);
         let plan = plan(&machine, &mut random);
         let largest = [300, 300, 70, 40][random.below(4)];

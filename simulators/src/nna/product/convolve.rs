@@ -9,6 +9,9 @@ use crate::nna::machine::{CHANNELS, KERNEL, Machine, TAPS, VECTOR};
 /// Vector registers of the diagonal patterns: the last sixteen.
 const PATTERNS: i32 = 16;
 
+/// Steps of an iteration, an even number.
+const UNROLLED: usize = 4;
+
 /// Emits the convolutions of a product.
 pub fn emit(e: &mut Emitter, layout: &Layout, machine: &Machine) {
     let (kernels, patches) = layout.plan.extents(layout.shape);
@@ -238,13 +241,12 @@ impl Nest<'_> {
             e.push(Form::Nnptr, &[1, 0]);
             pipeline.fill(e, 0, 0, patches(0), 0..chunk.len());
             pipeline.step(e, 0, 0, None, (steps > 1).then(|| patches(1)));
-            let steady = steps.saturating_sub(3) / 2;
+            let steady = steps.saturating_sub(3) / UNROLLED;
             e.repeat(steady, |e| {
-                pipeline.step(e, 1, 1, Some(self.step), Some(self.step));
-                pipeline.step(e, 2, 0, Some(self.step), Some(self.step));
-                advance(e, 2);
+                (1..=UNROLLED).for_each(|i| pipeline.step(e, i, i % 2, Some(self.step), Some(self.step)));
+                advance(e, UNROLLED);
             });
-            base = 2 * steady;
+            base = UNROLLED * steady;
             for step in base + 1..steps {
                 let next = (step + 1 < steps).then(|| patches(step + 1));
                 pipeline.step(e, step - base, step % 2, Some(self.step), next);

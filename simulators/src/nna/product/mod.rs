@@ -10,6 +10,7 @@
 //! *resident* one or two at a time: each patch is written once for both. With two feature RAMs, one is filled while the
 //! convolution reads the other, and results are stored one convolution later.
 
+mod bound;
 mod convolve;
 mod layout;
 mod scalar;
