@@ -58,7 +58,7 @@ macro_rules! nna_forms {
                 rhs: Vector,
             }
             /// Requantizes sixteen 32-bit lanes to bytes in a quarter of the destination: `clamp(round(lane * m * 2^-s) + zero)`,
-            /// half to even. A lane of `scale` has `m`, 24 bits signed, above `s`, 8 bits of which 63 is the largest value.
+            /// half to even. A lane of `scale` has `m`, 24 bits, above `s`, 8 bits of which 63 is the largest value.
             Rq RqOp "rq" Vector {
                 /// Destination.
                 dst: VectorPart,

@@ -1,6 +1,7 @@
 //! Instructions as data, and as words.
 
-use super::machine::{Machine, NUM_REGISTERS};
+use super::machine::Machine;
+use super::words::{self, Words};
 
 /// The slots of a cycle: each takes one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -68,43 +69,35 @@ pub const fn wram_event(wram: usize) -> i32 {
 }
 
 impl Kind {
-    /// Returns the words of an operand, in the order of its values, or the letter before a register's number.
-    pub fn words(self) -> &'static [&'static str] {
+    /// Returns the words of an operand with their values; none for 32-bit numbers.
+    pub const fn words(self) -> Words {
         match self {
-            Kind::Part => &["lo", "hi", "all"],
-            Kind::Half => &["lo", "hi"],
-            Kind::Quarter => &["q0", "q1", "q2", "q3"],
-            Kind::Fram => &["fram0", "fram1"],
-            Kind::Wram => &["wram0", "wram1"],
-            Kind::Block => &["block0", "block1"],
-            Kind::Pixel => &["pixel0", "pixel1", "pixel2", "pixel3", "pixel4", "pixel5", "pixel6", "pixel7"],
-            Kind::Port => &["fram0", "fram1", "wram0", "wram1"],
-            Kind::Config => &["stride", "jump", "mask", "zero"],
-            Kind::Flag => &["keep", "rewind"],
-            _ => &[],
-        }
-    }
-
-    /// Returns the letter before a register's number.
-    pub fn letter(self) -> Option<char> {
-        match self {
-            Kind::Vector | Kind::VectorDef | Kind::VectorPart => Some('v'),
-            Kind::Scalar | Kind::ScalarDef | Kind::ScalarUpdate => Some('r'),
-            _ => None,
+            Kind::Word => &[],
+            Kind::Vector | Kind::VectorDef | Kind::VectorPart => words::VECTORS,
+            Kind::Scalar | Kind::ScalarDef | Kind::ScalarUpdate => words::SCALARS,
+            Kind::Part => words::PARTS,
+            Kind::Half => words::HALVES,
+            Kind::Quarter => words::QUARTERS,
+            Kind::Fram => words::FRAMS,
+            Kind::Wram => words::WRAMS,
+            Kind::Block => words::BLOCKS,
+            Kind::Pixel => words::PIXELS,
+            Kind::Port => words::PORTS,
+            Kind::Config => words::CONFIGS,
+            Kind::Flag => words::FLAGS,
+            Kind::Events => words::EVENTS,
         }
     }
 
     /// Returns the number of values on a machine; `None` for 32-bit numbers.
     pub fn count(self, machine: &Machine) -> Option<i32> {
-        Some(match self {
-            Kind::Word => return None,
-            Kind::Events => 1 << 6,
-            Kind::Fram => machine.frams as i32,
-            Kind::Wram => machine.kernels as i32,
-            Kind::Pixel => machine.outputs as i32,
-            _ if self.letter().is_some() => NUM_REGISTERS as i32,
-            _ => self.words().len() as i32,
-        })
+        match self {
+            Kind::Word => None,
+            Kind::Fram => Some(machine.frams as i32),
+            Kind::Wram => Some(machine.kernels as i32),
+            Kind::Pixel => Some(machine.outputs as i32),
+            _ => Some(self.words().len() as i32),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `machine.rs` | parameters |
 //! | `forms.rs` | the instruction forms, a row each |
-//! | `instruction.rs`, `text.rs` | instructions as data, as words and as text |
+//! | `instruction.rs`, `words.rs`, `text.rs` | instructions as data, as words and as text |
 //! | `hazard.rs` | the table of hazards |
 //! | `timing.rs` | the cycle model |
 //! | `code.rs`, `schedule.rs` | construction of programs: loops, and list scheduling for the two slots |
@@ -23,6 +23,7 @@ mod schedule;
 mod simulate;
 mod text;
 mod timing;
+mod words;
 
 pub use hazard::{Class, HAZARDS, Hazard};
 pub use instruction::*;
@@ -30,5 +31,6 @@ pub use machine::*;
 pub use memory::{Memory, Vector};
 pub use product::{Layout, Mapping, Order, Plan, Product, Shape};
 pub use simulate::{Conditions, Fault, Statistics, requantize, simulate};
-pub use text::{assemble, disassemble, operand_text, operand_value};
+pub use text::{assemble, disassemble};
 pub use timing::{Issue, Timing, Wait};
+pub use words::Words;

@@ -439,7 +439,7 @@ fn part(part: i32) -> (usize, usize) {
 
 /// Returns `clamp(round(x * m * 2^-s) + zero)`, half to even; `None` if `s` is greater than 63.
 pub fn requantize(x: i32, scale: i32, zero: i32) -> Option<i8> {
-    let (m, s) = (scale >> 8, scale & 0xff);
+    let (m, s) = (scale as u32 >> 8, scale & 0xff);
     let product = i64::from(x) * i64::from(m);
     let rounded = match s {
         0 => product,

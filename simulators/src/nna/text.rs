@@ -1,14 +1,10 @@
 //! Assembler and disassembler.
 //!
-//! A line is a mnemonic and its operands: `nnmacg fram0, wram1, block0, rewind`. Sets of events are joined by `|`, the empty
-//! set is `none`, and `#` begins a comment.
+//! A line is a mnemonic and its operands: `nnmacg fram0, wram1, block0, rewind`. `#` begins a comment.
 
 use super::instruction::{Form, Inst, Kind};
 use super::machine::Machine;
 use std::fmt;
-
-/// Words of [`Kind::Events`], in the order of its bits.
-const EVENTS: [&str; 6] = ["fram0", "fram1", "wram0", "wram1", "engine", "config"];
 
 impl fmt::Display for Inst {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -22,34 +18,16 @@ impl fmt::Display for Inst {
 }
 
 /// Returns the text of an operand.
-pub fn operand_text(kind: Kind, value: i32) -> String {
-    if let Some(letter) = kind.letter() {
-        return format!("{letter}{value}");
-    }
+fn operand_text(kind: Kind, value: i32) -> String {
     let word = usize::try_from(value).ok().and_then(|value| kind.words().get(value));
-    match kind {
-        Kind::Events if value == 0 => "none".to_owned(),
-        Kind::Events => {
-            let set: Vec<&str> = (0..EVENTS.len()).filter(|i| value >> i & 1 != 0).map(|i| EVENTS[i]).collect();
-            set.join("|")
-        }
-        _ => word.map_or_else(|| value.to_string(), |&word| word.to_owned()),
-    }
+    word.map_or_else(|| value.to_string(), |word| word.0.to_owned())
 }
 
 /// Returns the value of an operand's text.
-pub fn operand_value(kind: Kind, text: &str) -> Option<i32> {
-    if let Some(letter) = kind.letter() {
-        return text.strip_prefix(letter)?.parse().ok();
-    }
+fn operand_value(kind: Kind, text: &str) -> Option<i32> {
     match kind {
         Kind::Word => text.parse().ok(),
-        Kind::Events if text == "none" => Some(0),
-        Kind::Events => text.split('|').try_fold(0, |set, word| {
-            let bit = EVENTS.iter().position(|event| *event == word.trim())?;
-            Some(set | 1 << bit)
-        }),
-        _ => kind.words().iter().position(|word| *word == text).map(|i| i as i32),
+        _ => kind.words().iter().find(|word| word.0 == text).map(|word| word.1 as i32),
     }
 }
 

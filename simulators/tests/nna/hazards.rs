@@ -14,7 +14,7 @@ const BEGIN: &str = "
     li r2, 16
     nndww wram0, v0
     djnz r2, -1
-    nnsync fram0|wram0|engine
+    nnsync fram0_wram0_engine
 ";
 
 /// What reads and stores a result.
