@@ -113,8 +113,8 @@ pub struct Field {
 /// The declaration of a form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FormInfo {
-    /// Mnemonic.
-    pub name: &'static str,
+    /// Name of the op, which is `nna.` and the mnemonic.
+    pub op: &'static str,
     /// Slot.
     pub slot: Slot,
     /// Operands, at most four.
@@ -135,7 +135,7 @@ macro_rules! declare {
         pub const FORMS: &[(Form, FormInfo)] = &[$((
             Form::$Form,
             FormInfo {
-                name: $name,
+                op: $name,
                 slot: Slot::$slot,
                 fields: &[$(Field { name: stringify!($field), kind: Kind::$kind }),*],
             },
@@ -151,9 +151,14 @@ impl Form {
         &FORMS[self as usize].1
     }
 
+    /// Returns the mnemonic.
+    pub fn name(self) -> &'static str {
+        self.info().op.trim_start_matches("nna.")
+    }
+
     /// Returns the form of a mnemonic.
     pub fn of(name: &str) -> Option<Form> {
-        FORMS.iter().find(|(_, info)| info.name == name).map(|(form, _)| *form)
+        FORMS.iter().find(|(form, _)| form.name() == name).map(|(form, _)| *form)
     }
 }
 
@@ -187,12 +192,12 @@ impl Inst {
         let fields = self.form.info().fields;
         for (field, value) in self.operands() {
             if field.kind.count(machine).is_some_and(|count| !(0..count).contains(&value)) {
-                return Err(format!("'{}' of '{}' is {value}", field.name, self.form.info().name));
+                return Err(format!("'{}' of '{}' is {value}", field.name, self.form.name()));
             }
         }
         match self.args[fields.len()..].iter().all(|&arg| arg == 0) {
             true => Ok(()),
-            false => Err(format!("'{}' has {} operands", self.form.info().name, fields.len())),
+            false => Err(format!("'{}' has {} operands", self.form.name(), fields.len())),
         }
     }
 }
@@ -235,7 +240,7 @@ pub fn decode(word: [u8; WORD], machine: &Machine) -> Result<Inst, String> {
     inst.check(machine)?;
     match encode(&inst) == word {
         true => Ok(inst),
-        false => Err(format!("'{}' has bits beyond its operands", info.name)),
+        false => Err(format!("'{}' has bits beyond its operands", form.name())),
     }
 }
 

@@ -124,6 +124,42 @@ impl Machine {
     }
 }
 
+macro_rules! numbers {
+    ($($size:ident)*; $($latency:ident)*) => {
+        impl Machine {
+            /// Names of the numbers that describe a machine.
+            pub const NAMES: &[&str] = &[$(stringify!($size),)* $(stringify!($latency)),*];
+
+            /// Returns the numbers, in the order of the names.
+            pub fn numbers(&self) -> Vec<i64> {
+                vec![$(i64::from(self.$size),)* $(i64::from(self.latency.$latency)),*]
+            }
+
+            /// Returns the machine of numbers in the order of the names.
+            ///
+            /// # Errors
+            /// A number is missing, or no machine has it.
+            pub fn from_numbers(numbers: &[i64]) -> Result<Machine, String> {
+                if numbers.len() != Machine::NAMES.len() {
+                    return Err(format!("a machine has {} numbers, not {}", Machine::NAMES.len(), numbers.len()));
+                }
+                let mut machine = Machine::V2;
+                let mut all = numbers.iter().map(|&n| u32::try_from(n).map_err(|_| format!("{n} is out of range")));
+                let mut next = || all.next().unwrap_or(Ok(0));
+                $(machine.$size = next()?;)*
+                $(machine.latency.$latency = next()?;)*
+                machine.check()?;
+                Ok(machine)
+            }
+        }
+    };
+}
+
+numbers! {
+    outputs kernels frams memory;
+    load add requantize scalar multiply branch write read config block fill
+}
+
 /// The treatment of hazards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Interlock {

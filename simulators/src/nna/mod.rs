@@ -29,7 +29,7 @@ pub use hazard::{Class, HAZARDS, Hazard};
 pub use instruction::*;
 pub use machine::*;
 pub use memory::{Memory, Vector};
-pub use product::{Layout, Mapping, Order, Plan, Product, Shape};
+pub use product::{Layout, Mapping, Order, Plan, Product, Shape, Terms, scale_of};
 pub use simulate::{Conditions, Fault, Statistics, requantize, simulate};
 pub use text::{assemble, disassemble};
 pub use timing::{Issue, Timing, Wait};

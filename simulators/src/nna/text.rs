@@ -8,7 +8,7 @@ use std::fmt;
 
 impl fmt::Display for Inst {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.form.info().name)?;
+        f.write_str(self.form.name())?;
         for (i, (field, value)) in self.operands().enumerate() {
             f.write_str(if i == 0 { " " } else { ", " })?;
             f.write_str(&operand_text(field.kind, value))?;

@@ -14,8 +14,10 @@ mod bound;
 mod convolve;
 mod layout;
 mod scalar;
+mod terms;
 
 pub use layout::Layout;
+pub use terms::{Terms, scale_of};
 
 use super::code::Emitter;
 use super::instruction::Inst;
