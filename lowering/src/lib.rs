@@ -17,6 +17,8 @@ mod emit;
 mod form_steps;
 #[cfg(feature = "graph")]
 pub mod graph_to_addr;
+#[cfg(feature = "graph")]
+pub mod matmul_to_nna;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 #[cfg(feature = "onnx")]
@@ -33,6 +35,8 @@ pub const PASSES: &[&PassInfo] = &[
     &form_steps::INFO,
     #[cfg(feature = "graph")]
     &graph_to_addr::INFO,
+    #[cfg(feature = "graph")]
+    &matmul_to_nna::INFO,
     #[cfg(feature = "graph")]
     &qdq_to_integer::INFO,
     #[cfg(feature = "graph")]

@@ -43,7 +43,7 @@ words!(
 /// A program of a matrix product on the engine.
 ///
 /// Memory has the placement that follows from extents, mapping and order: `gradus_simulators::nna::Layout`. The numbers of the
-/// machine are those of `Machine::NAMES`: sizes, then latencies. Instructions stand in one block; a jump counts instructions.
+/// machine are those of `Machine::NUMBERS`: sizes, then latencies. Instructions stand in one block; a jump counts instructions.
 ///
 /// ```mlir
 /// nna.program @nothing product [1, 1, 1] scalar kernel_outer resident 1 machine [8, 2, 2, 65536, 4, 2, 4, 1, 1, 1, 4, 4, 2, 9, 8] {
@@ -147,19 +147,11 @@ pub fn define(
     set("machine", Some(ctx.i64_array_attr(&machine.numbers())));
     state.regions = 1;
     let program = Builder::at_end(m, block).create(state);
-    let body = m.regions(program)[0];
-    let body = entry(m, body);
+    let region = m.regions(program)[0];
+    let body = m.entry(region).unwrap_or_else(|| m.add_block(region));
     for inst in &product.code {
         let state = op_of(&ctx, inst, loc);
         Builder::at_end(m, body).create(state);
     }
     program
-}
-
-/// Returns the first block of a region, which is created if there is none.
-fn entry(m: &mut Module, region: gradus_ir::Region) -> gradus_ir::Block {
-    match m.entry(region) {
-        Some(block) => block,
-        None => m.add_block(region),
-    }
 }

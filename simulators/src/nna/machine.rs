@@ -125,23 +125,26 @@ impl Machine {
 }
 
 macro_rules! numbers {
-    ($($size:ident)*; $($latency:ident)*) => {
+    ($($size:ident $size_doc:literal,)*; $($latency:ident $doc:literal,)*) => {
         impl Machine {
-            /// Names of the numbers that describe a machine.
-            pub const NAMES: &[&str] = &[$(stringify!($size),)* $(stringify!($latency)),*];
+            /// The numbers that describe a machine: name, meaning, and default.
+            pub const NUMBERS: &[(&str, &str, i64)] = &[
+                $((stringify!($size), $size_doc, Machine::V2.$size as i64),)*
+                $((stringify!($latency), $doc, Machine::V2.latency.$latency as i64)),*
+            ];
 
-            /// Returns the numbers, in the order of the names.
+            /// Returns the numbers, in the order of [`Machine::NUMBERS`].
             pub fn numbers(&self) -> Vec<i64> {
                 vec![$(i64::from(self.$size),)* $(i64::from(self.latency.$latency)),*]
             }
 
-            /// Returns the machine of numbers in the order of the names.
+            /// Returns the machine of numbers in the order of [`Machine::NUMBERS`].
             ///
             /// # Errors
             /// A number is missing, or no machine has it.
             pub fn from_numbers(numbers: &[i64]) -> Result<Machine, String> {
-                if numbers.len() != Machine::NAMES.len() {
-                    return Err(format!("a machine has {} numbers, not {}", Machine::NAMES.len(), numbers.len()));
+                if numbers.len() != Machine::NUMBERS.len() {
+                    return Err(format!("a machine has {} numbers, not {}", Machine::NUMBERS.len(), numbers.len()));
                 }
                 let mut machine = Machine::V2;
                 let mut all = numbers.iter().map(|&n| u32::try_from(n).map_err(|_| format!("{n} is out of range")));
@@ -156,8 +159,22 @@ macro_rules! numbers {
 }
 
 numbers! {
-    outputs kernels frams memory;
-    load add requantize scalar multiply branch write read config block fill
+    outputs "Outputs of a step: 4 or 8",
+    kernels "Kernels in the weight RAM: 1 or 2",
+    frams "Feature RAMs: 1 or 2",
+    memory "Bytes of memory",
+    ;
+    load "Cycles of a load",
+    add "Cycles of a vector sum",
+    requantize "Cycles of a vector requantization",
+    scalar "Cycles of a scalar operation",
+    multiply "Cycles of a scalar multiply-accumulate",
+    branch "Cycles lost by a taken branch",
+    write "Cycles until a write to a feature or weight RAM is visible",
+    read "Cycles of a read of a result block",
+    config "Cycles until a write to configuration takes effect",
+    block "Cycles of the array for an output block",
+    fill "Cycles of the array to fill and drain",
 }
 
 /// The treatment of hazards.
