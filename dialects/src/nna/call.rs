@@ -5,7 +5,9 @@ use crate::constraint::{BYTE_TENSOR, FLAT_SYMBOL, FLOAT_TENSOR, INT_TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, op};
-use gradus_simulators::nna::{Conditions, Inst, Layout, Machine, Statistics, Terms, scale_of, simulate};
+use gradus_simulators::nna::{
+    Conditions, Inst, Layout, Machine, Order, Plan, Product, Shape, Statistics, Terms, scale_of, simulate,
+};
 
 /// Computes a product by a program: `(a - a_zero)(b - b_zero) + bias`, in i32 or requantized to bytes.
 ///
@@ -54,6 +56,33 @@ pub struct Prepared {
     code: Vec<Inst>,
     layout: Layout,
     machine: Machine,
+    costs: Costs,
+}
+
+/// Figures of a program that follow from its plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Costs {
+    /// Products, M * K * N.
+    pub products: u64,
+    /// Products that the array computes in a cycle.
+    pub peak: u64,
+    /// Bound of the plan, in cycles.
+    pub bound: u64,
+    /// Estimated cycles of the plan with a single feature RAM.
+    pub without_ping_pong: u64,
+}
+
+impl Costs {
+    fn of(layout: &Layout, machine: &Machine) -> Costs {
+        let Shape { rows, depth, columns } = layout.shape;
+        let plan = Plan { ping_pong: false, order: Order::KernelOuter, ..layout.plan };
+        Costs {
+            products: (rows * depth * columns) as u64,
+            peak: machine.peak(),
+            bound: layout.bound(machine),
+            without_ping_pong: Product::new(layout.shape, plan, machine).map_or(0, |product| product.cycles),
+        }
+    }
 }
 
 impl Prepared {
@@ -66,7 +95,13 @@ impl Prepared {
         let program = SymbolTables::default().resolve(m, call, callee).ok_or("names no program")?;
         let program = ProgramOp::cast(m, program).ok_or("names no program")?;
         let (code, layout, machine) = code_of(m, program.0)?;
-        Ok(Prepared { code, layout, machine })
+        let costs = Costs::of(&layout, &machine);
+        Ok(Prepared { code, layout, machine, costs })
+    }
+
+    /// Returns the figures of the program.
+    pub fn costs(&self) -> Costs {
+        self.costs
     }
 
     /// Runs the program on the operands of a call. Returns the result and what the machine counts.
