@@ -41,8 +41,10 @@ fn scalar(random: &mut Random, element: &str) -> String {
 
 /// Draws a program with a product of matrices, with zero points; requantized, with scales per column or in all.
 fn product(random: &mut Random) -> String {
-    let mut extent = || 1 + random.below(if random.percent(20) { 300 } else { 40 }) as usize;
-    let (m, k, n) = (extent(), extent(), extent());
+    let [m, k, n] = std::array::from_fn(|_| {
+        let most = if random.percent(20) { 300 } else { 40 };
+        1 + random.below(most) as usize
+    });
     let [a, b] = [random.pick(&["i8", "ui8"]), random.pick(&["i8", "ui8"])];
     let (left, right) = (format!("tensor<{m}x{k}x{a}>"), constant(random, &[k, n], b));
     let [za, zb] = [scalar(random, a), scalar(random, b)];

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{requires a machine}}
+// expected-error@+1 {{a machine has 15 numbers, not 3}}
 nna.program @numbers product [1, 1, 1] scalar kernel_outer resident 1 machine [8, 2, 2] {
   nna.halt
 }

@@ -15,7 +15,7 @@ func.func @given(%a: tensor<4x18xi8>, %b: tensor<18x64xi8>) -> (tensor<4x64xi32>
 // One row and many columns: the columns take the place of the weights, in the product of the transposes.
 // CHECK-LABEL: func.func @turned(
 // CHECK: graph.transpose
-// CHECK: nna.call @nna2 %{{.*}}, %{{.*}} a_zero %{{.*}} : (tensor<40x50xi8>, tensor<50x1xui8>, tensor<i8>) -> tensor<40x1xi32>
+// CHECK: nna.call @nna2 %{{.*}}, %{{.*}} a_zero %arg3 b_zero %arg2 : (tensor<40x50xi8>, tensor<50x1xui8>, tensor<i8>, tensor<ui8>) -> tensor<40x1xi32>
 func.func @turned(%a: tensor<1x50xui8>, %b: tensor<50x40xi8>, %x: tensor<ui8>, %y: tensor<i8>) -> tensor<1x40xi32> {
   %0 = graph.matmul_integer %a, %b a_zero %x b_zero %y : (tensor<1x50xui8>, tensor<50x40xi8>, tensor<ui8>, tensor<i8>) -> tensor<1x40xi32>
   return %0 : tensor<1x40xi32>
