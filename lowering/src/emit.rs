@@ -133,8 +133,13 @@ impl<'b, 'm> Emitter<'b, 'm> {
 
     /// Slices the leading part of each axis, with steps.
     pub(crate) fn slice(&mut self, x: Value, ends: &[i64], steps: &[i64]) -> Option<Value> {
-        let (starts, axes) = (vec![0; ends.len()], Vec::from_iter(0..ends.len() as i64));
-        let lists = [&starts, ends, &axes, steps].map(|list| self.list(list));
+        self.slice_from(x, &vec![0; ends.len()], ends, steps)
+    }
+
+    /// Slices all axes, with steps.
+    pub(crate) fn slice_from(&mut self, x: Value, starts: &[i64], ends: &[i64], steps: &[i64]) -> Option<Value> {
+        let axes = Vec::from_iter(0..ends.len() as i64);
+        let lists = [starts, ends, &axes, steps].map(|list| self.list(list));
         let [Some(starts), Some(ends), Some(axes), Some(steps)] = lists else { return None };
         self.one("graph.slice", &[&[x], &[starts], &[ends], &[axes], &[steps]], &[])
     }

@@ -19,6 +19,8 @@ mod form_steps;
 pub mod graph_to_addr;
 #[cfg(feature = "graph")]
 pub mod graph_to_npu;
+#[cfg(feature = "graph")]
+pub mod matmul_to_nna;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 #[cfg(feature = "onnx")]
@@ -37,6 +39,8 @@ pub const PASSES: &[&PassInfo] = &[
     &graph_to_addr::INFO,
     #[cfg(feature = "graph")]
     &graph_to_npu::INFO,
+    #[cfg(feature = "graph")]
+    &matmul_to_nna::INFO,
     #[cfg(feature = "graph")]
     &qdq_to_integer::INFO,
     #[cfg(feature = "graph")]
