@@ -17,7 +17,6 @@ mod template;
 
 use crate::emit::Emitter;
 use conv::Conv;
-use gradus_dialects::graph;
 use gradus_dialects::sparse::{ConvOp, MatMulOp};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
@@ -67,7 +66,8 @@ result's type, and `graph.relu` or `graph.clip` with constant bounds are compute
 # Refuses
 
 Other forms, other element types, extents that are unknown or 0, code or matrices that are too large, and with 256-bit vectors fewer
-than 8 columns: these products stay as they are, for the kernel with compressed rows, and convolutions become `graph.conv`.
+than 8 columns: these products and convolutions stay as they are. Products of f32 have a kernel with compressed rows, the others are
+interpreted; cost models do not choose them.
 
 # Cost
 
@@ -125,6 +125,13 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
     [MatMulOp::INFO, ConvOp::INFO].into_iter()
 }
 
+/// Whether code for a sparse product or convolution can be generated on this machine.
+pub fn can_generate(m: &Module, op: Op) -> bool {
+    let Some(width) = native() else { return false };
+    let product = MatMul::of(m, op).map(|matmul| matmul.product).or_else(|| Some(Conv::of(m, op)?.product));
+    product.is_some_and(|product| product.plan(width).is_some())
+}
+
 struct SparseToX64 {
     width: Option<Width>,
     as_ops: bool,
@@ -136,24 +143,11 @@ impl Pass for SparseToX64 {
         let is_sparse = |&op: &Op| MatMulOp::cast(m, op).is_some() || ConvOp::cast(m, op).is_some();
         let ops: Vec<Op> = m.ops_under(root).into_iter().filter(is_sparse).collect();
         for op in ops {
-            let is_conv = ConvOp::cast(m, op).is_some();
-            let lowered = if is_conv { self.conv(m, op, cx) } else { self.matmul(m, op, cx) };
-            if lowered.is_none() && is_conv {
-                revert(m, op);
-            }
+            // An op that is refused stays: the dense op would multiply the zeros of the constant, also by infinities and NaNs.
+            let _refused = if ConvOp::cast(m, op).is_some() { self.conv(m, op, cx) } else { self.matmul(m, op, cx) };
         }
         Ok(())
     }
-}
-
-/// Replaces a convolution by the dense one.
-fn revert(m: &mut Module, op: Op) {
-    let mut state = OpState::with_operands_of(m, op);
-    state.name = m.ctx.op_name(graph::ConvOp::INFO.name);
-    state.result_types.push(m.value_type(m.result(op, 0)));
-    let dense = Builder::before(m, op).create(state);
-    let value = m.result(dense, 0);
-    replace(m, op, value);
 }
 
 /// Replaces the only result of an op and erases the op.

@@ -6,6 +6,7 @@ use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_dialects::{graph, sparse};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
+use gradus_lowering::sparse_to_x64::can_generate;
 use gradus_runtime::cpu::Program;
 use gradus_runtime::workers::Workers;
 
@@ -43,17 +44,18 @@ fn ops() -> Vec<&'static str> {
     names
 }
 
-/// Whether there is a kernel for an op with its types: products and convolutions have f32 kernels, unrolled products f64 code.
+/// Whether there is a kernel for an op with its types: products and convolutions have f32 kernels. Unrolled products and sparse
+/// convolutions need code that can be generated for them.
 fn has_kernel_for_types(m: &Module, op: Op) -> bool {
     let is_of = |ty| m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == ty);
     if let Some(matmul) = sparse::MatMulOp::cast(m, op) {
         let is_unrolled = matmul.form(m).and_then(|form| m.ctx.as_int(form)) == Some(0);
-        return is_of(Type::F32) || is_unrolled && is_of(Type::F64);
+        return if is_unrolled { can_generate(m, op) } else { is_of(Type::F32) };
     }
     if graph::MatMulOp::cast(m, op).is_some() || graph::ConvOp::cast(m, op).is_some() {
         return !is_of(Type::F64);
     }
-    sparse::ConvOp::cast(m, op).is_none() || is_of(Type::F32)
+    sparse::ConvOp::cast(m, op).is_none() || can_generate(m, op)
 }
 
 machine_numbers! {
