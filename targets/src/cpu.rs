@@ -49,7 +49,7 @@ fn ops() -> Vec<&'static str> {
 fn has_kernel_for_types(m: &Module, op: Op) -> bool {
     let is_of = |ty| m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == ty);
     if let Some(matmul) = sparse::MatMulOp::cast(m, op) {
-        let is_unrolled = matmul.form(m).and_then(|form| m.ctx.as_int(form)) == Some(0);
+        let is_unrolled = matmul.strategy(m).is_some_and(|strategy| *strategy == sparse::UNROLLED);
         return if is_unrolled { can_generate(m, op) } else { is_of(Type::F32) };
     }
     if graph::MatMulOp::cast(m, op).is_some() || graph::ConvOp::cast(m, op).is_some() {

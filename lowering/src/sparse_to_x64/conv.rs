@@ -5,7 +5,7 @@
 //! rows of the output are computed as well, and sliced off. With strides, the image is one for each phase, side by side.
 
 use super::generate::Epilogue;
-use super::matrix::Matrix;
+use crate::sparse_product::Matrix;
 use super::product::Product;
 use crate::emit::Emitter;
 use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp, convolution};
