@@ -159,6 +159,21 @@ fn generated_code_computes_products() {
     assert_eq!(count, 240);
 }
 
+/// Products by one function per pattern of nonzeros, simulated.
+#[test]
+fn dispatch_by_patterns_computes_products() {
+    let (tool, mut random) = (Tool::new("gradus"), Random::of("a64 patterns"));
+    for _ in 0..120 {
+        let product = Product::draw(&mut random, 40);
+        let m = parse(&tool.context(), &product.text.replace("unrolled", "patterns")).expect("it is a program");
+        let (vectors, bits) = (random.percent(60), 1 + random.below(8));
+        let code =
+            lowered(&tool, &m, &format!("builtin.module(convert-sparse-to-a64{{vectors={vectors} bits={bits}}})"));
+        assert!(code.to_text(Default::default()).contains("a64.dispatch"));
+        assert_eq!(simulated(&code, &product), product.expected(), "{:?} {bits}\n{}", product.shape, product.text);
+    }
+}
+
 /// A call of bytes: the function, its panels, and the operands.
 struct Call {
     code: Vec<u8>,
@@ -198,9 +213,12 @@ fn assembly(calls: &[Call], folder: &Path) -> String {
             writeln!(data, "{section}\n.balign 16\n{name}{i}: .incbin \"{}\"", path.display()).expect("it grows");
         }
         for offset in call.panels.offsets() {
-            for (register, symbol, offset) in [(0, format!("b{i}"), offset), (4, "out".into(), at + offset), (5, format!("pool{i}"), 0)] {
+            for (register, symbol, offset) in
+                [(0, format!("b{i}"), offset), (4, "out".into(), at + offset), (5, format!("pool{i}"), 0)]
+            {
                 let place = format!("{symbol}+{offset}");
-                writeln!(text, "adrp x{register}, {place}\nadd x{register}, x{register}, :lo12:{place}").expect("it grows");
+                writeln!(text, "adrp x{register}, {place}\nadd x{register}, x{register}, :lo12:{place}")
+                    .expect("it grows");
             }
             writeln!(text, "bl code{i}").expect("it grows");
         }
@@ -221,6 +239,7 @@ fn run(folder: &Path, tool: &str, args: &[&str]) -> Option<Vec<u8>> {
 
 /// The bytes of the same products, run by an emulator of AArch64, and disassembled by another disassembler.
 #[test]
+#[expect(clippy::print_stderr, reason = "a skipped comparison says so")]
 fn bytes_compute_products_under_an_emulator() {
     let (tool, mut random) = (Tool::new("gradus"), Random::of("qemu"));
     let mut calls = Vec::new();
@@ -244,7 +263,9 @@ fn bytes_compute_products_under_an_emulator() {
         .and_then(|_| run(path, "aarch64-linux-gnu-ld", &["-o", "out", "out.o"]))
         .and_then(|_| run(path, "qemu-aarch64", &["./out"]));
     let Some(results) = results else {
-        eprintln!("skipped: it needs qemu-aarch64 and aarch64-linux-gnu-as (apt-get install qemu-user binutils-aarch64-linux-gnu)");
+        eprintln!(
+            "skipped: it needs qemu-aarch64 and aarch64-linux-gnu-as (apt-get install qemu-user binutils-aarch64-linux-gnu)"
+        );
         return;
     };
     let mut at = 0;
@@ -275,7 +296,8 @@ fn statistics(row: &[i32], columns: usize, options: &str) -> String {
     );
     std::fs::write(path("row.mlir"), text).expect("a file can be written");
     let b: Vec<i32> = (0..(k * columns) as i32).collect();
-    gradus::npy::write_npy(Path::new(&path("b.npy")), &Tensor::from_vec(&[k, columns], b)).expect("a file can be written");
+    gradus::npy::write_npy(Path::new(&path("b.npy")), &Tensor::from_vec(&[k, columns], b))
+        .expect("a file can be written");
     let pass = format!("--convert-sparse-to-a64={options}");
     let pass = pass.trim_end_matches('=').to_owned();
     let lowered = support::gradus(&["opt", &path("row.mlir"), &pass, "-o", &path("code.mlir")]);

@@ -29,6 +29,7 @@ pub mod memref;
 #[cfg(feature = "graph")]
 pub mod nna;
 pub mod op_cost;
+pub mod patterns;
 pub mod rewrite;
 pub mod scf;
 pub mod sched;

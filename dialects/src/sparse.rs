@@ -4,7 +4,7 @@
 
 mod elementwise;
 
-pub use elementwise::{AddOp, DotOp, MulOp, SubOp};
+pub use elementwise::{DotOp, ElementAddOp, ElementMulOp, ElementSubOp};
 
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR, UNIT, kind};
 use crate::graph::{conv_cost, conv_op, convolution, eval_conv_by, infer_conv, infer_product, verify_conv};
@@ -205,16 +205,19 @@ const RULES: &[Rule] = &[
 pub const DIALECT: Dialect = Dialect {
     name: "sparse",
     doc: "Products, convolutions and elementwise ops with sparse constants.",
-    ops: &[AddOp::INFO, ConvOp::INFO, DotOp::INFO, MatMulOp::INFO, MulOp::INFO, SubOp::INFO],
-    rule_groups: &[RuleGroup {
-        name: "sparse",
-        doc: "products and convolutions with sparse constants: unrolled code, patterns of zeros, compressed rows",
-        rules: RULES,
-    }, RuleGroup {
-        name: "sparse-elementwise",
-        doc: "products, sums and differences of elements with sparse constants",
-        rules: elementwise::RULES,
-    }],
+    ops: &[ConvOp::INFO, DotOp::INFO, ElementAddOp::INFO, ElementMulOp::INFO, ElementSubOp::INFO, MatMulOp::INFO],
+    rule_groups: &[
+        RuleGroup {
+            name: "sparse",
+            doc: "products and convolutions with sparse constants: unrolled code, patterns of zeros, compressed rows",
+            rules: RULES,
+        },
+        RuleGroup {
+            name: "sparse-elementwise",
+            doc: "products, sums and differences of elements with sparse constants",
+            rules: elementwise::RULES,
+        },
+    ],
     rule_functions: &[
         &RuleFunction::test(
             "mostly_zeros",

@@ -7,7 +7,7 @@ pub(crate) use matrix::{Entry, Matrix};
 use crate::emit::Emitter;
 use gradus_dialects::sparse::MatMulOp;
 use gradus_ir::symbols::symbol_name;
-use gradus_ir::{Attr, Builder, DType, Module, Op, OpDecl, OpState, Signedness, Tensor, Traits, Value};
+use gradus_ir::{Attr, Builder, DType, Module, Op, OpDecl, OpState, Signedness, Tensor, Traits, Type, Value};
 
 /// A matrix product with a sparse constant; one with a sparse right operand is that of the transposes.
 pub(crate) struct MatMul {
@@ -63,6 +63,39 @@ impl MatMul {
             true if shape.contains(&1) => e.reshape(x, &shape.map(|d| d as i64)),
             true => e.permute(x, &[1, 0]),
         }
+    }
+}
+
+/// The nonzeros of a matrix as patterns of chunks and weights, both in the order of their use.
+pub(crate) struct Packed {
+    patterns: Vec<u8>,
+    weights: Vec<f64>,
+}
+
+impl Packed {
+    pub(crate) fn of(matrix: &Matrix, bits: usize) -> Packed {
+        let chunks = matrix.depth.max(1).div_ceil(bits);
+        let mut packed = Packed { patterns: vec![0; matrix.rows * chunks], weights: matrix.values().to_vec() };
+        for row in 0..matrix.rows {
+            for Entry { column, .. } in matrix.group(row, 1) {
+                let column = column as usize;
+                packed.patterns[row * chunks + column / bits] |= 1 << (column % bits);
+            }
+        }
+        packed
+    }
+
+    /// Creates the constants: weights `[W]` and patterns `[M, C]`.
+    pub(crate) fn constants(self, e: &mut Emitter<'_, '_>, matrix: &Matrix) -> Option<[Value; 2]> {
+        let (shape, weights) = ([self.weights.len()], self.weights);
+        let (weights, element) = match matrix.dtype {
+            DType::F64 => (Tensor::from_vec(&shape, weights), Type::F64),
+            DType::F32 => (Tensor::from_vec(&shape, weights.iter().map(|&x| x as f32).collect()), Type::F32),
+            _ => (Tensor::from_vec(&shape, weights.iter().map(|&x| x as i32).collect()), Type::I32),
+        };
+        let patterns = Tensor::from_vec(&[matrix.rows, self.patterns.len() / matrix.rows], self.patterns);
+        let byte = e.m().ctx.int_type(8, Signedness::Unsigned);
+        Some([e.constant(&weights, element)?, e.constant(&patterns, byte)?])
     }
 }
 

@@ -3,19 +3,25 @@
 //! | file | contents |
 //! |---|---|
 //! | `generate.rs` | the code of a panel of columns |
+//! | `patterns.rs` | functions by patterns of nonzeros |
 //! | `bundle.rs` | software pipelining |
 
 mod bundle;
 mod generate;
+mod patterns;
 
 use crate::emit::Emitter;
-use crate::sparse_product::{MatMul, Matrix, bytes_attr, define, replace};
+use crate::sparse_product::{MatMul, Matrix, Packed, bytes_attr, define, replace};
 use bundle::bundle;
 use generate::{Choices, Generated, MAX_OFFSET, class, generate, max_rows};
-use gradus_dialects::a64::{CallOp, Class, CodeOp, FuncOp, INPUT, Inst, OUTPUT, POOL, Register, assemble, lift};
-use gradus_dialects::sparse::{MatMulOp, UNROLLED};
+use gradus_dialects::a64::{
+    CallOp, Class, CodeOp, DispatchOp, FuncOp, INPUT, Inst, OUTPUT, POOL, Register, assemble, lift,
+};
+use gradus_dialects::sparse::{MatMulOp, PATTERNS, UNROLLED};
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Tensor, Type, Value};
+use gradus_ir::{
+    Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Tensor, Type, Value,
+};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -55,11 +61,14 @@ many as a vector holds, or one. Values are immediates, of floats elements of a p
 are loaded once per group of rows. Products with powers of two are sums with a shifted register. Code beyond `code-size` is divided into
 functions for parts of the rows, whose results are concatenated. A product with a sparse right operand is that of the transposes.
 
+Each `sparse.matmul patterns` becomes an `a64.dispatch`: chunks of 8 columns (`bits`) select one of 256 functions by their pattern of nonzeros; a
+function multiplies the next weights of a packed list.
+
 With `bundles`, instructions are scheduled for a machine that issues a load, a move, a product or sum, and a store together.
 
 # Refuses
 
-`patterns` and `csr`, other element types, extents that are unknown or 0, offsets of 16 MiB, and bytes for extensions, which have
+The form `csr`, other element types, extents that are unknown or 0, offsets of 16 MiB, and bytes for extensions, which have
 no encoding: these products stay as they are.
 
 # Cost
@@ -96,6 +105,7 @@ Linear in the number of elements of the constant.",
             doc: "Level of the code",
             kind: OptionKind::Word("ops", &[("ops", "instructions, in a64.func"), ("bytes", "bytes, in a64.code")]),
         },
+        PassOption { name: "bits", doc: "Columns of a pattern, 1 to 8", kind: OptionKind::Int(8) },
     ],
     statistics: &[("num-lowered", "Number of products"), ("num-instructions", "Number of instructions")],
     rounds: |_| true,
@@ -109,6 +119,7 @@ Linear in the number of elements of the constant.",
             rows: positive("rows"),
             code_size: positive("code-size"),
             as_bytes: options.text("code") == "bytes",
+            bits: positive("bits"),
         }))
     },
     ..PassInfo::DEFAULT
@@ -150,13 +161,20 @@ struct SparseToA64 {
     rows: usize,
     code_size: usize,
     as_bytes: bool,
+    /// Columns of a chunk.
+    bits: usize,
 }
 
 impl Pass for SparseToA64 {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let ops: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| MatMulOp::cast(m, op).is_some()).collect();
         for op in ops {
-            let _refused = self.lower(m, op, cx);
+            let strategy = MatMulOp::cast(m, op).and_then(|matmul| matmul.strategy(m));
+            let _refused = match strategy {
+                Some(strategy) if *strategy == UNROLLED => self.lower(m, op, cx),
+                Some(strategy) if *strategy == PATTERNS => self.patterns(m, op, cx),
+                _ => None,
+            };
         }
         Ok(())
     }
@@ -164,7 +182,6 @@ impl Pass for SparseToA64 {
 
 impl SparseToA64 {
     fn lower(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        (MatMulOp::cast(m, op)?.strategy(m)? == &UNROLLED).then_some(())?;
         let (matmul, matrix) = MatMul::of(m, op)?;
         let columns = matmul.columns();
         let parts = self.compile(&matrix, columns).filter(|_| cx.allows("lower", m, op))?;
@@ -178,9 +195,40 @@ impl SparseToA64 {
         let mut e = Emitter::of(&mut b, op);
         let dense = matmul.operand(&mut e)?;
         let panel = self.choices(&matrix, columns).panel;
-        let call = |e: &mut Emitter<'_, '_>, (callee, rows, pool)| call(e, callee, dense, &matrix, [rows, columns, panel], pool);
+        let call = |e: &mut Emitter<'_, '_>, (callee, rows, pool)| {
+            call(e, callee, dense, &matrix, [rows, columns, panel], pool)
+        };
         let results = callees.into_iter().map(|callee| call(&mut e, callee)).collect::<Option<Vec<Value>>>()?;
         let value = e.concat(&results, 0)?;
+        let value = matmul.result(&mut e, value)?;
+        replace(m, op, value);
+        Some(())
+    }
+
+    /// Lowers a product to one function per pattern of nonzeros, as bytes.
+    fn patterns(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
+        let (matmul, matrix) = MatMul::of(m, op)?;
+        let (columns, lanes) = (matmul.columns(), 16 / matrix.element());
+        let panel = if self.vectors && columns.is_multiple_of(lanes) { lanes } else { 1 };
+        let bits = Some(self.bits).filter(|bits| (1..=8).contains(bits))?;
+        let (code, starts) = patterns::functions(matrix.dtype, bits, panel, columns * matrix.element())?;
+        cx.allows("lower", m, op).then_some(())?;
+        let value = bytes_attr(m, &code)?;
+        let (_, symbol) = define(m, op, CodeOp::INFO.name, &[("value", value)], 0)?;
+        cx.count("num-lowered", 1);
+        cx.count("num-instructions", code.len() as u64 / 4);
+        let mut b = Builder::before(m, op);
+        let mut e = Emitter::of(&mut b, op);
+        let dense = matmul.operand(&mut e)?;
+        let [weights, patterns] = Packed::of(&matrix, bits).constants(&mut e, &matrix)?;
+        let ctx = e.m().ctx.clone();
+        let int = |n: usize| ctx.int_attr(Type::I64, n as i64);
+        let attrs =
+            [("callee", symbol), ("bits", int(bits)), ("starts", ctx.i64_array_attr(&starts)), ("panel", int(panel))];
+        let element = ctx.element_type(e.m().value_type(dense));
+        let ty = ctx.tensor_type(&[matrix.rows as i64, columns as i64], element);
+        let call = e.op(DispatchOp::INFO.name, &[&[weights], &[patterns], &[dense]], &attrs, &[ty])?;
+        let value = e.m().result(call, 0);
         let value = matmul.result(&mut e, value)?;
         replace(m, op, value);
         Some(())

@@ -2,7 +2,7 @@
 
 use crate::{Executable, InterpretedFunction, Signature, Statistic, Stop, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::a64::{CallOp, Counts, Panels, callee_of, disassembly};
+use gradus_dialects::a64::{CallOp, Counts, DispatchOp, Panels, callee_of, disassembly, dispatch_counts};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_dialects::sparse;
 use gradus_interp::Interpreter;
@@ -109,6 +109,10 @@ impl Totals {
         for op in m.ops_under(function) {
             if CallOp::cast(m, op).is_some() {
                 totals.add(m, op, numbers)?;
+            } else if DispatchOp::cast(m, op).is_some() {
+                let counts = dispatch_counts(m, op)?;
+                totals.conventional += numbers.conventional * counts.products;
+                totals.counts = totals.counts.plus(counts);
             } else if m.info(op).is_some_and(|info| info.eval.is_some()) && !m.has_trait(op, Traits::CONSTANT_LIKE) {
                 *totals.reference.entry(m.name_text(op).to_owned()).or_default() += 1;
             }
@@ -128,11 +132,7 @@ impl Totals {
             _ => rows * (1 + depth.div_ceil(numbers.lanes) + depth) + 2 * one.products,
         };
         self.conventional += times * conventional;
-        self.counts.instructions += times * one.instructions;
-        self.counts.starts += times * one.starts;
-        self.counts.stores += times * one.stores;
-        self.counts.products += times * one.products;
-        self.counts.cycles += times * one.cycles;
+        self.counts = self.counts.plus(one.times(times));
         Ok(())
     }
 
@@ -149,7 +149,9 @@ impl Totals {
             statistic("conventional code", self.conventional as f64, "instructions"),
             statistic("fewer than conventional", 100.0 * (1.0 - share(instructions, self.conventional)), "%"),
         ];
-        all.extend(self.reference.into_iter().map(|(op, n)| statistic(&format!("by reference: {op}"), n as f64, "ops")));
+        all.extend(
+            self.reference.into_iter().map(|(op, n)| statistic(&format!("by reference: {op}"), n as f64, "ops")),
+        );
         all
     }
 }

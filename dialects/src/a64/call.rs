@@ -22,9 +22,9 @@ const MAX_STEPS: usize = 1 << 28;
 /// ```mlir
 /// a64.func @twice {
 /// ^bb0(%b: !a64.x<0>, %c: !a64.x<4>):
-///   %0 = a64.ldr [%b] : (!a64.x<0>) -> !a64.w<4>
-///   %1 = a64.orr %0 shift 1 : (!a64.w<4>) -> !a64.w<8>
-///   a64.str %1 [%c] : (!a64.w<8>, !a64.x<4>) -> ()
+///   %0 = a64.ldr [%b] : (!a64.x<0>) -> !a64.w<1>
+///   %1 = a64.orr %0 shift 1 : (!a64.w<1>) -> !a64.w<3>
+///   a64.str %1 [%c] : (!a64.w<3>, !a64.x<4>) -> ()
 ///   a64.ret
 /// }
 /// ```
@@ -163,7 +163,7 @@ fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), St
 }
 
 /// Returns the instructions of an `a64.func` or `a64.code`.
-fn of_function(m: &Module, function: Op) -> Result<Vec<Inst>, String> {
+pub(super) fn of_function(m: &Module, function: Op) -> Result<Vec<Inst>, String> {
     if let Some(func) = FuncOp::cast(m, function) {
         return instructions_of(m, func.body(m)).map_err(|(at, why)| format!("'{}' {why}", m.name_text(at)));
     }

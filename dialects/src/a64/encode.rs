@@ -5,7 +5,9 @@ use super::types::Class;
 
 /// Encodes an instruction; `None` if it has no encoding with these operands.
 pub fn encode(inst: &Inst) -> Option<u32> {
-    (is_in_range(inst) && !inst.what.is_extension()).then(|| inst.what.bits(inst.class))?.map(|bits| bits | fields(inst))
+    (is_in_range(inst) && !inst.what.is_extension())
+        .then(|| inst.what.bits(inst.class))?
+        .map(|bits| bits | fields(inst))
 }
 
 /// Whether the operands of an instruction fit its fields.
@@ -34,14 +36,14 @@ fn fields(inst: &Inst) -> u32 {
     let (n, m) = (n << 5, m << 16);
     match inst.what.form {
         Form::Memory => d | n | (inst.offset / inst.class.bytes() as u32) << 10,
-        Form::Wide => d | imm << 5 | shift / 16 << 21,
-        Form::Modified => d | (imm & 31) << 5 | imm >> 5 << 16 | shift / 8 << 13,
+        Form::Wide => d | imm << 5 | (shift / 16) << 21,
+        Form::Modified => d | (imm & 31) << 5 | imm >> 5 << 16 | (shift / 8) << 13,
         Form::Duplicate => d | n,
         Form::Three => d | n | m,
         Form::Shifted => d | n | m | shift << 10,
         Form::Source => d | m | shift << 10,
         Form::Four => d | n | m | a << 10,
-        Form::AddImm => d | n | imm << 10 | shift / 12 << 22,
+        Form::AddImm => d | n | imm << 10 | (shift / 12) << 22,
         Form::Element if inst.class.lane_bytes() == 8 => d | n | m | lane << 11,
         Form::Element => d | n | m | lane >> 1 << 11 | (lane & 1) << 21,
         Form::MulImm | Form::LoadMul | Form::Fixed => 0,

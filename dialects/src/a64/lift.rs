@@ -16,7 +16,7 @@ pub(crate) fn verify(m: &Module, op: Op) -> Result<(), String> {
 /// # Errors
 /// The operands are not those of its form.
 pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
-    let what = m.info(op).and_then(|info| info.extension::<Instruction>());
+    let what = m.info(op).and_then(gradus_ir::OpInfo::extension::<Instruction>);
     let what = what.ok_or_else(|| format!("'{}' is not an instruction", m.name_text(op)))?;
     if what.operation == Operation::Ret {
         return Ok(Inst::new(what, Class::X, 0));
@@ -47,7 +47,9 @@ pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
         bundled: args.flag("bundled"),
     };
     if inst.registers() != (Registers { sources, base, result }) {
-        return Err("requires the registers of its form, with the first source as result where it is overwritten".into());
+        return Err(
+            "requires the registers of its form, with the first source as result where it is overwritten".into()
+        );
     }
     let has_only_fields = match what.form {
         Form::Memory => inst.lane == 0 && inst.shift == 0 && inst.imm == 0,

@@ -12,9 +12,11 @@
 //! | `text.rs` | instructions as assembly text |
 //! | `lift.rs` | instructions to ops and back; bundles |
 //! | `call.rs` | functions and calls |
+//! | `dispatch.rs` | products by one function per pattern of nonzeros |
 //! | `simulate.rs` | execution over checked memory; counts of instructions and cycles |
 
 mod call;
+mod dispatch;
 mod encode;
 mod instruction;
 mod lift;
@@ -24,6 +26,7 @@ mod text;
 mod types;
 
 pub use call::{CallOp, CodeOp, FuncOp, Panels, callee_of, disassembly};
+pub use dispatch::{DispatchOp, dispatch_counts};
 pub use encode::{encode, is_in_range};
 pub use instruction::{Form, Inst, Instruction, Operation, Registers, Unit};
 pub use lift::{inst_of, instructions_of, lift};
@@ -63,7 +66,7 @@ pub fn assemble(all: &[Inst]) -> Option<Vec<u8>> {
 }
 
 const OPS: &[&OpInfo] = &{
-    const OTHERS: [&OpInfo; 4] = [CallOp::INFO, CodeOp::INFO, FuncOp::INFO, ops::RetOp::INFO];
+    const OTHERS: [&OpInfo; 5] = [CallOp::INFO, CodeOp::INFO, DispatchOp::INFO, FuncOp::INFO, ops::RetOp::INFO];
     let mut all = [CallOp::INFO; OTHERS.len() + ops::FORMS.len()];
     let mut i = 0;
     while i < all.len() {

@@ -30,6 +30,25 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The counts of `n` executions.
+    pub fn times(self, n: u64) -> Counts {
+        let Counts { instructions, starts, stores, products, cycles } = self;
+        let [instructions, starts, stores, products, cycles] =
+            [instructions, starts, stores, products, cycles].map(|count| count.saturating_mul(n));
+        Counts { instructions, starts, stores, products, cycles }
+    }
+
+    /// The counts of one execution after the other.
+    pub fn plus(self, other: Counts) -> Counts {
+        Counts {
+            instructions: self.instructions.saturating_add(other.instructions),
+            starts: self.starts.saturating_add(other.starts),
+            stores: self.stores.saturating_add(other.stores),
+            products: self.products.saturating_add(other.products),
+            cycles: self.cycles.saturating_add(other.cycles),
+        }
+    }
+
     /// Counts the instructions of a function.
     pub fn of(all: &[Inst]) -> Counts {
         let mut counts = Counts::default();
@@ -180,9 +199,7 @@ impl State<'_> {
             });
         } else {
             let scalar = self.general(inst.n).first_chunk::<4>().map_or(0, |bytes| i32::from_le_bytes(*bytes));
-            lanes(&mut c[..n], &a, &b, |z, x, y| {
-                int(inst, [z, x, y].map(i32::from_le_bytes), scalar).to_le_bytes()
-            });
+            lanes(&mut c[..n], &a, &b, |z, x, y| int(inst, [z, x, y].map(i32::from_le_bytes), scalar).to_le_bytes());
         }
         Ok(c)
     }

@@ -85,7 +85,8 @@ impl Register {
 
     /// Returns the register of a register type.
     pub fn of(ctx: &Context, ty: Type) -> Option<Register> {
-        let of = |class, params: ParamArgs<'_>| Some(Register { class, number: params.int("number").unwrap_or(0) as u8 });
+        let of =
+            |class, params: ParamArgs<'_>| Some(Register { class, number: params.int("number").unwrap_or(0) as u8 });
         None.or_else(|| of(Class::V4S, V4S::cast(ctx, ty)?.params(ctx)))
             .or_else(|| of(Class::W, W::cast(ctx, ty)?.params(ctx)))
             .or_else(|| of(Class::S, S::cast(ctx, ty)?.params(ctx)))

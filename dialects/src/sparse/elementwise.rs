@@ -39,19 +39,19 @@ elementwise! {
     /// ```mlir
     /// %y = sparse.mul %a, %x : tensor<64x256xf32>
     /// ```
-    MulOp "sparse.mul" |_, data| by_zeros(data, 0, kernels::mul, |_, size| vec![0; size]), a "The sparse operand." "The other operand.";
+    ElementMulOp "sparse.mul" |_, data| by_zeros(data, 0, kernels::mul, |_, size| vec![0; size]), a "The sparse operand." "The other operand.";
     /// Sum with a sparse constant.
     ///
     /// ```mlir
     /// %y = sparse.add %a, %x : tensor<64x256xf32>
     /// ```
-    AddOp "sparse.add" |_, data| by_zeros(data, 0, kernels::add, |x, _| x.to_vec()), a "The sparse operand." "The other operand.";
+    ElementAddOp "sparse.add" |_, data| by_zeros(data, 0, kernels::add, |x, _| x.to_vec()), a "The sparse operand." "The other operand.";
     /// Difference of a tensor and a sparse constant.
     ///
     /// ```mlir
     /// %y = sparse.sub %x, %a : tensor<64x256xf32>
     /// ```
-    SubOp "sparse.sub" |_, data| by_zeros(data, 1, kernels::sub, |x, _| x.to_vec()), b "The other operand." "The sparse operand.";
+    ElementSubOp "sparse.sub" |_, data| by_zeros(data, 1, kernels::sub, |x, _| x.to_vec()), b "The other operand." "The sparse operand.";
 }
 
 /// Dot product of a sparse constant and a vector.

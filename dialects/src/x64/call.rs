@@ -8,8 +8,7 @@ use crate::constraint::{BYTES, FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    Attr, Builder, Context, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState,
-    Tensor, Traits, Type, op,
+    Attr, Builder, Context, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, op,
 };
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};

@@ -18,12 +18,8 @@ struct Scheduled {
 /// as long as no instruction before it reads or writes the register that it writes later. The instructions of a bundle read
 /// registers before any of them writes one.
 pub(super) fn bundle(code: &[Inst]) -> Vec<Inst> {
-    let mut done = Scheduled {
-        bundles: Vec::new(),
-        after_write: [0; NUM_REGISTERS],
-        last_read: [0; NUM_REGISTERS],
-        free: [0; 4],
-    };
+    let mut done =
+        Scheduled { bundles: Vec::new(), after_write: [0; NUM_REGISTERS], last_read: [0; NUM_REGISTERS], free: [0; 4] };
     code.iter().for_each(|inst| done.place(*inst));
     let bundles = done.bundles.into_iter().filter(|bundle| !bundle.is_empty());
     bundles.flat_map(|all| all.into_iter().enumerate().map(|(i, inst)| Inst { bundled: i > 0, ..inst })).collect()

@@ -18,9 +18,9 @@ use gradus_dialects::a64_ext;
 use gradus_ir::DType;
 
 /// The register of a loaded element of B, or of a vector of them.
-const ELEMENT: u8 = 1;
+pub(super) const ELEMENT: u8 = 1;
 /// The register of a value, or of a vector of the pool.
-const VALUE: u8 = 2;
+pub(super) const VALUE: u8 = 2;
 /// The accumulators of rows in general-purpose and in vector registers. Calls preserve the others.
 const GENERAL: [u8; 8] = [3, 9, 10, 11, 12, 13, 14, 15];
 const VECTORS: [u8; 17] = [3, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31];
@@ -29,10 +29,16 @@ const VECTORS: [u8; 17] = [3, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28
 pub(super) const MAX_OFFSET: usize = 1 << 24;
 
 /// A base register, with the register that holds an address beyond its reach, and the distance between them.
-struct Base {
+pub(super) struct Base {
     register: u8,
     far: u8,
     distance: Option<usize>,
+}
+
+impl Base {
+    pub(super) fn of(register: u8, far: u8) -> Base {
+        Base { register, far, distance: None }
+    }
 }
 
 /// The choices of the code.
@@ -76,7 +82,6 @@ pub(super) fn generate(
     choices: Choices,
     [first, end]: [usize; 2],
 ) -> Option<Generated> {
-    let base = |register, far| Base { register, far, distance: None };
     let mut g = Generator {
         choices,
         class: class(matrix.dtype, choices.panel),
@@ -84,9 +89,9 @@ pub(super) fn generate(
         pitch: columns * matrix.element(),
         code: Vec::new(),
         pool: Vec::new(),
-        input: base(INPUT, 6),
-        output: base(OUTPUT, 7),
-        constants: base(POOL, 8),
+        input: Base::of(INPUT, 6),
+        output: Base::of(OUTPUT, 7),
+        constants: Base::of(POOL, 8),
         value: None,
     };
     for start in (first..end).step_by(choices.rows) {
@@ -241,7 +246,8 @@ impl Generator {
                 }
             }
         }
-        let wide = |what, imm: u32, shift| Inst::new(what, Class::W, VALUE).imm((imm >> shift & 0xffff) as i32).shifted(shift);
+        let wide =
+            |what, imm: u32, shift| Inst::new(what, Class::W, VALUE).imm((imm >> shift & 0xffff) as i32).shifted(shift);
         let bits = value.cast_unsigned();
         match (bits & 0xffff, bits >> 16) {
             (_, 0) => self.emit(wide(&ops::MOVZ, bits, 0)),
@@ -290,7 +296,7 @@ impl Generator {
 
 /// A load or store at an offset from a base. An address beyond the reach of the instruction is computed first, in steps of 4 KiB
 /// and, if it is not aligned to the access, to the byte. Returns `None` from 16 MiB on.
-fn access(code: &mut Vec<Inst>, base: &mut Base, inst: Inst, offset: usize) -> Option<Inst> {
+pub(super) fn access(code: &mut Vec<Inst>, base: &mut Base, inst: Inst, offset: usize) -> Option<Inst> {
     let near = inst.at(base.register, offset);
     if is_in_range(&near) {
         return Some(near);
@@ -304,7 +310,9 @@ fn access(code: &mut Vec<Inst>, base: &mut Base, inst: Inst, offset: usize) -> O
     if offset >= MAX_OFFSET {
         return None;
     }
-    let add = |from: u8, imm: usize, shift| Inst::new(&ops::ADD_IMM, Class::X, base.far).of(from, 0).imm(imm as i32).shifted(shift);
+    let add = |from: u8, imm: usize, shift| {
+        Inst::new(&ops::ADD_IMM, Class::X, base.far).of(from, 0).imm(imm as i32).shifted(shift)
+    };
     let (high, low) = (offset >> 12, offset & 0xfff);
     if high == 0 {
         code.push(add(base.register, low, 0));

@@ -12,9 +12,9 @@
 //! ```
 
 use crate::emit::Emitter;
-use crate::sparse_product::{Entry, Matrix};
+use crate::sparse_product::{Matrix, Packed};
 use gradus_dialects::x64::{DispatchOp, Inst, Instruction, Mem, Rm, Width, encode, ops};
-use gradus_ir::{Attr, DType, OpDecl, Tensor, Type, Value};
+use gradus_ir::{Attr, DType, OpDecl, Type, Value};
 
 /// Bytes of a row of B per call, so that rows of a chunk stay in the L1 cache.
 const TILE: usize = 2048;
@@ -113,46 +113,29 @@ impl Patterns {
     }
 
     /// Creates the dispatch. Returns its result, `[rows, columns]`.
-    pub fn call(&self, e: &mut Emitter<'_, '_>, (callee, starts): (Attr, &[i64]), matrix: &Matrix, b: Value) -> Option<Value> {
-        let packed = Packed::of(matrix, self.bits);
-        let shape = [packed.weights.len()];
-        let (weights, element) = match matrix.dtype {
-            DType::F64 => (Tensor::from_vec(&shape, packed.weights), Type::F64),
-            _ => (Tensor::from_vec(&shape, packed.weights.iter().map(|&x| x as f32).collect()), Type::F32),
-        };
-        let weights = e.constant(&weights, element)?;
-        let chunks = matrix.depth.max(1).div_ceil(self.bits);
-        let patterns = Tensor::from_vec(&[matrix.rows, chunks], packed.patterns);
+    pub fn call(
+        &self,
+        e: &mut Emitter<'_, '_>,
+        (callee, starts): (Attr, &[i64]),
+        matrix: &Matrix,
+        b: Value,
+    ) -> Option<Value> {
+        let [weights, patterns] = Packed::of(matrix, self.bits).constants(e, matrix)?;
         let ctx = e.m().ctx.clone();
-        let patterns = e.constant(&patterns, ctx.int_type(8, gradus_ir::Signedness::Unsigned))?;
         let int = |n: usize| ctx.int_attr(Type::I64, n as i64);
         let (panel, starts) = (self.vectors * self.width.bytes(), ctx.i64_array_attr(starts));
         let tile = int((TILE / panel).max(1) * panel);
-        let mut attrs =
-            vec![("callee", callee), ("bits", int(self.bits)), ("starts", starts), ("panel", int(panel)), ("tile", tile)];
+        let mut attrs = vec![
+            ("callee", callee),
+            ("bits", int(self.bits)),
+            ("starts", starts),
+            ("panel", int(panel)),
+            ("tile", tile),
+        ];
         attrs.extend(self.masked.then_some(("masked", Attr::UNIT)));
+        let element = if matrix.dtype == DType::F64 { Type::F64 } else { Type::F32 };
         let ty = ctx.tensor_type(&[matrix.rows as i64, self.columns as i64], element);
         let call = e.op(DispatchOp::INFO.name, &[&[weights], &[patterns], &[b]], &attrs, &[ty])?;
         Some(e.m().result(call, 0))
-    }
-}
-
-/// The nonzeros of a matrix as patterns of chunks and weights, both in the order of their use.
-struct Packed {
-    patterns: Vec<u8>,
-    weights: Vec<f64>,
-}
-
-impl Packed {
-    fn of(matrix: &Matrix, bits: usize) -> Packed {
-        let chunks = matrix.depth.max(1).div_ceil(bits);
-        let mut packed = Packed { patterns: vec![0; matrix.rows * chunks], weights: matrix.values().to_vec() };
-        for row in 0..matrix.rows {
-            for Entry { column, .. } in matrix.group(row, 1) {
-                let column = column as usize;
-                packed.patterns[row * chunks + column / bits] |= 1 << (column % bits);
-            }
-        }
-        packed
     }
 }

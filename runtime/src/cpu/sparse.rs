@@ -4,7 +4,7 @@ use super::{Kernel, Prepared, constant, extents, floats, floats_mut};
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::code::Code;
 use crate::workers::Workers;
-use gradus_dialects::x64::{Abi, Dispatch, begin_sums, code_of, functions_of};
+use gradus_dialects::x64::{Abi, Dispatch, code_of, functions_of};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
 use smallvec::SmallVec;
@@ -28,18 +28,19 @@ pub(super) fn dispatch(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (op, patterns) = (args.op?, constant(args, "patterns")?);
     let dispatch = Dispatch::of(args).ok()?;
     let code = functions_of(m, op, &dispatch).ok()?;
-    let steps = dispatch.steps(patterns.bytes()).ok()?;
-    let mut functions: Vec<Option<Code>> = (0..1 << dispatch.bits).map(|_| None).collect();
+    let all = &dispatch.patterns;
+    let steps = all.steps(patterns.bytes()).ok()?;
+    let mut functions: Vec<Option<Code>> = (0..1 << all.bits).map(|_| None).collect();
     for step in &steps {
         if functions[step.pattern].is_none() {
-            let bytes = &code.bytes()[dispatch.starts[step.pattern]..dispatch.starts[step.pattern + 1]];
+            let bytes = all.function(step.pattern, code.bytes());
             functions[step.pattern] = Some(Code::load(bytes, dispatch.abi_of(step.pattern)).ok()?);
         }
     }
-    let (row, element) = (dispatch.abi.row as usize, dispatch.abi.element as usize);
+    let (row, element) = (all.row_bytes(), all.element);
     let run = move |data: &[&[u8]], out: &mut [u8]| {
         let (weights, b) = (data[0], data[1]);
-        begin_sums(&dispatch, &steps, out);
+        dispatch.patterns.begin_sums(&steps, out);
         // Rows of B of a tile stay in a cache for all rows of the result.
         for tile in dispatch.abi.tiles() {
             for step in &steps {

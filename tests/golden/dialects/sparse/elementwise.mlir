@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --saturate="target=ops rules=sparse-elementwise floats=approx"
+// RUN: gradus opt %s --saturate="target=flops rules=sparse-elementwise floats=approx"
 
 // Half of the constant is zero: other elements are not computed.
 func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
