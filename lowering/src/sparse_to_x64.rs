@@ -25,6 +25,9 @@ use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pa
 use patterns::Patterns;
 use product::Product;
 
+/// Columns of a pattern of nonzeros.
+const BITS: usize = 8;
+
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "convert-sparse-to-x64",
@@ -91,7 +94,7 @@ Linear in the number of elements of the constant.",
             doc: "Level of the code",
             kind: OptionKind::Word("bytes", &[("bytes", "bytes, in x64.code"), ("ops", "instructions, in x64.func")]),
         },
-        PassOption { name: "bits", doc: "Columns of a pattern, 1 to 8", kind: OptionKind::Int(8) },
+        PassOption { name: "bits", doc: "Columns of a pattern, 1 to 8", kind: OptionKind::Int(BITS as i64) },
     ],
     statistics: &[("num-lowered", "Number of products"), ("num-bytes", "Bytes of code")],
     rounds: |_| true,
@@ -133,6 +136,10 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 /// Whether code for a sparse product or convolution can be generated on this machine.
 pub fn can_generate(m: &Module, op: Op) -> bool {
     let Some(width) = native() else { return false };
+    if has_patterns(m, op) {
+        let product = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32);
+        return product.is_some_and(|(matmul, matrix)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
+    }
     let product = Product::of(m, op).map(|(_, product)| product).or_else(|| Some(Conv::of(m, op)?.product));
     product.is_some_and(|product| product.plan(width).is_some())
 }

@@ -111,7 +111,8 @@ impl Totals {
                 totals.add(m, op, numbers)?;
             } else if DispatchOp::cast(m, op).is_some() {
                 let counts = dispatch_counts(m, op)?;
-                totals.conventional += numbers.conventional * counts.products;
+                let conventional = numbers.conventional.saturating_mul(counts.products);
+                totals.conventional = totals.conventional.saturating_add(conventional);
                 totals.counts = totals.counts.plus(counts);
             } else if m.info(op).is_some_and(|info| info.eval.is_some()) && !m.has_trait(op, Traits::CONSTANT_LIKE) {
                 *totals.reference.entry(m.name_text(op).to_owned()).or_default() += 1;
@@ -127,11 +128,14 @@ impl Totals {
         let rows = shape(m.result(op, 0)).next().unwrap_or(0);
         let depth = shape(m.operands(op)[0]).next().unwrap_or(0);
         let conventional = match panels.panel {
-            1 => numbers.conventional * one.products,
+            1 => numbers.conventional.saturating_mul(one.products),
             // A sum is zeroed, the row is loaded, and each of its elements is tested; nonzeros are loaded and multiplied.
-            _ => rows * (1 + depth.div_ceil(numbers.lanes) + depth) + 2 * one.products,
+            _ => {
+                let per_row = depth.div_ceil(numbers.lanes).saturating_add(depth).saturating_add(1);
+                rows.saturating_mul(per_row).saturating_add(one.products.saturating_mul(2))
+            }
         };
-        self.conventional += times * conventional;
+        self.conventional = self.conventional.saturating_add(times.saturating_mul(conventional));
         self.counts = self.counts.plus(one.times(times));
         Ok(())
     }

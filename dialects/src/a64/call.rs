@@ -116,7 +116,11 @@ impl Panels {
                 return Err("requires tensors of static shape and one element type".into());
             }
         }
-        let Some(&[_, columns]) = ctx.static_shape(result) else { return Err("requires a matrix as result".into()) };
+        let Some(&[rows, columns]) = ctx.static_shape(result) else { return Err("requires a matrix as result".into()) };
+        let bytes = rows.checked_mul(columns).and_then(|n| n.checked_mul(dtype.size() as i64));
+        if bytes.is_none_or(|bytes| bytes >= 1 << 31) {
+            return Err("requires a result of less than 2 GiB".into());
+        }
         let columns = usize::try_from(columns).map_err(|_| "requires a matrix of static shape")?;
         let panel = args.int("panel").and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=columns).contains(n));
         let panel = panel.ok_or_else(|| format!("requires a panel of 1 to {columns} columns"))?;
