@@ -29,6 +29,10 @@ pub mod onnx_to_graph;
 mod qdq_to_integer;
 mod scf_to_cf;
 #[cfg(feature = "graph")]
+mod sparse_product;
+#[cfg(feature = "graph")]
+pub mod sparse_to_a64;
+#[cfg(feature = "graph")]
 pub mod sparse_to_x64;
 
 /// All lowering passes. The order affects listings only.
@@ -43,6 +47,8 @@ pub const PASSES: &[&PassInfo] = &[
     &matmul_to_nna::INFO,
     #[cfg(feature = "graph")]
     &qdq_to_integer::INFO,
+    #[cfg(feature = "graph")]
+    &sparse_to_a64::INFO,
     #[cfg(feature = "graph")]
     &sparse_to_x64::INFO,
     &scf_to_cf::INFO,

@@ -11,7 +11,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_dialects::addr::{self, StaticAccess};
 use gradus_dialects::layout::{AddressTable, PackOp, TiledLayout};
-use gradus_dialects::x64;
+use gradus_dialects::{a64, x64};
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 
 /// The declaration of the subcommand.
@@ -37,9 +37,13 @@ fn command(tool: &Tool) -> Command {
         .args(load_args())
 }
 
-/// Shows the functions of the dialect `x64`.
+/// Shows the functions of the dialects `x64`, as ops, and `a64`, as assembly text.
 fn disassembled(m: &mut Module) -> Result<String, Failure> {
     let functions = x64::disassemble(m).map_err(|why| Failure::Input(why.message))?;
+    let listing = a64::disassembly(m);
+    if !listing.is_empty() {
+        return Ok(listing);
+    }
     if functions.is_empty() {
         return Err(Failure::Input("there is no machine code; --target cpu generates it for sparse constants".into()));
     }

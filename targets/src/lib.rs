@@ -5,6 +5,8 @@
 //!
 //! The features, on by default: `cpu` adds the target `cpu` with its kernels, `graph` the targets of networks.
 
+#[cfg(feature = "cpu")]
+mod a64_ext;
 #[cfg(feature = "graph")]
 mod cluster;
 #[cfg(feature = "cpu")]
@@ -28,6 +30,8 @@ use gradus_ir::{Dialect, Module, Op, PassInfo};
 pub const TARGETS: &[&Target] = &[
     #[cfg(feature = "cpu")]
     &cpu::TARGET,
+    #[cfg(feature = "cpu")]
+    &a64_ext::TARGET,
     #[cfg(feature = "graph")]
     &nna::TARGET,
     #[cfg(feature = "graph")]
