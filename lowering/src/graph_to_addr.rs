@@ -14,11 +14,11 @@ use crate::emit::{Emitter, ProductOperands};
 use choose::Chooser;
 use conv::Conv;
 use gradus_cost::CostModel;
+use gradus_dialects::addr::Geometry;
 use gradus_dialects::graph::{
     AveragePoolOp, ConvIntegerOp, ConvOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MatMulIntegerOp, MatMulOp,
     MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
 };
-use gradus_dialects::layout::{AccessFunction, TiledLayout};
 use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_counted_conversion};
 use gradus_ir::{
     Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, PatternRewriter, Value,
@@ -142,20 +142,25 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 11] = [
 fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
     let conv = Conv::of(b.module, op, operands)?;
-    if conv.is_depthwise() { conv.lower_depthwise(b, op) } else { chooser.lower(b, op, &conv) }
+    if conv.is_depthwise() { conv.lower_depthwise(b, op, chooser.options) } else { chooser.lower(b, op, &conv) }
 }
 
 /// Lowers a product of the rows of `a` and `b`, both of static shape.
-fn rows_product(e: &mut Emitter<'_, '_>, a: Value, b: Value, operands: &ProductOperands) -> Option<Value> {
+fn rows_product(
+    e: &mut Emitter<'_, '_>,
+    [a, b]: [Value; 2],
+    operands: &ProductOperands,
+    options: &ConvOptions,
+) -> Option<Value> {
     let extents = |e: &Emitter<'_, '_>, v| e.m().ctx.static_shape(e.m().value_type(v)).map(<[i64]>::to_vec);
     let (&[rows, depth], &[_, _]) = (&extents(e, a)?[..], &extents(e, b)?[..]) else { return None };
-    let plain: TiledLayout = "MK".parse().ok()?;
-    let access = AccessFunction::rows(rows as u64, depth as u64);
-    let table = access.separable_table(&plain.of("MK", &[rows, depth]).ok()?).ok()?;
+    let geometry = Geometry::rows(rows, depth).ok()?;
+    let table = options.table(&geometry)?;
+    options.describe(e, &geometry);
     e.gemm(a, (&table, 1), b, operands)
 }
 
-fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
+fn lower_gemm(builder: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let (gemm, m) = (GemmOp(op), &*builder.module);
     let args = m.args(op)?;
     let scale = |name| args.attr(name).and_then(|a| m.ctx.as_float(a));
@@ -168,18 +173,24 @@ fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Valu
     }
     let mut e = Emitter::of(builder, op);
     let b = if by_rows { b } else { e.transpose(b)? };
-    rows_product(&mut e, a, b, &ProductOperands::of([("bias", c)]))
+    rows_product(&mut e, [a, b], &ProductOperands::of([("bias", c)]), chooser.options)
 }
 
-fn lower_matmul(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
+fn lower_matmul(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let (matmul, m) = (MatMulOp(op), &*b.module);
     let factors = [matmul.a(m), matmul.b(m)];
     are_lowered(m, &[factors[0], factors[1], m.result(op, 0)]).then_some(())?;
-    matrix_product(b, op, factors, &ProductOperands::default())
+    matrix_product(b, op, factors, &ProductOperands::default(), chooser.options)
 }
 
 /// Lowers a product of a batch of matrices and one matrix, of static shape.
-fn matrix_product(builder: &mut Builder<'_>, op: Op, [a, b]: [Value; 2], operands: &ProductOperands) -> Option<Value> {
+fn matrix_product(
+    builder: &mut Builder<'_>,
+    op: Op,
+    [a, b]: [Value; 2],
+    operands: &ProductOperands,
+    options: &ConvOptions,
+) -> Option<Value> {
     let m = &*builder.module;
     let extents = m.ctx.shape(m.value_type(a))?.to_vec();
     let shape = m.ctx.shape(m.value_type(m.result(op, 0)))?.to_vec();
@@ -190,7 +201,7 @@ fn matrix_product(builder: &mut Builder<'_>, op: Op, [a, b]: [Value; 2], operand
     let mut e = Emitter::of(builder, op);
     let a = e.reshape(a, &[outer.iter().product(), depth])?;
     let b = e.transpose(b)?;
-    let product = rows_product(&mut e, a, b, operands)?;
+    let product = rows_product(&mut e, [a, b], operands, options)?;
     e.reshape(product, &shape)
 }
 

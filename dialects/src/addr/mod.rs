@@ -5,10 +5,12 @@
 //! Evaluation, checks and kernels read them as an [`AddressTable`](crate::layout::AddressTable). The kinds of addressing
 //! are separate ops, because their operands differ.
 
+mod geometry;
 mod product;
 mod table;
 mod window;
 
+pub use geometry::{GEOMETRY, Geometry, GeometryAttr, GeometryKind};
 pub use product::{has_stage, has_stage_after, is_product};
 pub use table::{StaticAccess, constant_table};
 pub use window::{DepthwiseOp, PoolOp};
@@ -19,7 +21,7 @@ use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
 use gradus_ir::{
-    AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
+    AttrDecl, AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
     TypeConstraint, op,
 };
 use gradus_reference_kernels as kernels;
@@ -259,5 +261,6 @@ pub const DIALECT: Dialect = Dialect {
     name: "addr",
     doc: "Products and pools whose operands are addressed by tables.",
     ops: &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO],
+    attrs: &[GeometryAttr::INFO],
     ..Dialect::DEFAULT
 };

@@ -40,10 +40,10 @@ impl Chooser<'_> {
         }
         let lowered = candidates.iter().find_map(|candidate| match candidate {
             Candidate::Direct(reading) => conv.lower(b, op, axes, reading, self.options),
-            Candidate::Winograd(tiles) => conv.lower_winograd(b, op, tiles),
+            Candidate::Winograd(tiles) => conv.lower_winograd(b, op, tiles, self.options),
         });
         lowered
-            .or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, axes, self.options)?, self.options))
+            .or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, self.options)?, self.options))
     }
 
     /// Returns the candidates that are possible and allowed by the options.
@@ -68,7 +68,7 @@ impl Chooser<'_> {
         };
         let readings = layouts.into_iter().flat_map(|layout| match is_priced {
             true => conv.readings(layout),
-            false => Vec::from_iter(conv.reading(layout, axes, self.options)),
+            false => Vec::from_iter(conv.reading(layout, self.options)),
         });
         winograd.into_iter().chain(readings.map(Candidate::Direct)).collect()
     }
@@ -95,7 +95,7 @@ impl Candidate {
         // The image of an argument or constant is packed; others are produced with channels last.
         let is_packed = |layout| is_given && layout != &axes.plain;
         let (mut ops, is_packed) = match self {
-            Candidate::Direct(reading) => (conv.ops(reading, axes, options)?, is_packed(&reading.layout)),
+            Candidate::Direct(reading) => (conv.ops(reading, options)?, is_packed(&reading.layout)),
             Candidate::Winograd(tiles) => (tiles.ops(), is_packed(&axes.channels_last)),
         };
         ops.extend(is_packed.then(|| OpCost::Move(conv.elements())));

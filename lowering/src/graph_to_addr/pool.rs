@@ -13,7 +13,7 @@ const MAX: i64 = 0;
 const SUM: i64 = 1;
 
 /// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`; `None` for other pools.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let m = &*b.module;
     let (x, args) = (m.operands(op)[0], m.args(op)?);
     let extents = m.ctx.static_shape(m.value_type(x))?.to_vec();
@@ -25,7 +25,8 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Valu
     }
     let is_global = m.is_one_of(op, &[GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO]);
     let window = if is_global { whole(&extents[2..]) } else { pool_window(m, op).ok()? };
-    let table = places(&window, &extents)?;
+    let geometry = places(&window, &extents)?;
+    let table = chooser.options.table(&geometry)?;
     let mut counts = None;
     if !is_max {
         // In narrow types a sum may overflow where the mean does not.
@@ -41,6 +42,7 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Valu
     }
     let axes = ImageAxes::of_rank(extents.len())?;
     let mut e = Emitter::of(b, op);
+    chooser.options.describe(&mut e, &geometry);
     let a = e.pack(x, &axes.channels_last, axes.letters)?;
     let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
     if let Some(counts) = counts {
