@@ -21,7 +21,7 @@ use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
 use gradus_ir::{
-    AttrDecl, AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
+    AttrDecl, AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type,
     TypeConstraint, op,
 };
 use gradus_reference_kernels as kernels;
@@ -253,14 +253,17 @@ fn rhs(b: &Tensor, columns: usize) -> Result<Tensor, Trap> {
 
 /// Whether an op is one of this dialect.
 pub fn is_table_op(m: &Module, op: Op) -> bool {
-    m.is_one_of(op, DIALECT.ops)
+    m.is_one_of(op, OPS)
 }
+
+/// The ops, each at the position of its number in files of address tables.
+pub const OPS: &[&OpInfo] = &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO];
 
 /// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "addr",
     doc: "Products and pools whose operands are addressed by tables.",
-    ops: &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO],
+    ops: OPS,
     attrs: &[GeometryAttr::INFO],
     ..Dialect::DEFAULT
 };

@@ -72,6 +72,18 @@ impl<'a> AddressTable<'a> {
         Ok(AddressTable { addressing: Addressing::Indirect { bases, rows, runs }, run, encoding: Encoding::Absolute })
     }
 
+    /// Returns the table with lists of its own.
+    pub fn into_owned(self) -> AddressTable<'static> {
+        let owned = |list: Cow<'_, [i32]>| Cow::Owned(list.into_owned());
+        let addressing = match self.addressing {
+            Addressing::Separable { base, relative } => {
+                Addressing::Separable { base: owned(base), relative: owned(relative) }
+            }
+            Addressing::Indirect { bases, rows, runs } => Addressing::Indirect { bases: owned(bases), rows, runs },
+        };
+        AddressTable { addressing, run: self.run, encoding: self.encoding }
+    }
+
     /// Returns the table of some rows. `None` if one of them does not exist.
     pub fn part(&self, rows: Range<usize>) -> Option<AddressTable<'_>> {
         let addressing = match &self.addressing {
