@@ -78,7 +78,8 @@ impl Case {
 
     /// Returns the program.
     fn text(&self) -> String {
-        let shape = |extents: &[usize]| format!("tensor<{}f32>", extents.iter().map(|d| format!("{d}x")).collect::<String>());
+        let shape =
+            |extents: &[usize]| format!("tensor<{}f32>", extents.iter().map(|d| format!("{d}x")).collect::<String>());
         let list = |of: &[i64]| format!("array<i64: {}>", of.iter().map(i64::to_string).collect::<Vec<_>>().join(", "));
         let [x, w, y] = [self.image, self.filters, &self.result()].map(shape);
         format!(
@@ -103,7 +104,8 @@ impl Case {
     /// Returns an image with zeros around it.
     fn padded(&self, image: &Tensor) -> Tensor {
         let rank = self.image.len();
-        let pads = |i: usize| if i < 2 { [0; 2] } else { [self.pads[i - 2], self.pads[i - 2 + rank - 2]].map(|p| p as usize) };
+        let pads =
+            |i: usize| if i < 2 { [0; 2] } else { [self.pads[i - 2], self.pads[i - 2 + rank - 2]].map(|p| p as usize) };
         let sizes: Vec<usize> = (0..rank).map(|i| self.image[i] + pads(i)[0] + pads(i)[1]).collect();
         let (from, mut to) = (image.as_slice::<f32>(), vec![0.0; sizes.iter().product()]);
         for (i, &x) in from.iter().enumerate() {

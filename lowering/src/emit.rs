@@ -31,7 +31,6 @@ pub(crate) struct Emitter<'b, 'm> {
     geometry: Option<Attr>,
 }
 
-
 impl<'b, 'm> Emitter<'b, 'm> {
     /// Creates an emitter that gives ops the location of `op`.
     pub(crate) fn of(b: &'b mut Builder<'m>, op: Op) -> Self {

@@ -67,7 +67,8 @@ fn write_tables(
     output: &str,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let text = format!("builtin.module(convert-qdq-to-integer,canonicalize,convert-graph-to-addr{{geometry {options}}})");
+    let text =
+        format!("builtin.module(convert-qdq-to-integer,canonicalize,convert-graph-to-addr{{geometry {options}}})");
     let pipeline = Pipeline::parse(&text, &tool.passes).map_err(|why| format!("--tables-only: {why}"))?;
     run_pipeline(pipeline, m, IrPrinting::default(), streams)?;
     let ops = m.ops_under(m.root());

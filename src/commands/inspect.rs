@@ -138,9 +138,7 @@ impl Found {
 /// Checks that a table has a row.
 fn check_row(row: Option<usize>, number: usize, table: &AddressTable<'_>) -> Result<(), Failure> {
     match row.filter(|&row| row >= table.rows()) {
-        Some(row) => {
-            Err(Failure::Input(format!("row {row} is out of range: op {number} has {} rows", table.rows())))
-        }
+        Some(row) => Err(Failure::Input(format!("row {row} is out of range: op {number} has {} rows", table.rows()))),
         None => Ok(()),
     }
 }

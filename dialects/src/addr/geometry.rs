@@ -137,7 +137,8 @@ impl Geometry {
     /// Returns the table of runs of all channels, from that of the first channel.
     fn runs_of_channels(&self, table: &AddressTable<'_>) -> Result<AddressTable<'static>, LayoutError> {
         // With a single channel, positions of a row are contiguous, and runs of the table have several.
-        let entry = |at: Option<i64>| at.map_or(Ok(ZERO_PAGE), |at| i32::try_from(at).map_err(|_| LayoutError::TooLarge));
+        let entry =
+            |at: Option<i64>| at.map_or(Ok(ZERO_PAGE), |at| i32::try_from(at).map_err(|_| LayoutError::TooLarge));
         let bases = (0..table.rows()).flat_map(|row| table.row(row)).map(entry).collect::<Result<Vec<_>, _>>()?;
         let channels = usize::try_from(self.sizes[1]).map_err(|_| LayoutError::Sizes)?;
         AddressTable::indirect(bases, [table.rows(), table.depth()], channels).map_err(|_| LayoutError::TooLarge)

@@ -21,8 +21,8 @@ use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
 use gradus_ir::{
-    AttrDecl, AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type,
-    TypeConstraint, op,
+    AttrDecl, AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits,
+    Type, TypeConstraint, op,
 };
 use gradus_reference_kernels as kernels;
 use product::{epilogue, infer_sums, product_op, zero_points};

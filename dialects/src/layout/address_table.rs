@@ -53,7 +53,11 @@ impl<'a> AddressTable<'a> {
     pub fn separable(base: impl Into<Cow<'a, [i32]>>, relative: impl Into<Cow<'a, [i32]>>) -> AddressTable<'a> {
         let relative = relative.into();
         let run = run_length(&relative);
-        AddressTable { addressing: Addressing::Separable { base: base.into(), relative }, run, encoding: Encoding::Absolute }
+        AddressTable {
+            addressing: Addressing::Separable { base: base.into(), relative },
+            run,
+            encoding: Encoding::Absolute,
+        }
     }
 
     /// Creates a table of one base per row and run of `run` elements.

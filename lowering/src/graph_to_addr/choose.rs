@@ -42,8 +42,7 @@ impl Chooser<'_> {
             Candidate::Direct(reading) => conv.lower(b, op, axes, reading, self.options),
             Candidate::Winograd(tiles) => conv.lower_winograd(b, op, tiles, self.options),
         });
-        lowered
-            .or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, self.options)?, self.options))
+        lowered.or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, self.options)?, self.options))
     }
 
     /// Returns the candidates that are possible and allowed by the options.

@@ -142,7 +142,18 @@ impl ConvOptions {
             _ => Derivation::Loops,
         };
         let [report, geometry] = ["report", "geometry"].map(|name| options.bool(name));
-        Ok(ConvOptions { price: None, layout, order, min_run, algorithm, strip, report, encoding, derivation, geometry })
+        Ok(ConvOptions {
+            price: None,
+            layout,
+            order,
+            min_run,
+            algorithm,
+            strip,
+            report,
+            encoding,
+            derivation,
+            geometry,
+        })
     }
 
     /// Computes the table of a geometry.

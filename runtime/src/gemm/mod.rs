@@ -150,7 +150,8 @@ impl Product<'_> {
                         false => (groups.start, if ends[1] { 0 } else { summand + some.len() * run }),
                     };
                     let (panels, next) = (self.b.group(group), (self.b.group(next.0).start, next.1));
-                    let slice = GroupSlice { rows: rows.clone(), runs: some, walk, packed, summand, panels, next, ends };
+                    let slice =
+                        GroupSlice { rows: rows.clone(), runs: some, walk, packed, summand, panels, next, ends };
                     self.group(&slice, to);
                 }
             }
