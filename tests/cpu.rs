@@ -1,5 +1,7 @@
 //! `--target cpu` gives the results of reference evaluation.
 
+#[path = "cpu/layouts.rs"]
+mod layouts;
 #[path = "cpu/narrow.rs"]
 mod narrow;
 #[path = "cpu/parts.rs"]

@@ -227,6 +227,11 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.one("graph.mul", &[&[x], &[scale]], &[])
     }
 
+    /// Adds tensors, which broadcast.
+    pub(crate) fn add(&mut self, a: Value, b: Value) -> Option<Value> {
+        self.one("graph.add", &[&[a], &[b]], &[])
+    }
+
     /// Creates a product from its factors, tables and other operands.
     fn product<P: OpDecl>(
         &mut self,

@@ -2,7 +2,7 @@
 
 use crate::constraint::{I64, I64_LIST, STRING};
 use crate::layout::{
-    AccessFunction, AddressTable, Derivation, Layout, LayoutError, MAX_ENTRIES, ReductionOrder, SlidingWindow,
+    AccessFunction, AddressTable, Derivation, Index, Layout, LayoutError, MAX_ENTRIES, ReductionOrder, SlidingWindow,
     TiledLayout, ZERO_PAGE,
 };
 use gradus_ir::{Attr, AttrDecl, Context, ParamArgs, attr};
@@ -35,8 +35,9 @@ pub struct Geometry {
 pub enum GeometryKind {
     /// The windows of a convolution: rows are output pixels, reduction points are window positions and channels.
     Conv,
-    /// The windows of a pool or depthwise convolution: rows are output pixels, reduction points are window positions, and
-    /// each run has all channels.
+    /// The windows of a pool or depthwise convolution, whose result has the layout of the buffer: rows are the places of the
+    /// result outside the innermost loop over channels, reduction points are window positions, and each run is that loop;
+    /// with another innermost loop, it is a single element.
     Windows,
     /// The rows of a matrix.
     Rows,
@@ -122,7 +123,10 @@ impl Geometry {
     pub fn table(&self, derivation: Derivation) -> Result<AddressTable<'static>, LayoutError> {
         let (access, layout) = (self.access()?, self.placed()?);
         match self.kind {
-            GeometryKind::Windows => self.runs_of_channels(&access.indirect_table_by(&layout, derivation)?),
+            GeometryKind::Windows if self.is_channels_last()? => {
+                self.runs_of_channels(&access.indirect_table_by(&layout, derivation)?)
+            }
+            GeometryKind::Windows => self.windows_in(&layout),
             GeometryKind::Conv | GeometryKind::Rows => match access.separable_table_by(&layout, derivation) {
                 Err(LayoutError::NotSeparable { .. } | LayoutError::OutOfBounds { .. }) => {
                     let entries = access.num_outputs()?.saturating_mul(access.depth()? / access.run(&layout)?);
@@ -142,6 +146,69 @@ impl Geometry {
         let bases = (0..table.rows()).flat_map(|row| table.row(row)).map(entry).collect::<Result<Vec<_>, _>>()?;
         let channels = usize::try_from(self.sizes[1]).map_err(|_| LayoutError::Sizes)?;
         AddressTable::indirect(bases, [table.rows(), table.depth()], channels).map_err(|_| LayoutError::TooLarge)
+    }
+
+    /// Whether the layout is row-major with channels last.
+    fn is_channels_last(&self) -> Result<bool, LayoutError> {
+        let letters = self.axes()?;
+        Ok(self.layout.order() == format!("N{}C", &letters[2..]))
+    }
+
+    /// Returns the layout of the result of a pool or depthwise convolution.
+    fn result(&self) -> Result<Layout, LayoutError> {
+        let outputs = self.windows.iter().map(|w| w.outputs.cast_signed());
+        let sizes: Vec<i64> = self.sizes[..2].iter().copied().chain(outputs).collect();
+        self.layout.of(self.axes()?, &sizes)
+    }
+
+    /// Returns the number of elements in the innermost loop of a layout, if that is over channels.
+    fn block(&self, layout: &Layout) -> u64 {
+        layout.loop_nest().last().filter(|level| level.axis == 1).map_or(1, |level| level.extent)
+    }
+
+    /// Returns the number of rows that are padding of the result's layout and read nothing.
+    ///
+    /// # Errors
+    /// Those of the layout, and [`LayoutError::TooLarge`].
+    pub fn padding_rows(&self) -> Result<u64, LayoutError> {
+        let result = self.result()?;
+        let block = self.block(&result).max(1);
+        let rows = result.size() / block;
+        if rows > MAX_ENTRIES {
+            return Err(LayoutError::TooLarge);
+        }
+        Ok((0..rows).filter(|&row| result.index(row * block).is_none()).count() as u64)
+    }
+
+    /// Computes the table of windows in the order of the result's layout. Time: O(rows * positions).
+    fn windows_in(&self, layout: &Layout) -> Result<AddressTable<'static>, LayoutError> {
+        let result = self.result()?;
+        let (block, taps) = (self.block(&result), self.windows.iter().try_fold(1_u64, |n, w| n.checked_mul(w.taps)));
+        let (rows, taps) = (result.size().checked_div(block).unwrap_or(0), taps.ok_or(LayoutError::TooLarge)?);
+        if rows.saturating_mul(taps) > MAX_ENTRIES || layout.size() > i32::MAX as u64 {
+            return Err(LayoutError::TooLarge);
+        }
+        let mut bases = Vec::with_capacity((rows * taps) as usize);
+        for row in 0..rows {
+            let output = result.index(row * block);
+            for tap in 0..taps {
+                let at = output.as_ref().and_then(|output| self.input(layout, output, tap));
+                bases.push(at.map_or(ZERO_PAGE, |at| at as i32));
+            }
+        }
+        let extents = [rows as usize, taps as usize];
+        AddressTable::indirect(bases, extents, block as usize).map_err(|_| LayoutError::TooLarge)
+    }
+
+    /// Returns the address that a tap, by its number, reads for an output; `None` for padding.
+    fn input(&self, layout: &Layout, output: &[u64], mut tap: u64) -> Option<u64> {
+        let mut index = Index::from_slice(output);
+        for (i, w) in self.windows.iter().enumerate().rev() {
+            let distance = (tap % w.taps).checked_mul(w.dilation)?.checked_add(output[2 + i].checked_mul(w.stride)?)?;
+            tap /= w.taps;
+            index[2 + i] = distance.checked_add_signed(w.start).filter(|&at| at < layout.axes()[2 + i].size)?;
+        }
+        Some(layout.offset(&index))
     }
 
     /// Returns the geometry as an attribute `#addr.geometry`. Panics if the context has no dialect `addr`.

@@ -1,19 +1,21 @@
 //! Lowering of convolutions: layout of the image, and address tables.
 
+use super::MAX_GROUPS;
 use super::options::ConvOptions;
 use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::addr::{Geometry, GeometryKind};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
-    AccessFunction, Layout, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder, SlidingWindow, TiledLayout,
+    AccessFunction, Layout, LayoutError, Level, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder, SlidingWindow,
+    TiledLayout,
 };
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::{Builder, Module, Op, Value};
 use gradus_reference_kernels::shape::Window;
 use std::sync::LazyLock;
 
-/// Maximum number of groups.
-const MAX_GROUPS: u64 = 1 << 12;
+/// The letters of image dimensions, outermost first.
+const IMAGE: &str = "DHW";
 
 /// The access to the image of a convolution.
 pub(super) struct Reading {
@@ -88,7 +90,7 @@ impl Conv {
     }
 
     /// Returns the geometry of a reading.
-    fn geometry(&self, Reading { layout, is_copied }: &Reading, options: &ConvOptions) -> Geometry {
+    pub(super) fn geometry(&self, Reading { layout, is_copied }: &Reading, options: &ConvOptions) -> Geometry {
         Geometry {
             kind: GeometryKind::Conv,
             layout: layout.clone(),
@@ -150,7 +152,7 @@ impl Conv {
     /// Lowers a depthwise convolution.
     pub(super) fn lower_depthwise(&self, b: &mut Builder<'_>, op: Op, options: &ConvOptions) -> Option<Value> {
         let axes = ImageAxes::of_rank(self.input.len())?;
-        let geometry = places(&self.window, &self.input)?;
+        let geometry = places(&self.window, &self.input, &axes.channels_last);
         let table = options.table(&geometry)?;
         let mut e = Emitter::of(b, op);
         options.describe(&mut e, &geometry);
@@ -198,6 +200,28 @@ impl ImageAxes {
         });
         ALL.get(rank.checked_sub(2)?)
     }
+
+    /// Returns a layout without the loops of image dimensions that these images do not have, and with loops of those that it
+    /// lacks around the next inner one.
+    ///
+    /// # Errors
+    /// Batch or channels are missing, or there are unknown dimensions.
+    pub(super) fn adapted(&self, layout: &TiledLayout) -> Result<TiledLayout, LayoutError> {
+        let mut levels = layout.levels().to_vec();
+        levels.retain(|level| self.letters.contains(level.axis) || !IMAGE.contains(level.axis));
+        for axis in IMAGE.chars().rev().filter(|&axis| self.letters.contains(axis)) {
+            let inner = IMAGE.chars().skip_while(|&other| other != axis).skip(1);
+            let is_inner = |level: &Level| level.tile.is_none() && inner.clone().any(|other| other == level.axis);
+            if levels.iter().all(|level| level.axis != axis) {
+                let at = levels.iter().position(is_inner).unwrap_or(levels.len());
+                levels.insert(at, Level { axis, tile: None });
+            }
+        }
+        let order: String = levels.iter().map(Level::to_string).collect();
+        let adapted = order.parse::<TiledLayout>()?.with_pad(layout.pad());
+        adapted.extents(self.letters, &vec![1; self.letters.len()])?;
+        Ok(adapted)
+    }
 }
 
 /// Returns the number of elements of a tensor with these extents.
@@ -222,19 +246,24 @@ fn sliding(w: &Window, from_padding: bool) -> Vec<SlidingWindow> {
     (0..w.output.len()).map(window).collect()
 }
 
-/// Returns the geometry of window positions in a channels-last image, one run each.
-pub(super) fn places(window: &Window, image: &[i64]) -> Option<Geometry> {
-    let layout = ImageAxes::of_rank(image.len())?.channels_last.clone();
+/// Returns the geometry of window positions in an image, each with runs of the innermost channels.
+pub(super) fn places(window: &Window, image: &[i64], layout: &TiledLayout) -> Geometry {
     let (windows, order) = (sliding(window, true), ReductionOrder::ChannelsLast);
-    Some(Geometry { kind: GeometryKind::Windows, layout, sizes: image.to_vec(), groups: 1, windows, order })
+    let (sizes, layout) = (image.to_vec(), layout.clone());
+    Geometry { kind: GeometryKind::Windows, layout, sizes, groups: 1, windows, order }
 }
 
 /// Reshapes rows of channels to the result image of an op.
 pub(super) fn as_image(e: &mut Emitter<'_, '_>, op: Op, rows: Value) -> Option<Value> {
+    let rank = e.m().ctx.static_shape(e.m().value_type(e.m().result(op, 0)))?.len();
+    as_image_in(e, op, rows, &ImageAxes::of_rank(rank)?.channels_last)
+}
+
+/// Reshapes the elements of a layout to the result image of an op.
+pub(super) fn as_image_in(e: &mut Emitter<'_, '_>, op: Op, elements: Value, layout: &TiledLayout) -> Option<Value> {
     let ty = e.m().value_type(e.m().result(op, 0));
     let extents = e.m().ctx.static_shape(ty)?.to_vec();
     let axes = ImageAxes::of_rank(extents.len())?;
-    let pixels: Vec<i64> = [&extents[..1], &extents[2..], &extents[1..2]].concat();
-    let pixels = e.reshape(rows, &pixels)?;
-    e.unpack(pixels, &axes.channels_last, axes.letters, ty)
+    let image = e.reshape(elements, &layout.extents(axes.letters, &extents).ok()?)?;
+    e.unpack(image, layout, axes.letters, ty)
 }

@@ -68,7 +68,7 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
     let operands = parameters.emit(b, op)?;
     let conv = Conv::of(b.module, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
-    if conv.is_depthwise() && positions <= MAX_POSITIONS {
+    if conv.is_depthwise() && positions <= MAX_POSITIONS && chooser.reads_channels_last(&conv) {
         return conv.lower_depthwise(b, op, chooser.options);
     }
     let conv = merged(b, op, conv, &parameters)?;

@@ -253,13 +253,16 @@ fn erf(x: f32) -> f32 {
     if x.is_nan() { x } else { y }
 }
 
-/// Computes the Gaussian error linear unit, exactly or by its approximation with `tanh`.
+/// Computes the Gaussian error linear unit, exactly or by its approximation with `tanh`: (1 + tanh(u)) / 2 is the logistic
+/// function of 2u, which does not cancel.
 #[inline(always)]
 fn gelu(x: f32, by_tanh: bool) -> f32 {
-    const SCALE: f32 = 0.797_884_6;
-    let inner =
-        if by_tanh { tanh(SCALE * (x + 0.044_715 * x * x * x)) } else { erf(x * std::f32::consts::FRAC_1_SQRT_2) };
-    0.5 * x * (1.0 + inner)
+    const TWICE: f32 = 1.595_769;
+    if by_tanh {
+        x * logistic(TWICE * (x + 0.044_715 * x * x * x))
+    } else {
+        0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
+    }
 }
 
 /// Raises to a power, as the reference kernel does.
@@ -355,6 +358,15 @@ mod tests {
             for (x, want) in [(x, want), (-x, -want)] {
                 assert!((f64::from(erf(x)) - want).abs() < 3e-7 * want.abs(), "{x}: {} {want}", erf(x));
             }
+        }
+    }
+
+    #[test]
+    fn approximate_gelu_is_near() {
+        for i in -4000..4000 {
+            let x = f64::from(i) * 0.0025;
+            let want = 0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x)).tanh());
+            assert!((f64::from(gelu(x as f32, true)) - want).abs() <= 3e-7 * x.abs(), "{x}");
         }
     }
 
