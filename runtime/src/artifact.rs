@@ -176,7 +176,7 @@ impl Artifact {
         &self.compiled_for
     }
 
-    /// Whether the file has address tables and no program: see [`table_file`](crate::table_file).
+    /// Whether the file has address tables and no program.
     pub fn is_table_file(&self) -> bool {
         self.compiled_for.target == TABLE_FILE
     }

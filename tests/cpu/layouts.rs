@@ -150,6 +150,6 @@ fn unknown_dimensions_are_named() {
     let tool = Tool::gradus();
     let layer = Kind::Image.layer(&mut Random::of("unknown"), false, 1);
     let (_, remarks) = lowered(&tool, &layer, "{layout=NKHW}");
-    assert_eq!(remarks, ["images are read in NHWC instead of NKHW: the tensor has no dimension 'K'"]);
+    assert_eq!(remarks, ["images are read in NHWC instead of NKHW: the layout has no dimension 'C'"]);
     assert!(READINGS.iter().all(|reading| lowered(&tool, &layer, reading).0.contains("addr.")));
 }
