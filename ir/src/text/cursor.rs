@@ -154,7 +154,9 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         self.skip_space();
-        let found = self.text.as_bytes().get(self.pos..).is_some_and(|rest| rest.starts_with(token.as_bytes()));
+        let rest = self.text.as_bytes().get(self.pos..).unwrap_or(&[]);
+        // `::` is a token of its own.
+        let found = rest.starts_with(token.as_bytes()) && !(token == ":" && rest.get(1) == Some(&b':'));
         if found && self.by_grammar && self.clone().token(Rule::punctuation).len() > token.len() {
             return false;
         }
@@ -268,6 +270,12 @@ impl<'a> Cursor<'a> {
                 && !self.since(start).starts_with("0x"))
         {
             self.pos += 1;
+        }
+        let number = self.since(start);
+        // Only a number with a point has an exponent.
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        if matches!(number.as_bytes().get(digits), Some(b'e' | b'E')) {
+            self.pos = start + digits;
         }
         self.since(start)
     }
