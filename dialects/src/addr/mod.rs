@@ -217,6 +217,9 @@ fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
             _ => 1,
         };
         let columns = args.int("columns").and_then(|n| usize::try_from(n).ok()).unwrap_or(b.shape()[0]);
+        if !divides_columns(groups, columns, b) {
+            return Err(Trap::Ub(format!("{groups} groups do not divide {columns} columns")));
+        }
         let rows = table.rows().checked_div(groups).unwrap_or(0);
         let a = gathered(a, &table, a_zero)?.reshape(vec![table.rows(), table.depth()])?;
         let mut products = Vec::with_capacity(groups);
@@ -234,6 +237,16 @@ fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         }
         epilogue(args, data, kernels::concat(&products.iter().collect::<Vec<_>>(), 1)?)
     })
+}
+
+/// Whether each of `groups` groups has an equal part of the columns and, of packed panels, of the panels.
+fn divides_columns(groups: usize, columns: usize, b: &Tensor) -> bool {
+    let Some(each) = columns.checked_div(groups).filter(|each| each * groups == columns) else { return false };
+    let rows = match *b.shape() {
+        [_, _, width] => each.checked_next_multiple_of(width).map_or(0, |end| end / width),
+        _ => each,
+    };
+    rows * groups == b.shape()[0]
 }
 
 /// Returns part of a tensor along its first axis.
