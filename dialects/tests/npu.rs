@@ -63,7 +63,8 @@ fn random_inst(random: &mut Random, opcode: usize) -> Inst {
 fn ops_data_and_bytes_are_the_same_program() {
     let mut random = Random(1);
     for case in 0..200 {
-        let opcodes = (0..case % 12).map(|_| (random.next() % (MNEMONICS.len() as u64 - 1)) as usize).collect::<Vec<_>>();
+        let opcodes =
+            (0..case % 12).map(|_| (random.next() % (MNEMONICS.len() as u64 - 1)) as usize).collect::<Vec<_>>();
         let mut instructions: Vec<Inst> = opcodes.into_iter().map(|opcode| random_inst(&mut random, opcode)).collect();
         instructions.push(Inst::End);
         let machine = Machine { banks: 1 << (case % 6), kernels: 4 + case, ..Machine::default() };

@@ -104,7 +104,8 @@ impl Device for Npu {
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {
         let counts = &self.counts;
-        let each = |name: &str, value: u64, unit| Statistic { name: name.to_owned(), value: (value / calls) as f64, unit };
+        let each =
+            |name: &str, value: u64, unit| Statistic { name: name.to_owned(), value: (value / calls) as f64, unit };
         let share = |name: &str, value: f64| Statistic { name: name.to_owned(), value: 100.0 * value, unit: "%" };
         let busy = counts.busy(Unit::Array) as f64 / counts.cycles.max(1) as f64;
         vec![
@@ -122,6 +123,7 @@ impl Device for Npu {
 
 /// Lists the instructions of all programs.
 fn listing(m: &Module) -> String {
-    let programs = m.ops_under(m.root()).into_iter().filter(|&op| gradus_dialects::npu::ProgramOp::cast(m, op).is_some());
+    let programs =
+        m.ops_under(m.root()).into_iter().filter(|&op| gradus_dialects::npu::ProgramOp::cast(m, op).is_some());
     programs.map(|op| m.op_text(op, Default::default()) + "\n").collect()
 }

@@ -153,7 +153,6 @@ impl Layer {
     pub fn taps(&self) -> usize {
         self.kernel[0] * self.kernel[1]
     }
-
 }
 
 /// The network of a program; layers follow their inputs.

@@ -194,7 +194,8 @@ mod tests {
             if let Some((factors, shift)) = sum(&a, &b, &y) {
                 found += 1;
                 for (p, q) in a.all().flat_map(|p| b.all().map(move |q| (p, q))) {
-                    let exact = i64::from(p - a.zero) * i64::from(factors[0]) + i64::from(q - b.zero) * i64::from(factors[1]);
+                    let exact =
+                        i64::from(p - a.zero) * i64::from(factors[0]) + i64::from(q - b.zero) * i64::from(factors[1]);
                     let have = y.saturate(round_shift(exact, shift.into()) + i64::from(y.zero));
                     assert_eq!(have, y.quantize(a.real(p) + b.real(q)), "{a:?} {b:?} {y:?} {p} {q}");
                 }

@@ -180,7 +180,9 @@ fn reference(net: &Network, l: &Layer, plain: &Plain) -> Vec<u8> {
     for (y, x, k) in elements(to) {
         let at = (y * to.width + x) * to.channels + k;
         let mut acc = 0;
-        for (ky, kx, d) in (0..l.kernel[0]).flat_map(|a| (0..l.kernel[1]).flat_map(move |b| (0..l.depth).map(move |c| (a, b, c)))) {
+        for (ky, kx, d) in
+            (0..l.kernel[0]).flat_map(|a| (0..l.kernel[1]).flat_map(move |b| (0..l.depth).map(move |c| (a, b, c))))
+        {
             let iy = (y * l.stride[0] + ky * l.dilation[0]).checked_sub(l.pad[0]).filter(|&i| i < from.height);
             let ix = (x * l.stride[1] + kx * l.dilation[1]).checked_sub(l.pad[1]).filter(|&i| i < from.width);
             let (Some(iy), Some(ix)) = (iy, ix) else { continue };
@@ -303,7 +305,10 @@ fn without_tokens(net: &Network, program: &Program, machine: &Machine) {
         changed.instructions.remove(i);
         match check(net, &changed, machine, &mut Random::new(5)) {
             Err(why) => {
-                assert!(!why.contains("wrong"), "instruction {i} is not needed by the simulator, but the result is wrong");
+                assert!(
+                    !why.contains("wrong"),
+                    "instruction {i} is not needed by the simulator, but the result is wrong"
+                );
                 rejected += 1;
             }
             Ok(_) => continue,
