@@ -36,6 +36,7 @@ use gradus_ir::{
     Block, Builder, DType, Diagnostic, Module, Op, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Type, Value,
 };
 use gradus_simulators::npu::Machine;
+pub use extent::{Extent, Space, extents};
 pub use machine::machine;
 use network::{FeatureId, Role};
 use partition::levels;

@@ -32,7 +32,7 @@ fn command(tool: &Tool) -> Command {
         .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir), a compiled one, or a file of address tables"))
         .arg(option("op", "N", "Show the tables of one op, by its number, or the first of a name, such as addr.gemm"))
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
-        .arg(option("svg", "FILE", "Draw the buffer of that op, and what a row reads in it"))
+        .arg(option("svg", "FILE", "Draw the buffer of that op and what a row reads in it; or, without --op, a run of the program on the simulator of its target: units and memories over time"))
         .arg(Arg::new("disasm").long("disasm").action(ArgAction::SetTrue).help("Show machine code as instructions"))
         .args(target_args(tool))
         .args(load_args())
@@ -67,6 +67,11 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         let listing = target.and_then(|target| target.listing);
         let text = listing.map_or_else(|| summary::program(&m, &found), |listing| listing(&m));
         return write("-", streams, |out| out.write_all(text.as_bytes()));
+    }
+    let picture = target.and_then(|target| target.picture).filter(|_| row.is_none() && !matches.contains_id("op"));
+    if let (Some(path), Some(picture)) = (svg, picture) {
+        let drawn = picture(&m).map_err(|why| Failure::Input(format!("cannot write '{path}': {why}")))?;
+        return write(path, streams, |out| out.write_all(drawn.as_bytes()));
     }
     let one = chosen(&found, matches.get_one::<String>("op").map(String::as_str))?;
     let nothing = || format!("the tables of op {}, '{}', are not constant", one.number, m.name_text(one.op));

@@ -1,15 +1,14 @@
 //! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host by reference.
 
-use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target};
+use crate::simulated::{Device, Simulated};
+use crate::{Executable, Statistic, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared};
 use gradus_dialects::op_cost::{Contraction, OpCost};
-use gradus_interp::{Interpreter, OpKernels};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
 use gradus_simulators::nna::Statistics;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The declaration of the target.
 pub const TARGET: Target = Target {
@@ -103,19 +102,7 @@ impl Numbers {
 }
 
 fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
-    let counts = Arc::new(Mutex::new(Counts::default()));
-    let interpreter = Interpreter::new(module).with_kernels(engine(counts.clone()));
-    Ok(Box::new(Loaded { interpreter, function, signature: Signature::of(module, function), counts, calls: 0 }))
-}
-
-/// A function whose products run on the simulator.
-struct Loaded<'m> {
-    interpreter: Interpreter<'m>,
-    function: Op,
-    signature: Signature,
-    counts: Arc<Mutex<Counts>>,
-    /// Number of calls.
-    calls: u64,
+    Ok(Box::new(Simulated::new(module, function, Nna::default())))
 }
 
 /// Counts over all calls.
@@ -131,12 +118,10 @@ struct Counts {
     weight_bytes: u64,
     feature_bytes: u64,
     instructions: u64,
-    /// Cycles of each op.
-    ops: BTreeMap<Op, u64>,
 }
 
 impl Counts {
-    fn add(&mut self, op: Op, program: &Prepared, s: &Statistics) {
+    fn add(&mut self, program: &Prepared, s: &Statistics) {
         let costs = program.costs();
         self.cycles += s.cycles;
         self.without_ping_pong += costs.without_ping_pong;
@@ -147,44 +132,36 @@ impl Counts {
         self.weight_bytes += s.weight_bytes;
         self.feature_bytes += s.feature_bytes;
         self.instructions += s.issued.iter().sum::<u64>();
-        *self.ops.entry(op).or_default() += s.cycles;
     }
 }
 
-/// Runs calls of programs on the simulator, each prepared when it first runs.
-fn engine<'m>(counts: Arc<Mutex<Counts>>) -> OpKernels<'m> {
-    let mut programs: BTreeMap<Op, Prepared> = BTreeMap::new();
-    Box::new(move |args: &OpArgs<'_>, operands: &[Datum]| {
+/// The programs of a function, each prepared when it first runs, and the sum of their counts.
+#[derive(Default)]
+struct Nna {
+    programs: BTreeMap<Op, Prepared>,
+    counts: Counts,
+}
+
+impl Device for Nna {
+    fn run(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<(Vec<Datum>, u64), Trap>> {
         let op = args.op.filter(|&op| CallOp::cast(args.module, op).is_some())?;
-        if operands.iter().any(Datum::has_poison) {
+        if data.iter().any(Datum::has_poison) {
             return None;
         }
-        let mut run = || -> Result<Vec<Datum>, Trap> {
-            if !programs.contains_key(&op) {
-                programs.insert(op, Prepared::of(args.module, op)?);
+        let mut run = || {
+            if !self.programs.contains_key(&op) {
+                self.programs.insert(op, Prepared::of(args.module, op)?);
             }
-            let program = &programs[&op];
-            let (result, statistics) = program.run(args, operands)?;
-            counts.lock().unwrap_or_else(PoisonError::into_inner).add(op, program, &statistics);
-            Ok(vec![Datum::Tensor(result)])
+            let program = &self.programs[&op];
+            let (result, statistics) = program.run(args, data)?;
+            self.counts.add(program, &statistics);
+            Ok((vec![Datum::Tensor(result)], statistics.cycles))
         };
         Some(run())
-    })
-}
-
-impl Executable for Loaded<'_> {
-    fn signature(&self) -> &Signature {
-        &self.signature
     }
 
-    fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
-        self.calls += 1;
-        self.interpreter.call(self.function, args)
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        let c = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let calls = self.calls.max(1) as f64;
+    fn statistics(&self, calls: u64) -> Vec<Statistic> {
+        let (c, calls) = (&self.counts, calls as f64);
         let percent = |part: f64, whole: f64| if whole > 0.0 { 100.0 * part / whole } else { 0.0 };
         let each = |n: u64| n as f64 / calls;
         let cycles = c.cycles as f64;
@@ -198,19 +175,6 @@ impl Executable for Loaded<'_> {
             ("weights written", each(c.weight_bytes), "bytes"),
             ("features written", each(c.feature_bytes), "bytes"),
         ];
-        let rows = rows.into_iter().map(|(name, value, unit)| Statistic { name: name.to_owned(), value, unit });
-        let mut host: Vec<_> = self.interpreter.declined().iter().map(|(&name, &count)| (name, count)).collect();
-        host.sort_unstable();
-        let host = host.into_iter().map(|(name, count)| Statistic {
-            name: format!("by reference: {name}"),
-            value: count as f64 / calls,
-            unit: "ops",
-        });
-        rows.chain(host).collect()
-    }
-
-    fn op_times(&self) -> Option<OpTimes> {
-        let c = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(OpTimes { unit: "cycles", ops: c.ops.iter().map(|(&op, &cycles)| (op, cycles as f64)).collect() })
+        rows.into_iter().map(|(name, value, unit)| Statistic { name: name.to_owned(), value, unit }).collect()
     }
 }
