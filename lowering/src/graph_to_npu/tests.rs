@@ -37,9 +37,16 @@ impl Random {
     }
 }
 
+/// Adds a feature, in blocks of 8 channels; [`in_blocks_of`] changes that.
 fn feature(net: &mut Network, [height, width, channels]: [usize; 3], signed: bool, role: Role) -> FeatureId {
     net.features.push(FeatureInfo { height, width, channels, tile: [1, 8], signed, part_of: None, role });
     net.features.len() - 1
+}
+
+/// Lays out all features for an array of another depth.
+fn in_blocks_of(mut net: Network, depth: u32) -> Network {
+    net.features.iter_mut().for_each(|feature| feature.tile[1] = depth as usize);
+    net
 }
 
 /// A pointwise layer that copies a feature.
@@ -240,9 +247,11 @@ fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) ->
     Ok(counts)
 }
 
-/// Machines of all sizes of SRAM, so that features are streamed, cascaded or resident.
+/// Machines of all sizes of SRAM, so that features are streamed, cascaded or resident, and of several arrays.
 fn machine(r: &mut Random) -> Machine {
-    Machine { sram_bytes: [512, 64, 32, 20][r.below(4)] << 10, ..Machine::default() }
+    let [kernels, depth] = [[8, 8], [8, 8], [4, 4], [16, 16], [16, 8], [8, 16]][r.below(6)];
+    let (positions, accumulators) = ([1, 4, 8][r.below(3)], [4096, 16_384][r.below(2)]);
+    Machine { kernels, depth, positions, accumulators, sram_bytes: [512, 64, 32, 20][r.below(4)] << 10, ..Machine::default() }
 }
 
 #[test]
@@ -252,6 +261,7 @@ fn random_networks_are_exact_and_free_of_hazards() {
     for seed in 1..=count {
         let mut r = Random::new(seed);
         let (net, machine) = (network(&mut r), machine(&mut r));
+        let net = in_blocks_of(net, machine.depth);
         // Small memories may be too small for a layer, but not the default one.
         match compile(&net, &machine) {
             Ok(program) => {
