@@ -53,7 +53,7 @@ impl Numbers {
             // The array has no elementwise multiply: two operands and a result go through memory to another processor
             // and back.
             OpCost::Map(n) => {
-                self.read_latency + self.write_latency + n.saturating_mul(4 * 3 * 4).div_ceil(self.ddr_rate)
+                self.read_latency + self.write_latency + n.saturating_mul(3 * 4).div_ceil(self.ddr_rate)
             }
             OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
         }
