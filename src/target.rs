@@ -89,8 +89,7 @@ impl Tool {
     }
 }
 
-/// Runs the pipeline of a target on the only program of its context, with dumps between its passes. Constants that the
-/// program no longer uses are freed.
+/// Runs the pipeline of a target on the only program of its context, with dumps between its passes.
 pub fn compile(
     tool: &Tool,
     m: &mut Module,
@@ -99,7 +98,17 @@ pub fn compile(
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
     check_machine(&m.ctx, Some(target))?;
-    let mut pipeline = tool.target_pipeline(target, &m.ctx)?;
+    run_pipeline(tool.target_pipeline(target, &m.ctx)?, m, printing, streams)
+}
+
+/// Runs a pipeline on the only program of its context, with dumps between its passes. Constants that the program no longer
+/// uses are freed.
+pub fn run_pipeline(
+    mut pipeline: Pipeline,
+    m: &mut Module,
+    printing: IrPrinting,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
     let (mut said, mut unwritten) = (Vec::new(), None);
     let mut watch = Watch::new(|event| match event {
         PassEvent::Diagnostic(d) => said.push(d),

@@ -12,7 +12,7 @@ use gradus::ir::{Context, DType, Diagnostic, Module};
 use gradus::runtime::artifact::{Artifact, CompiledFor, write};
 use gradus::runtime::cpu::Program;
 use std::sync::Arc;
-use support::{gradus, parse, root};
+use support::{ENTRY, HEADER, gradus, parse, root, seal};
 
 fn example(file: &str) -> String {
     root().join("examples").join(file).display().to_string()
@@ -165,26 +165,6 @@ fn offsets_that_are_outside_or_overlap_are_refused() {
         let said = refused(compiled(&ctx, &SCHEDULE.replace("%host[64]", to))).unwrap_or_default();
         assert!(said.contains(reason), "{said}");
     }
-}
-
-/// Size in bytes of the header without the section entries, and of an entry.
-const HEADER: usize = 72;
-const ENTRY: usize = 24;
-
-/// Recomputes the checksums. Sections that are not inside of the file keep theirs.
-fn seal(bytes: &mut [u8]) {
-    let long =
-        |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize;
-    let count = u32::from_le_bytes(bytes[12..16].try_into().expect("four bytes")) as usize;
-    let count = count.min((bytes.len() - HEADER) / ENTRY);
-    for entry in (0..count).map(|i| HEADER + ENTRY * i) {
-        let (start, len) = (long(bytes, entry), long(bytes, entry + 8));
-        let Some(section) = start.checked_add(len).and_then(|end| bytes.get(start..end)) else { continue };
-        let checksum = crc32fast::hash(section);
-        bytes[entry + 16..entry + 20].copy_from_slice(&checksum.to_le_bytes());
-    }
-    let checksum = crc32fast::hash(&bytes[28..HEADER + ENTRY * count]);
-    bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
 }
 
 /// The header says for which target and machine a program is, before anything of the program is read.

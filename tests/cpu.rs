@@ -1,5 +1,7 @@
 //! `--target cpu` gives the results of reference evaluation.
 
+#[path = "cpu/layouts.rs"]
+mod layouts;
 #[path = "cpu/narrow.rs"]
 mod narrow;
 #[path = "cpu/parts.rs"]
@@ -37,7 +39,7 @@ const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
 
 /// Options for the layout in which images are read: the target's, and others, some of which fit no layer or are not
 /// separable.
-const READINGS: [&str; 10] = [
+const READINGS: [&str; 12] = [
     "{target=cpu}",
     "{layout=auto}",
     "{layout=NHWC}",
@@ -48,6 +50,8 @@ const READINGS: [&str; 10] = [
     "{layout=NCWH2w min-run=2}",
     "{layout=2h2wNCHW4c}",
     "{layout=CNW order=channels-last}",
+    "{layout=NHWC encoding=running derivation=coordinates min-run=100}",
+    "{layout=NCHW4c encoding=running}",
 ];
 
 /// Compiles a program with given layout options.

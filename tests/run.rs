@@ -237,3 +237,20 @@ result3: index = 4
 ";
     assert_eq!((output.code, output.err.as_str(), output.out.as_str()), (0, "", want));
 }
+
+/// The number of groups is known only when the program runs.
+#[test]
+fn groups_must_divide_the_columns() {
+    let program = "
+func.func @main() -> tensor<2x4xf32> {
+  %x = arith.constant dense<[1.0, 10.0, 2.0, 20.0, 3.0, 30.0]> : tensor<6xf32>
+  %b = arith.constant dense<[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]]> : tensor<4x2xf32>
+  %bases = arith.constant dense<[[0, 2], [1, 3], [0, 1]]> : tensor<3x2xi32>
+  %base = tensor.cast %bases : tensor<3x2xi32> to tensor<?x2xi32>
+  %relative = arith.constant dense<[0, 2]> : tensor<2xi32>
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<6xf32>, tensor<?x2xi32>, tensor<2xi32>, tensor<4x2xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}";
+    let output = run(program, None, &[]);
+    assert!(output.err.contains("'addr.gemm' undefined behavior: 3 groups do not divide 4 columns"), "{}", output.err);
+}

@@ -24,8 +24,8 @@ fn machine(folder: &tempfile::TempDir, name: &str, from: &str, to: &str) -> Stri
 #[test]
 fn a_target_without_execution_says_so() {
     for command in ["run", "bench", "inspect", "check"] {
-        let output = gradus(&[command, &example("digits_cnn.onnx"), "--target", "npu"]);
-        let said = "error: target 'npu' has costs only: no pipeline and no executor\n";
+        let output = gradus(&[command, &example("digits_cnn.onnx"), "--target", "cluster"]);
+        let said = "error: target 'cluster' has costs only: no pipeline and no executor\n";
         assert_eq!((output.code, output.err.as_str()), (1, said), "{command}");
     }
 }
@@ -49,8 +49,9 @@ fn the_machine_decides_what_is_chosen() {
     let gate = root().join(GATE).display().to_string();
     let opt = |args: &[&str]| gradus(&[&["opt", &gate, "--saturate=target=npu"], args].concat());
     assert!(opt(&[]).out.contains("graph.conv"), "{}", opt(&[]).err);
-    let near = machine(&folder, "npu", "value = 750", "value = 1");
-    let text = std::fs::read_to_string(&near).expect("it was written").replace("value = 15,", "value = 1000000,");
+    let near = machine(&folder, "npu", "value = 500,", "value = 1,");
+    let text = std::fs::read_to_string(&near).expect("it was written");
+    let text = text.replace("value = 250,", "value = 1,").replace("value = 15,", "value = 1000000,");
     std::fs::write(&near, text).expect("a file can be written");
     let chosen = opt(&["--machine", &near]);
     assert!(chosen.code == 0 && chosen.out.contains("graph.mul"), "{}{}", chosen.out, chosen.err);
@@ -126,4 +127,38 @@ fn doc_has_pages_of_targets() {
     // A target and a dialect of one name.
     let both = gradus(&["doc", "nna"]).out;
     assert!(both.contains("## Target `nna`") && both.contains("# Dialect `nna`"), "{both}");
+}
+
+/// The whole network runs on the array, but for the conversions at its border, with the bytes of the integer network.
+#[test]
+fn a_quantized_network_runs_on_the_npu() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let image = format!("image={}", example("digits_test_images.npy"));
+    let model = example("digits_cnn_int8.onnx");
+    let integers = ["opt", &model, "--convert-qdq-to-integer", "-o", &path("integers.mlir")];
+    assert_eq!(gradus(&integers).code, 0);
+    let arrays = [path("npu.npy"), path("reference.npy")];
+    let labels = example("digits_test_labels.npy");
+    let on_npu = gradus(&["run", &model, "--target", "npu", "--stats", "--input", &image, "--labels", &labels, "--output", &arrays[0]]);
+    assert_eq!(on_npu.code, 0, "{}", on_npu.err);
+    let by_reference = gradus(&["run", &path("integers.mlir"), "--input", &image, "--output", &arrays[1]]);
+    assert_eq!(by_reference.code, 0, "{}", by_reference.err);
+    let [npu, reference] = arrays.map(|path| std::fs::read(path).expect("the logits were written"));
+    assert!(npu == reference, "the logits differ");
+    let host: Vec<&str> = on_npu.out.lines().filter_map(|line| line.strip_prefix("by reference: ")).collect();
+    let names: Vec<&str> = host.iter().filter_map(|line| line.split(' ').next()).collect();
+    let border = ["graph.dequantize_linear", "graph.pad", "graph.quantize_linear", "layout.pack", "layout.unpack"];
+    assert_eq!(names, border, "{}", on_npu.out);
+}
+
+#[test]
+fn a_run_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let picture = folder.path().join("run.svg");
+    let model = example("digits_cnn_int8.onnx");
+    let output = gradus(&["inspect", &model, "--target", "npu", "--svg", &picture.display().to_string()]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let text = std::fs::read_to_string(picture).expect("the picture was written");
+    assert!(["@npu0: ", ">array<", ">SRAM<", "</svg>"].iter().all(|part| text.contains(part)), "{text}");
 }

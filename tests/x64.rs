@@ -436,3 +436,37 @@ fn accepted_mutants_of_generated_code_stay_inside() {
     }
     assert!(accepted > 500 && refused > 3000, "{accepted} accepted, {refused} refused");
 }
+
+/// Products by one function per pattern of nonzeros, as verified code and by simulation, equal the same sums bit by bit.
+#[test]
+fn dispatch_by_patterns_computes_products() {
+    let (tool, mut random, mut native) = (Tool::new("gradus"), Random::of("patterns"), 0);
+    for case in 0..200 {
+        let product = Product::draw(&mut random, if case % 4 == 0 { 24 } else { 300 });
+        let m = parse(&tool.context(), &product.text.replace("unrolled", "patterns")).expect("it is a program");
+        let (isa, bits) = (random.pick(&["avx512", "avx2"]), 1 + random.below(8));
+        let code =
+            lowered(&tool, &m, &format!("builtin.module(convert-sparse-to-x64{{isa={isa} bits={bits}}},canonicalize)"));
+        let is_lowered = code.to_text(Default::default()).contains("x64.dispatch");
+        assert!(is_lowered || isa == "avx2");
+        if !is_lowered {
+            continue;
+        }
+        if case % 4 == 0 {
+            let result = Interpreter::new(&code).call(main_of(&code), product.input());
+            let result = numbers(&result.unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
+            assert_eq!(result, product.expected(), "simulated {:?} {bits}", product.shape);
+        }
+        if !has(isa) {
+            continue;
+        }
+        let code = lowered(&tool, &code, "builtin.module(form-steps,plan-memory)");
+        let mut program = Program::new(&code, main_of(&code));
+        let result =
+            numbers(&program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
+        assert_eq!(program.reference(1), [], "{:?}", product.shape);
+        assert_eq!(result, product.expected(), "{:?} {isa} {bits}", product.shape);
+        native += 1;
+    }
+    assert!(native > 60 || !has("avx2"), "{native} as code");
+}

@@ -23,6 +23,12 @@ const MORE_FUEL: u64 = 16;
 /// Number of attempts per requested input; many functions are undefined on some inputs.
 const TRIES: u64 = 4;
 
+/// Number of attempts per input in checks of at least [`ENOUGH`] inputs, as long as fewer than these are defined.
+const MORE_TRIES: u64 = 32;
+
+/// Largest work of the attempts beyond [`TRIES`].
+const MORE_WORK: u64 = 1 << 20;
+
 /// Number of inputs without a difference that are conclusive, however many more were undefined.
 const ENOUGH: u64 = 100;
 
@@ -294,10 +300,9 @@ impl Runs {
         }
         let mut random = Random::of((options.seed, &function.name));
         let mut last = None;
-        for number in 0..TRIES * options.inputs {
+        for number in 0..MORE_TRIES * options.inputs {
             let wanted = runs.wanted(options);
-            let is_hopeless = runs.defined.is_empty() && 2 * number >= wanted;
-            if runs.conclusive() >= wanted || number >= TRIES * wanted || is_hopeless || runs.kept > MAX_KEPT {
+            if runs.conclusive() >= wanted || number >= runs.tries(wanted) || runs.kept > MAX_KEPT {
                 break;
             }
             match inputs.draw(&mut random) {
@@ -320,6 +325,17 @@ impl Runs {
     /// Returns the number of inputs on which a difference would be visible.
     fn conclusive(&self) -> u64 {
         self.defined.len() as u64 - self.vacuous
+    }
+
+    /// Returns the number of attempts to find `wanted` inputs, by the inputs found so far.
+    fn tries(&self, wanted: u64) -> u64 {
+        let is_few = wanted >= ENOUGH && self.conclusive() < ENOUGH && self.work < MORE_WORK;
+        match self.defined.is_empty() {
+            true if is_few => TRIES * wanted,
+            true => wanted.div_ceil(2),
+            false if is_few => MORE_TRIES * wanted,
+            false => TRIES * wanted,
+        }
     }
 
     /// Returns the number of inputs that suffice, by the work so far.

@@ -18,6 +18,9 @@ const MAX_TENSOR: usize = 1 << 20;
 /// Extents of dynamic dimensions.
 pub(crate) const EXTENTS: [i64; 6] = [1, 2, 3, 0, 5, 8];
 
+/// Ranks of unranked tensors and memrefs are less than this.
+const MAX_RANK: u64 = 3;
+
 /// Percentage of memrefs that alias an earlier argument, if possible.
 const ALIASED: u64 = 25;
 
@@ -29,7 +32,7 @@ const UNWRITTEN: u64 = 10;
 
 /// Draws a value as a single argument, with its memory if it is a memref.
 pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random) -> Option<Input> {
-    let mut draw = Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random };
+    let mut draw = Draw { ctx, extent: None, small: false, poison: false, input: Input::new(0), floats, random };
     let value = draw.value(ty, &|_| false)?;
     draw.input.args.push(value);
     Some(draw.input)
@@ -37,12 +40,15 @@ pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random
 
 /// Draws the elements of a buffer.
 pub(crate) fn contents(ctx: &Context, dtype: DType, length: usize, floats: Floats, random: &mut Random) -> Vec<Datum> {
-    Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random }.contents(dtype, length)
+    Draw { ctx, extent: None, small: false, poison: false, input: Input::new(0), floats, random }
+        .contents(dtype, length)
 }
 
 pub(crate) struct Draw<'a> {
     pub(crate) ctx: &'a Context,
     pub(crate) extent: Option<i64>,
+    /// Whether all indices are positions in small memory.
+    pub(crate) small: bool,
     pub(crate) poison: bool,
     pub(crate) input: Input,
     pub(crate) floats: Floats,
@@ -67,9 +73,11 @@ impl Draw<'_> {
         let open = |draw: &mut Self, d: i64| if d == DYNAMIC { draw.extent() } else { d };
         let sizes: Vec<i64> = match self.ctx.type_data(ty) {
             TypeData::MemRef { shape, .. } => shape.iter().map(|&d| open(self, d)).collect(),
-            TypeData::UnrankedMemRef { .. } => (0..self.random.below(3)).map(|_| self.extent()).collect(),
+            TypeData::UnrankedMemRef { .. } => (0..self.random.below(MAX_RANK)).map(|_| self.extent()).collect(),
             // Indices are often positions in memory, hence small.
-            TypeData::Index if self.random.percent(50) => return Some(Datum::Int(self.random.next() as i64 & 3)),
+            TypeData::Index if self.small || self.random.percent(50) => {
+                return Some(Datum::Int(self.random.next() as i64 & 3));
+            }
             _ => return self.plain(ty),
         };
         self.memory(ty, &sizes, shares)
@@ -160,12 +168,14 @@ impl Draw<'_> {
         if let Some(kind) = ctx.float_kind(ty) {
             return Some(Datum::Float(to_f64(kind, from_f64(kind, self.floats.draw(self.random)))));
         }
-        if !matches!(ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::Vector { .. }) {
-            return None;
-        }
+        let extents = match ctx.type_data(ty) {
+            TypeData::Tensor { .. } | TypeData::Vector { .. } => ctx.executed_shape(ty)?.to_vec(),
+            TypeData::UnrankedTensor(_) => vec![DYNAMIC; self.random.below(MAX_RANK) as usize],
+            _ => return None,
+        };
         let dtype = ctx.dtype(ctx.element_type(ty))?;
         let size = |&d: &i64| usize::try_from(if d == DYNAMIC { self.extent() } else { d }).ok();
-        let shape: Vec<usize> = ctx.executed_shape(ty)?.iter().map(size).collect::<Option<_>>()?;
+        let shape: Vec<usize> = extents.iter().map(size).collect::<Option<_>>()?;
         let elements = gradus_ir::tensor::checked_len(&shape)?;
         if elements > MAX_TENSOR {
             return None;

@@ -12,6 +12,9 @@ use gradus_ir::{Context, Module, Op, Type, TypeData, Value};
 /// Percentage of inputs with poison values.
 const POISON: u64 = 10;
 
+/// Percentage of inputs with small indices only.
+const SMALL: u64 = 20;
+
 /// Percentage of globals that were written before the call.
 const WRITTEN_BEFORE: u64 = 50;
 
@@ -93,6 +96,7 @@ impl<'m> Inputs<'m> {
             // Most calls use one extent for all dynamic dimensions, since operands of different extents are rarely
             // valid.
             extent: if random.percent(90) { Some(random.pick(&EXTENTS)) } else { None },
+            small: random.percent(SMALL),
             poison: random.percent(self.poison),
             input: Input::new(random.next()),
             floats: self.floats,

@@ -1,6 +1,6 @@
 //! Type and attribute constraints shared by dialects.
 
-use gradus_ir::{Attr, AttrData, AttrKind, AttrText, Context, Signedness, Type, TypeConstraint, TypeData};
+use gradus_ir::{Attr, AttrData, AttrKind, AttrText, Context, DType, Signedness, Type, TypeConstraint, TypeData};
 
 macro_rules! types {
     ($($(#[$doc:meta])* $name:ident = $summary:literal, $check:expr;)*) => {
@@ -176,3 +176,9 @@ pub const I32_ARRAY: AttrKind = kind(
     "i32 dense array attribute",
     |c, a| matches!(c.attr_data(a), AttrData::DenseArray { elem, .. } if *elem == Type::I32),
 );
+
+/// A tensor of bytes.
+pub const BYTES: AttrKind = kind("tensor of bytes", |c, a| {
+    matches!(c.attr_data(a), AttrData::Dense(dense) if c.dtype(c.element_type(dense.ty)) == Some(DType::U8)
+        && c.static_shape(dense.ty).is_some_and(|dims| dims.len() == 1))
+});

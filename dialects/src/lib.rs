@@ -8,6 +8,8 @@
 use gradus_ir::{Context, Dialect};
 use std::sync::Arc;
 
+pub mod a64;
+pub mod a64_ext;
 #[cfg(feature = "graph")]
 pub mod addr;
 pub mod affine;
@@ -29,6 +31,7 @@ pub mod nna;
 #[cfg(feature = "graph")]
 pub mod npu;
 pub mod op_cost;
+pub mod patterns;
 pub mod rewrite;
 pub mod scf;
 pub mod sched;
@@ -42,6 +45,8 @@ pub mod x64;
 
 /// All dialects, alphabetically. Listings use this order.
 pub const DIALECTS: &[&Dialect] = &[
+    &a64::DIALECT,
+    &a64_ext::DIALECT,
     #[cfg(feature = "graph")]
     &addr::DIALECT,
     &affine::DIALECT,

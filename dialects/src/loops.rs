@@ -2,6 +2,7 @@
 //!
 //! Dialects implement [`CountedLoop`] for their loops; [`Unroller`] does the transformation.
 
+use crate::affine::is_apply_symbol;
 use gradus_ir::{Block, Builder, Loc, Module, Op, OpDecl, Traits, Value, ValueList, ValueMap};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -122,7 +123,7 @@ impl Unroller {
             return factor == 1 && promote_single_iteration(m, this);
         }
         // An empty body gains nothing.
-        if m.first_op(body) == m.last_op(body) {
+        if m.first_op(body) == m.last_op(body) || defines_apply_symbol(m, this) {
             return false;
         }
         let whole = this.is_multiple(m, factor);
@@ -143,6 +144,13 @@ impl Unroller {
         promote_single_iteration(m, this);
         true
     }
+}
+
+/// Whether an `affine.apply` has a carried value, or induction variable of another dialect, as a symbol. The value that would
+/// replace it may be a dimension, which must not be a symbol.
+fn defines_apply_symbol<L: CountedLoop>(m: &Module, this: L) -> bool {
+    let args = m.block_args(this.body(m)).iter().copied();
+    args.chain(m.results(this.op())).any(|value| is_apply_symbol(m, value))
 }
 
 /// Returns an upper bound on the number of ops after unrolling a loop of `size` ops by `factor`.
@@ -193,7 +201,7 @@ fn append_copies<L: CountedLoop>(m: &mut Module, this: L, factor: u64, plan: &L:
 
 /// Replaces a loop of exactly one iteration by its body. Returns whether it did.
 pub fn promote_single_iteration<L: CountedLoop>(m: &mut Module, this: L) -> bool {
-    if this.trip_count(m) != Some(1) {
+    if this.trip_count(m) != Some(1) || defines_apply_symbol(m, this) {
         return false;
     }
     let (op, body) = (this.op(), this.body(m));

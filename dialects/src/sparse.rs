@@ -2,6 +2,10 @@
 //!
 //! Source: the seed on sparse matrices that are compiled into code.
 
+mod elementwise;
+
+pub use elementwise::{DotOp, ElementAddOp, ElementMulOp, ElementSubOp};
+
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR, UNIT, kind};
 use crate::graph::{conv_cost, conv_op, convolution, eval_conv_by, infer_conv, infer_product, verify_conv};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy, elements};
@@ -56,6 +60,22 @@ pub struct MatMulOp {
     y: OpResult<TENSOR>,
 }
 
+/// The implementation with a number.
+fn strategy(form: i64) -> &'static Strategy {
+    match form {
+        0 => &UNROLLED,
+        1 => &PATTERNS,
+        _ => &CSR,
+    }
+}
+
+impl MatMulOp {
+    /// Returns the implementation.
+    pub fn strategy(self, m: &Module) -> Option<&'static Strategy> {
+        self.form(m).and_then(|form| m.ctx.as_int(form)).map(strategy)
+    }
+}
+
 fn matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let right = args.attr("right").is_some();
     Ok(vec![Datum::Tensor(kernels::sparse_matmul(data[0].tensor()?, data[1].tensor()?, right)?)])
@@ -65,11 +85,7 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
     let m = args.module;
     let constant = m.constant(args.operands[usize::from(args.attr("right").is_some())]);
     let nonzeros = constant.and_then(|attr| zeros(m, Arg::Attr(attr))).map(|(zeros, all)| all - zeros);
-    let strategy = match args.int("form") {
-        Some(0) => &UNROLLED,
-        Some(1) => &PATTERNS,
-        _ => &CSR,
-    };
+    let strategy = args.int("form").map_or(&CSR, strategy);
     let product = Contraction { nonzeros, strategy: Some(strategy), ..crate::graph::product(args) };
     OpCost::Contract(if args.attr("right").is_some() { transposed(product) } else { product })
 }
@@ -188,13 +204,20 @@ const RULES: &[Rule] = &[
 /// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "sparse",
-    doc: "Products and convolutions with sparse constants.",
-    ops: &[ConvOp::INFO, MatMulOp::INFO],
-    rule_groups: &[RuleGroup {
-        name: "sparse",
-        doc: "products and convolutions with sparse constants: unrolled code, patterns of zeros, compressed rows",
-        rules: RULES,
-    }],
+    doc: "Products, convolutions and elementwise ops with sparse constants.",
+    ops: &[ConvOp::INFO, DotOp::INFO, ElementAddOp::INFO, ElementMulOp::INFO, ElementSubOp::INFO, MatMulOp::INFO],
+    rule_groups: &[
+        RuleGroup {
+            name: "sparse",
+            doc: "products and convolutions with sparse constants: unrolled code, patterns of zeros, compressed rows",
+            rules: RULES,
+        },
+        RuleGroup {
+            name: "sparse-elementwise",
+            doc: "products, sums and differences of elements with sparse constants",
+            rules: elementwise::RULES,
+        },
+    ],
     rule_functions: &[
         &RuleFunction::test(
             "mostly_zeros",

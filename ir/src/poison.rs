@@ -275,21 +275,24 @@ fn broadcast_indices(from: &[usize], to: &[usize]) -> Vec<usize> {
 
 /// Evaluates the op with numbers for the poison operands and elements from operand `from` on: an invalid divisor, an
 /// invalid index, and the minimum, which cannot be negated. Returns an error if the op is undefined behavior for one of
-/// them.
+/// them, or if that is not known because a limit is exceeded.
 fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -> Result<(), Trap> {
     let Some(i) = (from..operands.len()).find(|&i| operands[i].has_poison()) else {
         return match eval_defined(args, eval, operands) {
-            Err(Trap::Ub(reason)) => Err(Trap::Ub(reason)),
-            _ => Ok(()),
+            Ok(_) | Err(Trap::Abort(_)) => Ok(()),
+            Err(trap) => Err(trap),
         };
     };
-    let poison = operands[i].clone();
+    let (poison, mut unknown) = (operands[i].clone(), Ok(()));
     for candidate in candidates(args, operands, i)? {
         operands[i] = candidate;
-        probe(args, eval, operands, i + 1)?;
+        match probe(args, eval, operands, i + 1) {
+            Err(Trap::Ub(reason)) => return Err(Trap::Ub(reason)),
+            other => unknown = unknown.and(other),
+        }
     }
     operands[i] = poison;
-    Ok(())
+    unknown
 }
 
 /// Returns the values that replace poison operand `i`; none if its type has none.

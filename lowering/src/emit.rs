@@ -1,7 +1,7 @@
 //! Creation of the ops to which an op is lowered.
 
-use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
-use gradus_dialects::layout::{AddressTable, Addressing, TiledLayout};
+use gradus_dialects::addr::{DepthwiseOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op};
+use gradus_dialects::layout::{AddressTable, Addressing, Encoding, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Arity, Attr, AttrData, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
 
@@ -35,18 +35,25 @@ pub(crate) struct Emitter<'b, 'm> {
     loc: Loc,
     /// The dialect whose op constants are.
     constants: &'static str,
+    /// The geometry that the next table-driven op gets as an attribute.
+    geometry: Option<Attr>,
 }
 
 impl<'b, 'm> Emitter<'b, 'm> {
     /// Creates an emitter that gives ops the location of `op`.
     pub(crate) fn of(b: &'b mut Builder<'m>, op: Op) -> Self {
         let loc = b.module.loc(op);
-        Emitter { b, loc, constants: "arith" }
+        Emitter { b, loc, constants: "arith", geometry: None }
     }
 
     /// Creates an emitter whose constants are `graph.constant`.
     pub(crate) fn on_graph(b: &'b mut Builder<'m>, op: Op) -> Self {
         Emitter { constants: "graph", ..Emitter::of(b, op) }
+    }
+
+    /// Gives the next table-driven op the geometry of its table as an attribute.
+    pub(crate) fn describe(&mut self, geometry: &Geometry) {
+        self.geometry = Some(geometry.to_attr(&self.m().ctx));
     }
 
     pub(crate) fn m(&self) -> &Module {
@@ -76,6 +83,11 @@ impl<'b, 'm> Emitter<'b, 'm> {
 
     fn one(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)]) -> Option<Value> {
         let op = self.op(name, groups, attrs, &[])?;
+        if is_table_op(self.m(), op)
+            && let Some(geometry) = self.geometry.take()
+        {
+            self.b.module.set_attr(op, GEOMETRY, Some(geometry));
+        }
         Some(self.m().result(op, 0))
     }
 
@@ -133,8 +145,13 @@ impl<'b, 'm> Emitter<'b, 'm> {
 
     /// Slices the leading part of each axis, with steps.
     pub(crate) fn slice(&mut self, x: Value, ends: &[i64], steps: &[i64]) -> Option<Value> {
-        let (starts, axes) = (vec![0; ends.len()], Vec::from_iter(0..ends.len() as i64));
-        let lists = [&starts, ends, &axes, steps].map(|list| self.list(list));
+        self.slice_from(x, &vec![0; ends.len()], ends, steps)
+    }
+
+    /// Slices all axes, with steps.
+    pub(crate) fn slice_from(&mut self, x: Value, starts: &[i64], ends: &[i64], steps: &[i64]) -> Option<Value> {
+        let axes = Vec::from_iter(0..ends.len() as i64);
+        let lists = [starts, ends, &axes, steps].map(|list| self.list(list));
         let [Some(starts), Some(ends), Some(axes), Some(steps)] = lists else { return None };
         self.one("graph.slice", &[&[x], &[starts], &[ends], &[axes], &[steps]], &[])
     }
@@ -160,7 +177,8 @@ impl<'b, 'm> Emitter<'b, 'm> {
         let shape = if groups == 1 { vec![rows] } else { vec![groups, rows] };
         match table.addressing() {
             Addressing::Separable { base, relative } => {
-                Some(vec![self.offsets(&shape, base)?, self.offsets(&[relative.len()], relative)?])
+                let relative = table.encoding().encode(relative);
+                Some(vec![self.offsets(&shape, base)?, self.offsets(&[relative.len()], &relative)?])
             }
             Addressing::Indirect { bases, runs, .. } => {
                 let shape = [&shape[..], &[*runs]].concat();
@@ -185,7 +203,11 @@ impl<'b, 'm> Emitter<'b, 'm> {
     ) -> Option<Value> {
         let tables = self.tables(table, groups)?;
         match table.addressing() {
-            Addressing::Separable { .. } => self.product::<GemmOp>([a, b], tables, operands, &[]),
+            Addressing::Separable { .. } => {
+                let running = [("running", Attr::UNIT)];
+                let attrs = if table.encoding() == Encoding::Running { &running[..] } else { &[] };
+                self.product::<GemmOp>([a, b], tables, operands, attrs)
+            }
             Addressing::Indirect { .. } => self.product::<IndirectGemmOp>([a, b], tables, operands, &[self.run(table)]),
         }
     }
@@ -216,6 +238,11 @@ impl<'b, 'm> Emitter<'b, 'm> {
         let scale = floats_to_tensor(self.m().ctx.dtype(elem)?, &shape, by);
         let scale = self.constant(&scale, elem)?;
         self.one("graph.mul", &[&[x], &[scale]], &[])
+    }
+
+    /// Adds tensors, which broadcast.
+    pub(crate) fn add(&mut self, a: Value, b: Value) -> Option<Value> {
+        self.one("graph.add", &[&[a], &[b]], &[])
     }
 
     /// Creates a product from its factors, tables and other operands.

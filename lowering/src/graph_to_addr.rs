@@ -8,17 +8,18 @@ mod conv;
 mod options;
 mod pool;
 mod quantized;
+mod transposed;
 mod winograd;
 
 use crate::emit::{Emitter, ProductOperands};
 use choose::Chooser;
 use conv::Conv;
 use gradus_cost::CostModel;
+use gradus_dialects::addr::Geometry;
 use gradus_dialects::graph::{
-    AveragePoolOp, ConvIntegerOp, ConvOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MatMulIntegerOp, MatMulOp,
-    MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
+    AveragePoolOp, ConvIntegerOp, ConvOp, ConvTransposeOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp,
+    MatMulIntegerOp, MatMulOp, MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
 };
-use gradus_dialects::layout::{AccessFunction, TiledLayout};
 use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_counted_conversion};
 use gradus_ir::{
     Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, PatternRewriter, Value,
@@ -46,15 +47,19 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Lowers `graph.conv`, `graph.gemm`, `graph.matmul` and pools of static shape, and quantized products and convolutions with constant
+Lowers `graph.conv`, `graph.conv_transpose`, `graph.gemm`, `graph.matmul` and pools of static shape, and quantized products and convolutions with constant
 weights, zero points and scales. A convolution without padding in a layout in which addresses are separable becomes `addr.gemm`.
 Otherwise it becomes `addr.indirect_gemm`, with one address per run of summands and -1 for padding runs; if runs are shorter than
 `min-run`, the image is copied with its padding instead. Each group is a product of its own; depthwise convolutions are one op. Groups
 of few channels of quantized convolutions are merged, where the weights for other groups are the zero point.
 
-Images are read in `layout`; `auto` is channels last. Images without the dimensions of the layout, images whose tables would be too
-large, and images of pools and depthwise convolutions are read with channels last. Filters are permuted to the order of the summands,
-and results keep their layout.
+Images are read in `layout`; `auto` is channels last. An image of other rank is read in the layout without the dimensions that it lacks,
+or with its others outside the next inner one. If addresses in the layout are not separable, a remark names the dimension and the tile, and
+they become indirect. Images whose tables would be too large are read with channels last. Pools write the layout that they read.
+Depthwise convolutions in other layouts than channels last are products of groups. Filters are permuted to the order of the summands.
+
+A transposed convolution with constant filters is a convolution for each residue of the output position modulo the strides; the results
+are interleaved.
 
 With a `target`, the cheapest lowering of each convolution on floats is selected: layout (`auto` also tries the layout of an argument),
 padding by addresses or by a copy, and algorithm. Winograd convolution applies to f32 with constant 3x3 filters and stride 1: it
@@ -64,8 +69,8 @@ candidate is the sum of the prices of its ops in the target's cost model; `repor
 
 # Refuses
 
-Dynamic or empty shapes, products with a batched right operand, `graph.gemm` with a scale, a transposed left operand or an addend
-other than one element per column, and means of 16-bit floats, whose sums may overflow.
+Dynamic or empty shapes, products with a batched right operand, transposed convolutions whose filters are not constant or have no tap
+for some residue, and means of 16-bit floats, whose sums may overflow.
 
 # Cost
 
@@ -116,6 +121,9 @@ impl Pass for GraphToAddr {
     }
 }
 
+/// Maximum number of groups.
+const MAX_GROUPS: u64 = 1 << 12;
+
 /// Creates ops that compute the result of an op; `None` if the op is not lowered.
 type Lower = fn(&mut Builder<'_>, Op, &Chooser<'_>) -> Option<Value>;
 
@@ -125,8 +133,9 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 }
 
 /// The ops that are lowered, each with the name of its pattern.
-const LOWERINGS: [(&OpInfo, &str, Lower); 11] = [
+const LOWERINGS: [(&OpInfo, &str, Lower); 12] = [
     (ConvOp::INFO, "conv-to-gemm", lower_conv),
+    (ConvTransposeOp::INFO, "conv-transpose-to-gemm", transposed::lower),
     (GemmOp::INFO, "gemm-to-gemm", lower_gemm),
     (MatMulOp::INFO, "matmul-to-gemm", lower_matmul),
     (ConvIntegerOp::INFO, "conv-integer-to-gemm", quantized::lower),
@@ -142,44 +151,69 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 11] = [
 fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
     let conv = Conv::of(b.module, op, operands)?;
-    if conv.is_depthwise() { conv.lower_depthwise(b, op) } else { chooser.lower(b, op, &conv) }
+    if conv.is_depthwise() && chooser.reads_channels_last(&conv) {
+        return conv.lower_depthwise(b, op, chooser.options);
+    }
+    chooser.lower(b, op, &conv)
 }
 
 /// Lowers a product of the rows of `a` and `b`, both of static shape.
-fn rows_product(e: &mut Emitter<'_, '_>, a: Value, b: Value, operands: &ProductOperands) -> Option<Value> {
+fn rows_product(
+    e: &mut Emitter<'_, '_>,
+    [a, b]: [Value; 2],
+    operands: &ProductOperands,
+    options: &ConvOptions,
+) -> Option<Value> {
     let extents = |e: &Emitter<'_, '_>, v| e.m().ctx.static_shape(e.m().value_type(v)).map(<[i64]>::to_vec);
     let (&[rows, depth], &[_, _]) = (&extents(e, a)?[..], &extents(e, b)?[..]) else { return None };
-    let plain: TiledLayout = "MK".parse().ok()?;
-    let access = AccessFunction::rows(rows as u64, depth as u64);
-    let table = access.separable_table(&plain.of("MK", &[rows, depth]).ok()?).ok()?;
+    let geometry = Geometry::rows(rows, depth).ok()?;
+    let table = options.table(&geometry)?;
+    options.describe(e, &geometry);
     e.gemm(a, (&table, 1), b, operands)
 }
 
-fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
+fn lower_gemm(builder: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let (gemm, m) = (GemmOp(op), &*builder.module);
     let args = m.args(op)?;
-    let scale = |name| args.attr(name).and_then(|a| m.ctx.as_float(a));
-    let is_plain = scale("alpha") == Some(1.0) && scale("beta") == Some(1.0) && !args.flag("transA");
-    let (by_rows, a, b, c) = (args.flag("transB"), gemm.a(m), gemm.b(m), gemm.c(m));
-    let columns = m.ctx.shape(m.value_type(m.result(op, 0)))?.get(1).copied();
-    let bias_fits = c.is_none_or(|c| matches!(m.ctx.shape(m.value_type(c)), Some(&[n]) if Some(n) == columns));
-    if !is_plain || !bias_fits || !are_lowered(m, &[a, b, m.result(op, 0)]) {
+    let scale = |name| args.attr(name).map_or(Some(1.0), |a| m.ctx.as_float(a));
+    let (alpha, beta) = (scale("alpha")?, scale("beta")?);
+    let [is_column, is_row] = ["transA", "transB"].map(|name| args.flag(name));
+    let (a, b, c) = (gemm.a(m), gemm.b(m), gemm.c(m));
+    let result = m.ctx.static_shape(m.value_type(m.result(op, 0)))?.to_vec();
+    let summand = c.and_then(|c| m.ctx.static_shape(m.value_type(c))).map(<[i64]>::to_vec);
+    let factors = [a, b, m.result(op, 0)];
+    if !are_lowered(m, &factors) || !are_lowered(m, c.as_slice()) {
         return None;
     }
     let mut e = Emitter::of(builder, op);
-    let b = if by_rows { b } else { e.transpose(b)? };
-    rows_product(&mut e, a, b, &ProductOperands::of([("bias", c)]))
+    let a = if is_column { e.transpose(a)? } else { a };
+    let b = if is_row { b } else { e.transpose(b)? };
+    let is_bias = alpha == 1.0 && beta == 1.0 && summand.as_deref() == Some(&result[1..]);
+    let bias = c.filter(|_| is_bias);
+    let mut sums = rows_product(&mut e, [a, b], &ProductOperands::of([("bias", bias)]), chooser.options)?;
+    if alpha != 1.0 {
+        sums = e.scaled(sums, vec![alpha])?;
+    }
+    let Some(c) = c.filter(|_| !is_bias) else { return Some(sums) };
+    let c = if beta == 1.0 { c } else { e.scaled(c, vec![beta])? };
+    e.add(sums, c)
 }
 
-fn lower_matmul(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
+fn lower_matmul(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let (matmul, m) = (MatMulOp(op), &*b.module);
     let factors = [matmul.a(m), matmul.b(m)];
     are_lowered(m, &[factors[0], factors[1], m.result(op, 0)]).then_some(())?;
-    matrix_product(b, op, factors, &ProductOperands::default())
+    matrix_product(b, op, factors, &ProductOperands::default(), chooser.options)
 }
 
 /// Lowers a product of a batch of matrices and one matrix, of static shape.
-fn matrix_product(builder: &mut Builder<'_>, op: Op, [a, b]: [Value; 2], operands: &ProductOperands) -> Option<Value> {
+fn matrix_product(
+    builder: &mut Builder<'_>,
+    op: Op,
+    [a, b]: [Value; 2],
+    operands: &ProductOperands,
+    options: &ConvOptions,
+) -> Option<Value> {
     let m = &*builder.module;
     let extents = m.ctx.shape(m.value_type(a))?.to_vec();
     let shape = m.ctx.shape(m.value_type(m.result(op, 0)))?.to_vec();
@@ -190,7 +224,7 @@ fn matrix_product(builder: &mut Builder<'_>, op: Op, [a, b]: [Value; 2], operand
     let mut e = Emitter::of(builder, op);
     let a = e.reshape(a, &[outer.iter().product(), depth])?;
     let b = e.transpose(b)?;
-    let product = rows_product(&mut e, a, b, operands)?;
+    let product = rows_product(&mut e, [a, b], operands, options)?;
     e.reshape(product, &shape)
 }
 

@@ -22,6 +22,8 @@ mod read;
 mod residency;
 mod scale;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod tiling;
 
 use crate::emit::Emitter;
@@ -34,6 +36,7 @@ use gradus_ir::{
     Block, Builder, DType, Diagnostic, Module, Op, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Type, Value,
 };
 use gradus_simulators::npu::Machine;
+pub use extent::{Extent, Space, extents};
 pub use machine::machine;
 use network::{FeatureId, Role};
 use partition::levels;
@@ -106,7 +109,8 @@ impl Pass for GraphToNpu {
         let model = CostModel::named(&m.ctx, &self.target).map_err(|e| fail(m, e.to_string()))?;
         let description = model.machine(&m.ctx).map_err(|e| fail(m, e.to_string()))?;
         let machine = machine(&description).map_err(|e| fail(m, e))?;
-        let functions: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect();
+        let functions: Vec<Op> =
+            m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect();
         for function in functions {
             let blocks: Vec<Block> = m.regions(function).iter().flat_map(|&r| m.region_blocks(r)).collect();
             let &[block] = &blocks[..] else { continue };
@@ -126,7 +130,13 @@ struct Compiled {
     program: Program,
 }
 
-fn convert(m: &mut Module, function: Op, block: Block, machine: &Machine, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+fn convert(
+    m: &mut Module,
+    function: Op,
+    block: Block,
+    machine: &Machine,
+    cx: &mut PassContext<'_>,
+) -> Result<(), Diagnostic> {
     let mut refused = FxHashSet::default();
     let compiled = loop {
         match compile_all(m, block, machine, &refused) {
@@ -154,7 +164,12 @@ fn convert(m: &mut Module, function: Op, block: Block, machine: &Machine, cx: &m
 }
 
 /// Compiles the programs of all levels, or returns an op that the machine does not compute.
-fn compile_all(m: &Module, block: Block, machine: &Machine, refused: &FxHashSet<Op>) -> Result<Vec<Compiled>, (Op, String)> {
+fn compile_all(
+    m: &Module,
+    block: Block,
+    machine: &Machine,
+    refused: &FxHashSet<Op>,
+) -> Result<Vec<Compiled>, (Op, String)> {
     let mut all = Vec::new();
     for level in levels(m, block, &|op| refused.contains(&op)) {
         let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
@@ -185,7 +200,14 @@ fn compile_all(m: &Module, block: Block, machine: &Machine, refused: &FxHashSet<
         let operands = operands.into_iter().map(|(value, id)| (value, id, packing(value))).collect();
         let net = reader.finish();
         let program = compile(&net, machine).map_err(|why| (level.machine[0], why))?;
-        all.push(Compiled { ops: level.machine, host: level.host, operands, results, layers: net.layers.len(), program });
+        all.push(Compiled {
+            ops: level.machine,
+            host: level.host,
+            operands,
+            results,
+            layers: net.layers.len(),
+            program,
+        });
     }
     Ok(all)
 }
@@ -282,7 +304,8 @@ fn define(m: &mut Module, function: Op, machine: &Machine, level: &Compiled) -> 
     let operands = level.operands.iter().map(|&(_, id, _)| places(id)).collect::<Option<Vec<i64>>>()?;
     let results = level.results.iter().map(|&(_, id)| places(id)).collect::<Option<Vec<i64>>>()?;
     let loc = m.loc(level.ops[0]);
-    let constants = Tensor::new(DType::U8, vec![level.program.constants.len()], level.program.constants.clone().into()).ok()?;
+    let constants =
+        Tensor::new(DType::U8, vec![level.program.constants.len()], level.program.constants.clone().into()).ok()?;
     let mut b = Builder::at_end(m, block);
     let program = npu::NewProgram {
         name: &name,

@@ -19,6 +19,8 @@ mod form_steps;
 pub mod graph_to_addr;
 #[cfg(feature = "graph")]
 pub mod graph_to_npu;
+#[cfg(feature = "graph")]
+pub mod matmul_to_nna;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 #[cfg(feature = "onnx")]
@@ -26,6 +28,10 @@ pub mod onnx_to_graph;
 #[cfg(feature = "graph")]
 mod qdq_to_integer;
 mod scf_to_cf;
+#[cfg(feature = "graph")]
+mod sparse_product;
+#[cfg(feature = "graph")]
+pub mod sparse_to_a64;
 #[cfg(feature = "graph")]
 pub mod sparse_to_x64;
 
@@ -38,7 +44,11 @@ pub const PASSES: &[&PassInfo] = &[
     #[cfg(feature = "graph")]
     &graph_to_npu::INFO,
     #[cfg(feature = "graph")]
+    &matmul_to_nna::INFO,
+    #[cfg(feature = "graph")]
     &qdq_to_integer::INFO,
+    #[cfg(feature = "graph")]
+    &sparse_to_a64::INFO,
     #[cfg(feature = "graph")]
     &sparse_to_x64::INFO,
     &scf_to_cf::INFO,

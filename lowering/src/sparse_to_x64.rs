@@ -2,31 +2,31 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `matrix.rs` | the constant by compressed rows |
 //! | `plan.rs` | the register tile, chunks and tiles |
 //! | `generate.rs`, `template.rs` | the code of a product; instructions that differ in displacements |
-//! | `product.rs` | matrix products as calls of code |
+//! | `patterns.rs` | functions by patterns of nonzeros |
+//! | `product.rs` | products as calls of code |
 //! | `conv.rs` | convolutions as products: offsets of the taps in an image, and the epilogue |
 
 mod conv;
 mod generate;
-mod matrix;
+mod patterns;
 mod plan;
 mod product;
 mod template;
 
 use crate::emit::Emitter;
+use crate::sparse_product::{MatMul, bytes_attr, define, replace};
 use conv::Conv;
-use gradus_dialects::graph;
-use gradus_dialects::sparse::{ConvOp, MatMulOp};
+use gradus_dialects::sparse::{ConvOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::symbols::symbol_name;
-use gradus_ir::{
-    Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo, Tensor, Traits,
-    Value,
-};
-use product::{MatMul, Product};
+use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo};
+use patterns::Patterns;
+use product::Product;
+
+/// Columns of a pattern of nonzeros.
+const BITS: usize = 8;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -58,6 +58,9 @@ the fewest estimated cycles. Long rows are divided into chunks and columns into 
 the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
 added and subtracted. A product with a sparse right operand is that of the transposes. `code=ops` emits instructions instead of bytes.
 
+Each `sparse.matmul patterns` becomes an `x64.dispatch`: chunks of 8 columns (`bits`) select one of 256 functions by their pattern of
+nonzeros; a function multiplies the next weights of a packed list. The code depends on the number of columns of the dense operand only.
+
 Each `sparse.conv` of f32 on one image with constant filters and bias becomes a product of the filters and the image in its row-major
 layout: the row of the dense operand for a channel and tap begins at the element that the tap reads for output position 0, and columns
 are positions. Around windows the image is padded first, and columns of positions between the output's rows are computed and sliced off;
@@ -66,8 +69,9 @@ result's type, and `graph.relu` or `graph.clip` with constant bounds are compute
 
 # Refuses
 
-Other forms, other element types, extents that are unknown or 0, code or matrices that are too large, and with 256-bit vectors fewer
-than 8 columns: these products stay as they are, for the kernel with compressed rows, and convolutions become `graph.conv`.
+The form `csr`, other element types, extents that are unknown or 0, code or matrices that are too large, and with 256-bit vectors fewer
+than 8 columns, or for `patterns` columns that do not fill vectors: these products and convolutions stay as they are. Products of f32 have a kernel with compressed rows, the others are
+interpreted; cost models do not choose them.
 
 # Cost
 
@@ -90,10 +94,14 @@ Linear in the number of elements of the constant.",
             doc: "Level of the code",
             kind: OptionKind::Word("bytes", &[("bytes", "bytes, in x64.code"), ("ops", "instructions, in x64.func")]),
         },
+        PassOption { name: "bits", doc: "Columns of a pattern, 1 to 8", kind: OptionKind::Int(BITS as i64) },
     ],
     statistics: &[("num-lowered", "Number of products"), ("num-bytes", "Bytes of code")],
     rounds: |_| true,
-    make: |options| Ok(Box::new(SparseToX64 { width: width(options.text("isa")), as_ops: options.text("code") == "ops" })),
+    make: |options| {
+        let bits = usize::try_from(options.int("bits")).unwrap_or(0);
+        Ok(Box::new(SparseToX64 { width: width(options.text("isa")), as_ops: options.text("code") == "ops", bits }))
+    },
     ..PassInfo::DEFAULT
 };
 
@@ -125,53 +133,74 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
     [MatMulOp::INFO, ConvOp::INFO].into_iter()
 }
 
+/// Whether code for a sparse product or convolution can be generated on this machine.
+pub fn can_generate(m: &Module, op: Op) -> bool {
+    let Some(width) = native() else { return false };
+    if has_patterns(m, op) {
+        let product = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32);
+        return product.is_some_and(|(matmul, matrix)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
+    }
+    let product = Product::of(m, op).map(|(_, product)| product).or_else(|| Some(Conv::of(m, op)?.product));
+    product.is_some_and(|product| product.plan(width).is_some())
+}
+
 struct SparseToX64 {
     width: Option<Width>,
     as_ops: bool,
+    /// Columns of a chunk.
+    bits: usize,
 }
 
 impl Pass for SparseToX64 {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let by_patterns: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| has_patterns(m, op)).collect();
+        for op in by_patterns {
+            let _refused = self.patterns(m, op, cx);
+        }
         // Lowering erases the ops of epilogues, but none of these.
         let is_sparse = |&op: &Op| MatMulOp::cast(m, op).is_some() || ConvOp::cast(m, op).is_some();
         let ops: Vec<Op> = m.ops_under(root).into_iter().filter(is_sparse).collect();
         for op in ops {
-            let is_conv = ConvOp::cast(m, op).is_some();
-            let lowered = if is_conv { self.conv(m, op, cx) } else { self.matmul(m, op, cx) };
-            if lowered.is_none() && is_conv {
-                revert(m, op);
-            }
+            // An op that is refused stays: the dense op would multiply the zeros of the constant, also by infinities and NaNs.
+            let _refused = if ConvOp::cast(m, op).is_some() { self.conv(m, op, cx) } else { self.matmul(m, op, cx) };
         }
         Ok(())
     }
 }
 
-/// Replaces a convolution by the dense one.
-fn revert(m: &mut Module, op: Op) {
-    let mut state = OpState::with_operands_of(m, op);
-    state.name = m.ctx.op_name(graph::ConvOp::INFO.name);
-    state.result_types.push(m.value_type(m.result(op, 0)));
-    let dense = Builder::before(m, op).create(state);
-    let value = m.result(dense, 0);
-    replace(m, op, value);
-}
-
-/// Replaces the only result of an op and erases the op.
-fn replace(m: &mut Module, op: Op, by: Value) {
-    let old = m.result(op, 0);
-    m.replace_all_uses(old, by);
-    m.erase_op(op);
+/// Whether an op is a product in the form `patterns`.
+fn has_patterns(m: &Module, op: Op) -> bool {
+    MatMulOp::cast(m, op).and_then(|matmul| matmul.strategy(m)) == Some(&PATTERNS)
 }
 
 impl SparseToX64 {
-    /// Lowers a matrix product.
-    fn matmul(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let matmul = MatMul::of(m, op)?;
-        let called = self.compile(m, op, &matmul.product, cx)?;
+    /// Lowers a matrix product to one function per pattern of nonzeros.
+    fn patterns(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
+        let (matmul, matrix) = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)?;
+        let patterns = Patterns::of(&matrix, matmul.columns(), self.bits, self.width?)?;
+        cx.allows("lower", m, op).then_some(())?;
+        let (code, starts) = patterns.generate();
+        let value = bytes_attr(m, &code)?;
+        let (_, symbol) = define(m, op, CodeOp::INFO.name, &[("value", value)], 0)?;
+        cx.count("num-lowered", 1);
+        cx.count("num-bytes", code.len() as u64);
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
         let dense = matmul.operand(&mut e)?;
-        let value = called.call(&mut e, &matmul.product, dense, None)?;
+        let value = patterns.call(&mut e, (symbol, &starts), &matrix, dense)?;
+        let value = matmul.result(&mut e, value)?;
+        replace(m, op, value);
+        Some(())
+    }
+
+    /// Lowers a matrix product.
+    fn matmul(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
+        let (matmul, product) = Product::of(m, op)?;
+        let called = self.compile(m, op, &product, cx)?;
+        let mut b = Builder::before(m, op);
+        let mut e = Emitter::of(&mut b, op);
+        let dense = matmul.operand(&mut e)?;
+        let value = called.call(&mut e, &product, dense, None)?;
         let value = matmul.result(&mut e, value)?;
         replace(m, op, value);
         Some(())
@@ -205,29 +234,13 @@ impl SparseToX64 {
 
     /// Defines the function in the symbol table around an op. Returns its symbol.
     fn define(&self, m: &mut Module, op: Op, code: &[u8]) -> Option<Attr> {
-        let table = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op))
-            .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
-        let block = m.entry(*m.regions(table).first()?)?;
-        let taken = |m: &Module, name: &str| {
-            m.block_ops(block).any(|op| symbol_name(m, op).is_some_and(|have| m.ctx.text(have) == name))
-        };
-        let name = (0..).map(|i| format!("sparse{i}")).find(|name| !taken(m, name))?;
-        let info = if self.as_ops { FuncOp::INFO } else { CodeOp::INFO };
-        let loc = m.loc(op);
-        let mut state = OpState::new(&m.ctx, info.name, loc);
-        state.inherent(&m.ctx, "sym_name", Some(m.ctx.string_attr(&name)));
-        if self.as_ops {
-            state.regions = 1;
-        } else {
-            let ty = m.ctx.tensor_type(&[code.len() as i64], m.ctx.int_type(8, gradus_ir::Signedness::Unsigned));
-            let tensor = Tensor::new(DType::U8, vec![code.len()], code.to_vec().into()).ok()?;
-            state.inherent(&m.ctx, "value", Some(m.ctx.dense_attr(ty, &tensor)));
+        if !self.as_ops {
+            let value = bytes_attr(m, code)?;
+            return Some(define(m, op, CodeOp::INFO.name, &[("value", value)], 0)?.1);
         }
-        let function = Builder::at_end(m, block).create(state);
-        if self.as_ops {
-            let region = m.regions(function)[0];
-            lift(m, region, code, loc).ok()?;
-        }
-        Some(m.ctx.symbol_attr(&name))
+        let (function, symbol) = define(m, op, FuncOp::INFO.name, &[], 1)?;
+        let (region, loc) = (m.regions(function)[0], m.loc(op));
+        lift(m, region, code, loc).ok()?;
+        Some(symbol)
     }
 }

@@ -4,7 +4,7 @@ use crate::by_patterns::ByPatterns;
 use crate::propagate_layouts::{made, reshaped};
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, constant_table, groups, has_stage};
 use gradus_dialects::graph::{ReshapeOp, TransposeOp};
-use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE, deltas};
+use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Tensor, Type, Value};
 use std::ops::Range;
@@ -146,7 +146,7 @@ fn gemm(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let rows = columns / groups;
     let order = (0..columns).flat_map(|n| orders[n / rows].iter().map(move |k| n * summands + k));
     let factor = taken(&factor, order);
-    let relative = if args.attr("running").is_some() { deltas(&relative) } else { relative };
+    let relative = table.encoding().encode(&relative).into_owned();
     let shape =
         |v: Value| m.ctx.static_shape(m.value_type(v)).map(|d| d.iter().map(|&d| d as usize).collect::<Vec<_>>());
     let (bases, offsets) = (shape(gemm.base(m))?, shape(gemm.relative(m))?);

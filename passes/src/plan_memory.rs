@@ -2,7 +2,8 @@
 
 use gradus_dialects::memref::AllocOp;
 use gradus_dialects::sched::{
-    ArenaOp, BufferOp, BufferView, StepOp, accesses, is_access, is_view, may_be_in_place, root, size_in_bytes,
+    ArenaOp, BufferOp, BufferView, StepOp, accesses, is_access, is_view, may_be_in_place, placeable, root,
+    size_in_bytes,
 };
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{
@@ -42,8 +43,8 @@ begins with several orders of first fit and searches on within its budget; the s
 
 # Refuses
 
-Buffers with other uses, such as those whose elements a function returns, and those of other memories are left as they are. With
-`capacity`, it is an error if no plan that fits is found.
+Buffers with other uses, such as those whose elements a function returns, and those of other memories are left as they are. So are
+buffers of which bytes are read before they are written, or are read and overwritten by one op that is not elementwise. With `capacity`, it is an error if no plan that fits is found.
 
 # Cost
 
@@ -205,6 +206,8 @@ fn lifetimes(m: &Module, block: Block, space: Option<Attr>) -> Lifetimes {
             && m.ctx.has_identity_layout(ty)
             && only_accessed(m, value, block)
     });
+    let placeable = placeable(m, block, all.keys().copied());
+    all.retain(|value, _| placeable.contains(value));
     all.values_mut().enumerate().for_each(|(i, life)| life.place = i);
     all
 }

@@ -46,6 +46,9 @@ const ALIGNMENT: usize = 64;
 /// Minimum size in bytes of constants with a section of their own; smaller ones are in the text.
 const MIN_BYTES: usize = 64;
 
+/// The name in the header of files of address tables, in place of a target.
+pub(crate) const TABLE_FILE: &str = "address tables";
+
 /// The target for which a program was compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompiledFor {
@@ -101,7 +104,8 @@ fn constant(m: &Module, op: Op) -> Option<(Attr, Bytes)> {
     }
 }
 
-fn write_sections(sections: &[Bytes], compiled_for: &CompiledFor, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a header and sections.
+pub(crate) fn write_sections(sections: &[Bytes], compiled_for: &CompiledFor, out: &mut dyn Write) -> io::Result<()> {
     let (mut checked, mut at) = (compiled_for.to_bytes()?, HEADER + sections.len() * ENTRY);
     for section in sections {
         at = at.next_multiple_of(ALIGNMENT);
@@ -170,6 +174,17 @@ impl Artifact {
     /// Returns the target for which the program was compiled.
     pub fn compiled_for(&self) -> &CompiledFor {
         &self.compiled_for
+    }
+
+    /// Whether the file has address tables and no program.
+    pub fn is_table_file(&self) -> bool {
+        self.compiled_for.target == TABLE_FILE
+    }
+
+    /// Returns the sections after checking them: sizes, positions and checksums.
+    pub(crate) fn sections(&self) -> Result<Vec<Bytes>, Vec<Diagnostic>> {
+        let ranges = sections(&self.bytes, self.behind).map_err(|error| invalid(&self.name, error))?;
+        Ok(ranges.into_iter().map(|range| self.bytes.slice(range)).collect())
     }
 
     /// Reads the program and checks all of it: sections, checksums, the text, and that all addresses of its tables are in

@@ -1,10 +1,11 @@
-//! The runtime: kernels of this machine, machine code, plans that run programs by them, and artifact files.
+//! The runtime: kernels of this machine, machine code, plans that run programs by them, and files of programs and tables.
 
 mod aligned_bytes;
 pub mod artifact;
 pub mod code;
 pub mod cpu;
 pub mod gemm;
+pub mod table_file;
 mod vector;
 pub mod window;
 pub mod workers;

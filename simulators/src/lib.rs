@@ -2,9 +2,10 @@
 //!
 //! A machine is a folder of the same shape: its parameters, its instructions, their words and their text, and the simulator.
 //! Programs come from lowerings or from files, which are not trusted: [`Binary::read`] checks the form, the simulator each
-//! access. The crate depends on nothing else of Gradus.
+//! access. Generators of programs that need no IR are beside them. The crate depends on nothing else of Gradus.
 
 mod binary;
+pub mod nna;
 pub mod npu;
 
 pub use binary::{Binary, BinaryError};

@@ -129,6 +129,9 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         None => coverage(&statistics, &tool.context(), &mut text),
     }
     io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
+    if failures == 0 && statistics.modules > 0 && statistics.checked + statistics.inconclusive == 0 {
+        return Err(Failure::Input("no program was checked: a pass rejected each of them".to_owned()));
+    }
     if failures == 0 { Ok(()) } else { Err(Failure::Reported) }
 }
 

@@ -2,16 +2,17 @@
 
 mod cells;
 mod picture;
+mod records;
 mod summary;
 
-use super::model::{load_args, open};
+use super::model::{load_args, open, open_tables};
 use crate::io::write;
 use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_dialects::addr::{self, StaticAccess};
 use gradus_dialects::layout::{AddressTable, PackOp, TiledLayout};
-use gradus_dialects::x64;
+use gradus_dialects::{a64, x64};
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 
 /// The declaration of the subcommand.
@@ -28,18 +29,22 @@ fn command(tool: &Tool) -> Command {
              gradus inspect program.mlir --op addr.gemm --row 5 --svg row.svg\n\n\
              Tables are those of the program as it is; --target compiles it first. Addresses are elements of the buffer.",
         )
-        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir), a compiled one, or a file of address tables"))
         .arg(option("op", "N", "Show the tables of one op, by its number, or the first of a name, such as addr.gemm"))
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
-        .arg(option("svg", "FILE", "Draw the buffer of that op, and what a row reads in it"))
+        .arg(option("svg", "FILE", "Draw the buffer of that op and what a row reads in it; or, without --op, a run of the program on the simulator of its target: units and memories over time"))
         .arg(Arg::new("disasm").long("disasm").action(ArgAction::SetTrue).help("Show machine code as instructions"))
         .args(target_args(tool))
         .args(load_args())
 }
 
-/// Shows the functions of the dialect `x64`.
+/// Shows the functions of the dialects `x64`, as ops, and `a64`, as assembly text.
 fn disassembled(m: &mut Module) -> Result<String, Failure> {
     let functions = x64::disassemble(m).map_err(|why| Failure::Input(why.message))?;
+    let listing = a64::disassembly(m);
+    if !listing.is_empty() {
+        return Ok(listing);
+    }
     if functions.is_empty() {
         return Err(Failure::Input("there is no machine code; --target cpu generates it for sparse constants".into()));
     }
@@ -47,6 +52,10 @@ fn disassembled(m: &mut Module) -> Result<String, Failure> {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    if let Some(tables) = open_tables(tool, matches, streams)? {
+        let text = records::shown(&tables, matches)?;
+        return write("-", streams, |out| out.write_all(text.as_bytes()));
+    }
     let (_, mut m, target) = open(tool, matches, streams)?;
     if matches.get_flag("disasm") {
         let text = disassembled(&mut m)?;
@@ -59,13 +68,15 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         let text = listing.map_or_else(|| summary::program(&m, &found), |listing| listing(&m));
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
+    let picture = target.and_then(|target| target.picture).filter(|_| row.is_none() && !matches.contains_id("op"));
+    if let (Some(path), Some(picture)) = (svg, picture) {
+        let drawn = picture(&m).map_err(|why| Failure::Input(format!("cannot write '{path}': {why}")))?;
+        return write(path, streams, |out| out.write_all(drawn.as_bytes()));
+    }
     let one = chosen(&found, matches.get_one::<String>("op").map(String::as_str))?;
     let nothing = || format!("the tables of op {}, '{}', are not constant", one.number, m.name_text(one.op));
     let reads = StaticAccess::of(&m, one.op).ok_or_else(nothing)?;
-    if let Some(row) = row.filter(|&row| row >= reads.table.rows()) {
-        let message = format!("row {row} is out of range: op {} has {} rows", one.number, reads.table.rows());
-        return Err(Failure::Input(message));
-    }
+    check_row(row, one.number, &reads.table)?;
     if let Some(path) = svg {
         let drawn =
             picture::draw(&m, one, &reads, row.unwrap_or(0)).map_err(|why| format!("cannot write '{path}': {why}"))?;
@@ -130,6 +141,14 @@ impl Found {
     fn shown_buffer(&self, m: &Module) -> String {
         let layout = self.layout.as_ref().map_or(String::new(), |layout| format!(" in {}", layout.order()));
         m.ctx.display_type(self.buffer) + &layout
+    }
+}
+
+/// Checks that a table has a row.
+fn check_row(row: Option<usize>, number: usize, table: &AddressTable<'_>) -> Result<(), Failure> {
+    match row.filter(|&row| row >= table.rows()) {
+        Some(row) => Err(Failure::Input(format!("row {row} is out of range: op {number} has {} rows", table.rows()))),
+        None => Ok(()),
     }
 }
 

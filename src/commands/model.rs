@@ -11,6 +11,8 @@ use gradus_ir::{Context, Module, ParseOptions, Reader, verify};
 use gradus_lowering::onnx_to_graph::{ImportOptions, import};
 #[cfg(feature = "cpu")]
 use gradus_runtime::artifact::{self, Artifact};
+#[cfg(feature = "cpu")]
+use gradus_runtime::table_file::{self, TableRecord};
 use gradus_targets::Target;
 use std::path::Path;
 use std::sync::Arc;
@@ -113,8 +115,36 @@ pub fn load(
 /// Maps a compiled program into memory and reads its header.
 #[cfg(feature = "cpu")]
 fn open_compiled(ctx: &Context, path: &str, streams: &mut Streams<'_>) -> Result<Artifact, Failure> {
+    let artifact = open_artifact(ctx, path, streams)?;
+    if artifact.is_table_file() {
+        return Err(Failure::Input(format!("'{path}' has address tables and no program; 'inspect' shows them")));
+    }
+    Ok(artifact)
+}
+
+#[cfg(feature = "cpu")]
+fn open_artifact(ctx: &Context, path: &str, streams: &mut Streams<'_>) -> Result<Artifact, Failure> {
     let bytes = artifact::map(Path::new(path)).map_err(|e| Failure::Input(format!("cannot read '{path}': {e}")))?;
     Artifact::open(path, bytes).map_err(|d| report(ctx, &d, streams))
+}
+
+/// Reads the address tables of a command line's file; `None` if it is another file.
+#[cfg(feature = "cpu")]
+pub fn open_tables(
+    tool: &Tool,
+    matches: &ArgMatches,
+    streams: &mut Streams<'_>,
+) -> Result<Option<Vec<TableRecord>>, Failure> {
+    let file: &String = matches.get_one("FILE").expect("is required");
+    if Format::of(file) != Format::Compiled {
+        return Ok(None);
+    }
+    let ctx = tool.context();
+    let artifact = open_artifact(&ctx, file, streams)?;
+    if !artifact.is_table_file() {
+        return Ok(None);
+    }
+    table_file::read(&artifact).map(Some).map_err(|d| report(&ctx, &d, streams))
 }
 
 /// Reads an ONNX model.

@@ -6,6 +6,7 @@ use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_dialects::{graph, sparse};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
+use gradus_lowering::sparse_to_x64::can_generate;
 use gradus_runtime::cpu::Program;
 use gradus_runtime::workers::Workers;
 
@@ -43,17 +44,18 @@ fn ops() -> Vec<&'static str> {
     names
 }
 
-/// Whether there is a kernel for an op with its types: products and convolutions have f32 kernels, unrolled products f64 code.
+/// Whether there is a kernel for an op with its types: products and convolutions have f32 kernels. Unrolled products and sparse
+/// convolutions need code that can be generated for them.
 fn has_kernel_for_types(m: &Module, op: Op) -> bool {
     let is_of = |ty| m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == ty);
     if let Some(matmul) = sparse::MatMulOp::cast(m, op) {
-        let is_unrolled = matmul.form(m).and_then(|form| m.ctx.as_int(form)) == Some(0);
-        return is_of(Type::F32) || is_unrolled && is_of(Type::F64);
+        let is_csr = matmul.strategy(m).is_some_and(|strategy| *strategy == sparse::CSR);
+        return if is_csr { is_of(Type::F32) } else { can_generate(m, op) };
     }
     if graph::MatMulOp::cast(m, op).is_some() || graph::ConvOp::cast(m, op).is_some() {
         return !is_of(Type::F64);
     }
-    sparse::ConvOp::cast(m, op).is_none() || is_of(Type::F32)
+    sparse::ConvOp::cast(m, op).is_none() || can_generate(m, op)
 }
 
 machine_numbers! {
@@ -70,6 +72,7 @@ machine_numbers! {
         sparse_share,
         sparse_l1_share,
         sparse_rows,
+        pattern_call,
         csr_products,
         l1_bytes,
         l1_bandwidth,
@@ -84,6 +87,9 @@ machine_numbers! {
 const ELEMENT: u64 = 4;
 /// Bytes per vector.
 const VECTOR: u64 = 64;
+/// Columns of a pattern of nonzeros, and vectors of columns per call of its function.
+const PATTERN: u64 = 8;
+const TILE: u64 = 32;
 /// Bytes of generated code per nonzero.
 const CODE: u64 = 8;
 
@@ -95,6 +101,7 @@ impl Numbers {
             OpCost::Contract(c) => self.call.saturating_add(match (c.strategy, c.nonzeros) {
                 (None, _) => self.contract(&c),
                 (Some(strategy), Some(nonzeros)) if *strategy == sparse::UNROLLED => self.generated(&c, nonzeros),
+                (Some(strategy), Some(nonzeros)) if *strategy == sparse::PATTERNS => self.dispatched(&c, nonzeros),
                 (Some(strategy), Some(nonzeros)) if *strategy == sparse::CSR => self.compressed(&c, nonzeros),
                 _ => return NEVER,
             }),
@@ -119,6 +126,17 @@ impl Numbers {
         // Loads and multiply-adds overlap.
         let cycles = products.saturating_mul(100) / share;
         cycles.max(loads).max(code).saturating_add(c.runs / self.run_starts)
+    }
+
+    /// Prices functions by patterns of nonzeros: a load and a multiply-add for each nonzero and vector, and for each chunk a call, which
+    /// loads and stores sums.
+    fn dispatched(&self, c: &Contraction, nonzeros: u64) -> u64 {
+        let vectors = c.columns.div_ceil(VECTOR / ELEMENT);
+        let calls = c.rows.saturating_mul(c.depth.div_ceil(PATTERN)).min(nonzeros);
+        let tiles = vectors.div_ceil(TILE);
+        let call = vectors.saturating_mul(2).saturating_add(tiles.saturating_mul(self.pattern_call));
+        let products = nonzeros.saturating_mul(vectors);
+        products.saturating_add(calls.saturating_mul(call)).saturating_add(c.runs / self.run_starts)
     }
 
     /// Prices a loop over compressed rows.

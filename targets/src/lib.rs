@@ -5,6 +5,8 @@
 //!
 //! The features, on by default: `cpu` adds the target `cpu` with its kernels, `graph` the targets of networks.
 
+#[cfg(feature = "cpu")]
+mod a64_ext;
 #[cfg(feature = "graph")]
 mod cluster;
 #[cfg(feature = "cpu")]
@@ -15,6 +17,8 @@ mod executable;
 mod nna;
 #[cfg(feature = "graph")]
 mod npu;
+#[cfg(feature = "graph")]
+mod npu_picture;
 #[cfg(feature = "graph")]
 mod simulated;
 
@@ -28,6 +32,8 @@ use gradus_ir::{Dialect, Module, Op, PassInfo};
 pub const TARGETS: &[&Target] = &[
     #[cfg(feature = "cpu")]
     &cpu::TARGET,
+    #[cfg(feature = "cpu")]
+    &a64_ext::TARGET,
     #[cfg(feature = "graph")]
     &nna::TARGET,
     #[cfg(feature = "graph")]
@@ -53,11 +59,16 @@ pub struct Target {
     pub load: Option<Load>,
     /// Lists a lowered program for `inspect`, such as its instructions.
     pub listing: Option<fn(&Module) -> String>,
+    /// Draws a run of a lowered program for `inspect --svg`, such as the use of units and memories over time.
+    pub picture: Option<Picture>,
 }
 
 /// Prepares a function of a valid lowered program, which may come from a file and is not trusted, for execution on a
 /// number of threads. The error is a message about the function, which becomes a [`TargetError`].
 pub type Load = for<'m> fn(&'m Module, Op, &Machine, usize) -> Result<Box<dyn Executable + 'm>, String>;
+
+/// Draws a picture of a lowered program as SVG; the error is the reason why there is none.
+pub type Picture = fn(&Module) -> Result<String, String>;
 
 impl Target {
     /// The defaults of a declaration: a target with costs only.
@@ -69,6 +80,7 @@ impl Target {
         passes: &[],
         load: None,
         listing: None,
+        picture: None,
     };
 
     /// Returns the pipeline for a machine, as a text that `opt --pass-pipeline` takes.

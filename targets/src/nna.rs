@@ -1,9 +1,14 @@
-//! `nna`: an engine for 3x3 convolutions and its scalar processor; costs only.
+//! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host by reference.
 
-use crate::Target;
-use gradus_cost::{CostModel, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::nna::{DENSE, DIAGONAL};
+use crate::simulated::{Device, Simulated};
+use crate::{Executable, Statistic, Target};
+use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
+use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared};
 use gradus_dialects::op_cost::{Contraction, OpCost};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, OpArgs, OpDecl};
+use gradus_simulators::nna::Statistics;
+use std::collections::BTreeMap;
 
 /// The declaration of the target.
 pub const TARGET: Target = Target {
@@ -25,6 +30,10 @@ pub const TARGET: Target = Target {
         approx: true,
         ..CostModel::DEFAULT
     },
+    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,convert-matmul-to-nna{outputs=$outputs kernels=$kernels \
+               frams=$frams memory=$memory load=$load add=$add requantize=$requantize scalar=$scalar multiply=$multiply \
+               branch=$branch write=$write read=$read config=$config block=$block fill=$fill},canonicalize)",
+    load: Some(load),
     ..Target::DEFAULT
 };
 
@@ -33,8 +42,9 @@ machine_numbers! {
     struct Numbers {
         channels,
         taps,
-        patches,
-        step,
+        outputs,
+        block,
+        fill,
         weights,
         pixels,
         start,
@@ -51,25 +61,35 @@ impl Numbers {
         }
     }
 
+    /// Patches of a step: every other output of a step with stride 2 is one.
+    fn patches(&self) -> u64 {
+        self.outputs.div_ceil(2)
+    }
+
+    /// Cycles of a step of the array.
+    fn step(&self) -> u64 {
+        self.block + self.fill
+    }
+
     /// Prices a contraction, with one product per cycle on the scalar processor.
     fn contract(&self, c: &Contraction) -> u64 {
         let rows = c.groups.saturating_mul(c.rows);
         let blocks = c.groups.saturating_mul(c.rows.div_ceil(self.channels));
         match c.strategy {
-            // Native convolution: a 3x3 filter over pixels of 32 channels; every other output of a step is a patch.
+            // Native convolution: a 3x3 filter over pixels of 32 channels.
             None if c.taps == self.taps => {
                 let blocks = blocks.saturating_mul((c.depth / self.taps).div_ceil(self.channels));
-                let steps = c.columns.div_ceil(2 * self.patches);
-                blocks.saturating_mul(self.weights.max(steps.saturating_mul(self.step)))
+                let steps = c.columns.div_ceil(2 * self.patches());
+                blocks.saturating_mul(self.weights.max(steps.saturating_mul(self.step())))
             }
             None => c.products(),
             Some(strategy) if *strategy == DIAGONAL => {
                 let filters = rows.saturating_mul(c.depth.div_ceil(self.taps));
-                filters.saturating_mul(self.patch_steps(c.columns.div_ceil(self.channels * self.patches)))
+                filters.saturating_mul(self.patch_steps(c.columns.div_ceil(self.channels * self.patches())))
             }
             Some(strategy) if *strategy == DENSE => {
                 let kernels = blocks.saturating_mul(c.depth.div_ceil(self.taps * self.channels));
-                kernels.saturating_mul(self.patch_steps(c.columns.div_ceil(self.patches)))
+                kernels.saturating_mul(self.patch_steps(c.columns.div_ceil(self.patches())))
             }
             Some(_) => NEVER,
         }
@@ -77,6 +97,84 @@ impl Numbers {
 
     /// Returns the cycles of `steps` steps with the same weights; results are written concurrently.
     fn patch_steps(&self, steps: u64) -> u64 {
-        self.weights.max(steps.saturating_mul(self.step.max(self.pixels)))
+        self.weights.max(steps.saturating_mul(self.step().max(self.pixels)))
+    }
+}
+
+fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
+    Ok(Box::new(Simulated::new(module, function, Nna::default())))
+}
+
+/// Counts over all calls.
+#[derive(Default)]
+struct Counts {
+    cycles: u64,
+    without_ping_pong: u64,
+    bound: u64,
+    busy: u64,
+    products: u64,
+    /// Products that the array computes in a cycle.
+    peak: u64,
+    weight_bytes: u64,
+    feature_bytes: u64,
+    instructions: u64,
+}
+
+impl Counts {
+    fn add(&mut self, program: &Prepared, s: &Statistics) {
+        let costs = program.costs();
+        self.cycles += s.cycles;
+        self.without_ping_pong += costs.without_ping_pong;
+        self.bound += costs.bound;
+        self.busy += s.busy;
+        self.products += costs.products;
+        self.peak = costs.peak;
+        self.weight_bytes += s.weight_bytes;
+        self.feature_bytes += s.feature_bytes;
+        self.instructions += s.issued.iter().sum::<u64>();
+    }
+}
+
+/// The programs of a function, each prepared when it first runs, and the sum of their counts.
+#[derive(Default)]
+struct Nna {
+    programs: BTreeMap<Op, Prepared>,
+    counts: Counts,
+}
+
+impl Device for Nna {
+    fn run(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<(Vec<Datum>, u64), Trap>> {
+        let op = args.op.filter(|&op| CallOp::cast(args.module, op).is_some())?;
+        if data.iter().any(Datum::has_poison) {
+            return None;
+        }
+        let mut run = || {
+            if !self.programs.contains_key(&op) {
+                self.programs.insert(op, Prepared::of(args.module, op)?);
+            }
+            let program = &self.programs[&op];
+            let (result, statistics) = program.run(args, data)?;
+            self.counts.add(program, &statistics);
+            Ok((vec![Datum::Tensor(result)], statistics.cycles))
+        };
+        Some(run())
+    }
+
+    fn statistics(&self, calls: u64) -> Vec<Statistic> {
+        let (c, calls) = (&self.counts, calls as f64);
+        let percent = |part: f64, whole: f64| if whole > 0.0 { 100.0 * part / whole } else { 0.0 };
+        let each = |n: u64| n as f64 / calls;
+        let cycles = c.cycles as f64;
+        let rows = [
+            ("cycles", each(c.cycles), "cycles"),
+            ("cycles without ping-pong", each(c.without_ping_pong), "cycles"),
+            ("bound", each(c.bound), "cycles"),
+            ("instructions", each(c.instructions), "instructions"),
+            ("busy", percent(c.busy as f64, cycles), "%"),
+            ("useful", percent(c.products as f64, cycles * c.peak as f64), "%"),
+            ("weights written", each(c.weight_bytes), "bytes"),
+            ("features written", each(c.feature_bytes), "bytes"),
+        ];
+        rows.into_iter().map(|(name, value, unit)| Statistic { name: name.to_owned(), value, unit }).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! `npu`: a multiplier array with two-dimensional SRAM, by its simulator.
 
+use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
@@ -25,6 +26,7 @@ pub const TARGET: Target = Target {
     pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,convert-graph-to-npu{target=npu},canonicalize,cse)",
     load: Some(load),
     listing: Some(listing),
+    picture: Some(picture),
     ..Target::DEFAULT
 };
 
@@ -51,7 +53,7 @@ impl Numbers {
             // The array has no elementwise multiply: two operands and a result go through memory to another processor
             // and back.
             OpCost::Map(n) => {
-                self.read_latency + self.write_latency + n.saturating_mul(4 * 3 * 4).div_ceil(self.ddr_rate)
+                self.read_latency + self.write_latency + n.saturating_mul(3 * 4).div_ceil(self.ddr_rate)
             }
             OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
         }
@@ -94,7 +96,7 @@ impl Device for Npu {
         let program = self.programs.get(&args.op?)?;
         let mut run = || {
             let operands = data.iter().map(|d| d.tensor().cloned()).collect::<Result<Vec<_>, _>>()?;
-            let shapes = CallOp::result_shapes(args.ctx(), args.result_types);
+            let shapes = CallOp::shapes(args.ctx(), args.result_types);
             let (results, counts) = program.run(&operands, &shapes, false)?;
             self.counts.add(&counts);
             Ok((results.into_iter().map(Datum::Tensor).collect(), counts.cycles))
@@ -104,14 +106,15 @@ impl Device for Npu {
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {
         let counts = &self.counts;
-        let each = |name: &str, value: u64, unit| Statistic { name: name.to_owned(), value: (value / calls) as f64, unit };
+        let each =
+            |name: &str, value: u64, unit| Statistic { name: name.to_owned(), value: (value / calls) as f64, unit };
         let share = |name: &str, value: f64| Statistic { name: name.to_owned(), value: 100.0 * value, unit: "%" };
         let busy = counts.busy(Unit::Array) as f64 / counts.cycles.max(1) as f64;
         vec![
-            each("simulated time", counts.cycles, "cycles"),
+            each("cycles", counts.cycles, "cycles"),
             each("products", counts.macs, "products"),
-            share("busy cycles of the array", busy),
-            share("useful products of the array", counts.utilization()),
+            share("busy", busy),
+            share("useful", counts.utilization()),
             each("read from memory", counts.ddr_bytes_read, "bytes"),
             each("written to memory", counts.ddr_bytes_written, "bytes"),
             each("waits for banks", counts.bank_stalls, "cycles"),
@@ -122,6 +125,18 @@ impl Device for Npu {
 
 /// Lists the instructions of all programs.
 fn listing(m: &Module) -> String {
-    let programs = m.ops_under(m.root()).into_iter().filter(|&op| gradus_dialects::npu::ProgramOp::cast(m, op).is_some());
+    let programs =
+        m.ops_under(m.root()).into_iter().filter(|&op| gradus_dialects::npu::ProgramOp::cast(m, op).is_some());
     programs.map(|op| m.op_text(op, Default::default()) + "\n").collect()
+}
+
+/// Draws the first program.
+fn picture(m: &Module) -> Result<String, String> {
+    let calls = m.ops_under(m.root()).into_iter().filter(|&op| CallOp::cast(m, op).is_some());
+    let call = calls.min().ok_or("there is no program of the npu")?;
+    let types = |values: &mut dyn Iterator<Item = gradus_ir::Value>| values.map(|v| m.value_type(v)).collect::<Vec<_>>();
+    let operands = CallOp::shapes(&m.ctx, &types(&mut m.operands(call).iter().copied()));
+    let results = CallOp::shapes(&m.ctx, &types(&mut m.results(call)));
+    let name = m.inherent_attr(call, "callee").and_then(|a| m.ctx.as_symbol(a)).map_or("", |(name, _)| m.ctx.text(name));
+    draw(name, &CallOp::program(m, call)?, &operands, &results)
 }

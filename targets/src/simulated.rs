@@ -66,7 +66,7 @@ impl<'m, D: Device + 'm> Executable for Simulated<'m, D> {
         let mut host: Vec<(&str, u64)> = self.interpreter.declined().iter().map(|(&name, &n)| (name, n)).collect();
         host.sort_unstable();
         let host = host.into_iter().map(|(name, n)| Statistic {
-            name: format!("on the host: {name}"),
+            name: format!("by reference: {name}"),
             value: (n / calls) as f64,
             unit: "ops",
         });

@@ -49,6 +49,7 @@ fn ops_are_as_explicit_loops() {
 /// The ops of dialects other than those that loops are written in.
 pub fn ops() -> Vec<String> {
     let text: String = files().into_iter().map(|(_, text)| text).collect();
-    let is_named = |word: &&str| ["addr.", "graph.", "layout."].iter().any(|dialect| word.starts_with(dialect));
+    let is_named =
+        |word: &&str| ["addr.", "graph.", "layout.", "sparse."].iter().any(|dialect| word.starts_with(dialect));
     text.split_whitespace().filter(is_named).map(str::to_owned).collect()
 }

@@ -13,11 +13,11 @@ import argparse
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # An expression that selects the wrong one if the bug was asked for when the process started.
@@ -37,16 +37,32 @@ def edits(name):
         yield name, flags, path, before, after
 
 
+def span_of(name, path, before):
+    """Returns the begin and end of an expression in a file of the repository."""
+    text = (ROOT / path).read_text()
+    # Outer parentheses only delimit the expression.
+    written = before if before in text else before[1:-1]
+    if text.count(written) != 1:
+        sys.exit(f"{name}: the expression is in {path} {text.count(written)} times")
+    return text.index(written), text.index(written) + len(written)
+
+
+def copy_sources(copy):
+    """Copies the repository without what is built."""
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("target", ".git", "corpus"), dirs_exist_ok=True)
+
+
 def plant(copy):
     """Plants all edits in a copy of the repository."""
+    changes = {}
     for name, _, path, before, after in [*edits("bugs.txt"), *edits("harmless.txt")]:
-        file = copy / path
-        text = file.read_text()
-        # Outer parentheses only delimit the expression.
-        written = before if before in text else before[1:-1]
-        if text.count(written) != 1:
-            sys.exit(f"{name}: the expression is in {path} {text.count(written)} times")
-        file.write_text(text.replace(written, CHOICE.format(name=name, after=after, before=before)))
+        begin, end = span_of(name, path, before)
+        changes.setdefault(path, []).append((begin, end, CHOICE.format(name=name, after=after, before=before)))
+    for path, parts in changes.items():
+        text = (ROOT / path).read_text()
+        for begin, end, made in sorted(parts, reverse=True):
+            text = text[:begin] + made + text[end:]
+        (copy / path).write_text(text)
 
 
 def flag_words(flags):
@@ -54,10 +70,12 @@ def flag_words(flags):
     return [f"--{part.strip()}" for part in flags.split("--") if part.strip()]
 
 
-def first_failure(command, name):
-    """Runs a campaign until its first failure. Returns what it says, or None."""
+def first_failure(command, name, seconds):
+    """Runs a campaign until its first failure, for at most some seconds of a core. Returns what it says, or None."""
     environment = {**os.environ, "GRADUS_PLANTED": name}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          preexec_fn=limit) as run:
         said = []
         for line in run.stdout:
             if said and line.startswith("program ") or "programs" in line:
@@ -78,24 +96,29 @@ def num_ops(gradus, name, flags, file):
                for line in text.split("\n"))
 
 
-def search(gradus, name, flags, seconds, seeds):
+def core_seconds():
+    """Returns the time that processes of this one have had on a core."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def search(gradus, name, flags, seconds, seeds, reduce=True):
     """Returns the row of a bug."""
     for seed in seeds:
         with tempfile.TemporaryDirectory() as folder:
-            command = [gradus, "fuzz", *flag_words(flags), f"--seconds={seconds}", "--count=1000000",
-                       f"--seed={seed}", "-o", folder]
-            start = time.time()
-            said = first_failure(command, name)
+            command = [gradus, "fuzz", *flag_words(flags), "--count=1000000", f"--seed={seed}", "-o", folder]
+            start = core_seconds()
+            said = first_failure(command, name, seconds)
             if not said:
                 continue
-            took = time.time() - start
+            took = core_seconds() - start
             if "what is printed cannot be read" in said:
                 return [name, "another bug", f"seed {seed}"]
             named = re.search(r"after pass '([^']*)'", said)
             rewrite = re.search(r"caused by rewrite \d+: (.*)", said)
             error = re.search(r"error: .*", said)
             files = sorted(pathlib.Path(folder).glob("*.mlir"))
-            ops = num_ops(gradus, name, flags, files[0]) if files else None
+            ops = num_ops(gradus, name, flags, files[0]) if files and reduce else "?"
             what = named[1] if named else f"({error[0][:70] if error else said[:70]})"
             return [name, "found", f"seed {seed}", f"{took:.0f} s", what, rewrite[1] if rewrite else "-", f"{ops} ops"]
     return [name, "missed"]
@@ -105,7 +128,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--copy", type=pathlib.Path, help="folder for the copy with the bugs")
     parser.add_argument("--gradus", help="the command with the bugs")
-    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seconds", type=int, default=60, help="time of a core per bug and seed")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--no-build", action="store_true")
     parser.add_argument("--plant-only", action="store_true")
@@ -113,7 +136,7 @@ def main():
     parser.add_argument("NAME", nargs="*")
     args = parser.parse_args()
     if not args.no_build:
-        shutil.copytree(ROOT, args.copy, ignore=shutil.ignore_patterns("target", ".git"), dirs_exist_ok=True)
+        copy_sources(args.copy)
         plant(args.copy)
         if args.plant_only:
             return

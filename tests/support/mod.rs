@@ -62,3 +62,24 @@ pub fn pipeline_of(tool: &Tool, target: &str) -> String {
 pub fn parse(ctx: &Arc<Context>, text: &str) -> Option<Module> {
     parse_module(ctx, "program.mlir", text.to_owned(), ParseOptions::default()).ok()
 }
+
+/// Size in bytes of the header of an artifact without the section entries.
+pub const HEADER: usize = 72;
+/// Size in bytes of a section entry.
+pub const ENTRY: usize = 24;
+
+/// Recomputes the checksums of an artifact. Sections that are not inside of the file keep theirs.
+pub fn seal(bytes: &mut [u8]) {
+    let long =
+        |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize;
+    let count = u32::from_le_bytes(bytes[12..16].try_into().expect("four bytes")) as usize;
+    let count = count.min((bytes.len() - HEADER) / ENTRY);
+    for entry in (0..count).map(|i| HEADER + ENTRY * i) {
+        let (start, len) = (long(bytes, entry), long(bytes, entry + 8));
+        let Some(section) = start.checked_add(len).and_then(|end| bytes.get(start..end)) else { continue };
+        let checksum = crc32fast::hash(section);
+        bytes[entry + 16..entry + 20].copy_from_slice(&checksum.to_le_bytes());
+    }
+    let checksum = crc32fast::hash(&bytes[28..HEADER + ENTRY * count]);
+    bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
+}

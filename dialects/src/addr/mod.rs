@@ -5,10 +5,12 @@
 //! Evaluation, checks and kernels read them as an [`AddressTable`](crate::layout::AddressTable). The kinds of addressing
 //! are separate ops, because their operands differ.
 
+mod geometry;
 mod product;
 mod table;
 mod window;
 
+pub use geometry::{GEOMETRY, Geometry, GeometryAttr, GeometryKind};
 pub use product::{has_stage, has_stage_after, is_product};
 pub use table::{StaticAccess, constant_table};
 pub use window::{DepthwiseOp, PoolOp};
@@ -19,8 +21,8 @@ use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
 use gradus_ir::{
-    AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
-    TypeConstraint, op,
+    AttrDecl, AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits,
+    Type, TypeConstraint, op,
 };
 use gradus_reference_kernels as kernels;
 use product::{epilogue, infer_sums, product_op, zero_points};
@@ -215,6 +217,9 @@ fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
             _ => 1,
         };
         let columns = args.int("columns").and_then(|n| usize::try_from(n).ok()).unwrap_or(b.shape()[0]);
+        if !divides_columns(groups, columns, b) {
+            return Err(Trap::Ub(format!("{groups} groups do not divide {columns} columns")));
+        }
         let rows = table.rows().checked_div(groups).unwrap_or(0);
         let a = gathered(a, &table, a_zero)?.reshape(vec![table.rows(), table.depth()])?;
         let mut products = Vec::with_capacity(groups);
@@ -234,6 +239,16 @@ fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     })
 }
 
+/// Whether each of `groups` groups has an equal part of the columns and, of packed panels, of the panels.
+fn divides_columns(groups: usize, columns: usize, b: &Tensor) -> bool {
+    let Some(each) = columns.checked_div(groups).filter(|each| each * groups == columns) else { return false };
+    let rows = match *b.shape() {
+        [_, _, width] => each.checked_next_multiple_of(width).map_or(0, |end| end / width),
+        _ => each,
+    };
+    rows * groups == b.shape()[0]
+}
+
 /// Returns part of a tensor along its first axis.
 fn part(tensor: &Tensor, range: Range<usize>) -> Result<Tensor, Trap> {
     if range == (0..tensor.shape()[0]) {
@@ -251,13 +266,17 @@ fn rhs(b: &Tensor, columns: usize) -> Result<Tensor, Trap> {
 
 /// Whether an op is one of this dialect.
 pub fn is_table_op(m: &Module, op: Op) -> bool {
-    m.is_one_of(op, DIALECT.ops)
+    m.is_one_of(op, OPS)
 }
+
+/// The ops, each at the position of its number in files of address tables.
+pub const OPS: &[&OpInfo] = &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO];
 
 /// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "addr",
     doc: "Products and pools whose operands are addressed by tables.",
-    ops: &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO],
+    ops: OPS,
+    attrs: &[GeometryAttr::INFO],
     ..Dialect::DEFAULT
 };

@@ -2,7 +2,7 @@
 
 use super::{is_table_op, shape};
 use crate::graph::Inputs;
-use crate::layout::{AddressTable, MAX_ENTRIES, prefix_sums};
+use crate::layout::{AddressTable, Encoding, MAX_ENTRIES};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Tensor};
@@ -69,9 +69,8 @@ fn read<'a>(
 ) -> Option<AddressTable<'a>> {
     if let Some((_, base)) = offsets("base") {
         let (_, relative) = offsets("relative")?;
-        let is_running = args.attr("running").is_some();
-        let relative = if is_running { Cow::Owned(prefix_sums(&relative)) } else { relative };
-        return Some(AddressTable::separable(base, relative));
+        let encoding = if args.attr("running").is_some() { Encoding::Running } else { Encoding::Absolute };
+        return Some(AddressTable::separable(base, encoding.decode(relative)).with_encoding(encoding));
     }
     let (extents, bases) = offsets("bases")?;
     let (&runs, rows) = extents.split_last()?;

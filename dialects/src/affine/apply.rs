@@ -6,7 +6,7 @@ use super::value_map::AffineValueMap;
 use super::{MAP, divides_by_constants, is_in_divisor, one_result, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::AffineMap;
-use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Type, op};
+use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, Value, op};
 
 /// Evaluates an affine expression.
 ///
@@ -61,6 +61,14 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether an `affine.apply` uses a value as a symbol.
+pub fn is_apply_symbol(m: &Module, value: Value) -> bool {
+    m.uses(value).any(|(user, i)| {
+        let map = ApplyOp::cast(m, user).and_then(|apply| map_data(&m.ctx, apply.map(m)?));
+        map.is_some_and(|map| i >= map.num_dims as usize)
+    })
 }
 
 /// Folds to an operand or constant, by simplification or constant operands.

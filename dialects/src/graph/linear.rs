@@ -9,7 +9,8 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
-    ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims, conv_window,
+    ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims,
+    conv_transpose_window, conv_window,
 };
 
 conv_op! {
@@ -55,12 +56,14 @@ impl ConvOp {
 /// When extents are dynamic, or the attributes are invalid.
 pub fn convolution(m: &Module, op: Op) -> Result<(usize, Window), String> {
     let args = m.args(op).ok_or("requires a declaration")?;
-    let extents = |name| {
-        let ty = m.value_type(args.opt_operand(name).ok_or("requires an image and filters")?);
-        let extents = m.ctx.static_shape(ty).ok_or("requires known extents")?;
-        Ok::<_, String>(extents.iter().map(|&d| d as usize).collect::<Vec<_>>())
-    };
-    conv_window(&extents("x")?, &extents("w")?, &conv(&args)?)
+    conv_window(&static_extents(&args, "x")?, &static_extents(&args, "w")?, &conv(&args)?)
+}
+
+/// Returns the extents of an operand.
+fn static_extents(args: &OpArgs<'_>, name: &str) -> Result<Vec<usize>, String> {
+    let ty = args.module.value_type(args.opt_operand(name).ok_or("requires an image and filters")?);
+    let extents = args.ctx().static_shape(ty).ok_or("requires known extents")?;
+    Ok(extents.iter().map(|&d| d as usize).collect())
 }
 
 /// Infers the type of a convolution.
@@ -255,6 +258,13 @@ pub struct ConvTransposeOp {
 fn conv_transpose(args: &OpArgs<'_>) -> Result<ConvTransposeAttrs, String> {
     let (output_padding, output_shape) = (list(args, "output_padding"), list(args, "output_shape"));
     Ok(ConvTransposeAttrs { conv: conv(args)?, output_padding, output_shape })
+}
+
+/// Returns the number of groups and the window of a transposed convolution of static extents; the window's `output` is the
+/// result.
+pub fn transposed_convolution(m: &Module, op: Op) -> Result<(usize, Window), String> {
+    let args = m.args(op).ok_or("requires a declaration")?;
+    conv_transpose_window(&static_extents(&args, "x")?, &static_extents(&args, "w")?, &conv_transpose(&args)?)
 }
 
 fn infer_conv_transpose(args: &OpArgs<'_>) -> infer::Types {

@@ -14,6 +14,17 @@ pub const ZERO_PAGE: i32 = -1;
 pub struct AddressTable<'a> {
     addressing: Addressing<'a>,
     run: usize,
+    encoding: Encoding,
+}
+
+/// How the offsets of reduction points are stored, and walked by kernels.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Encoding {
+    /// Each entry is an offset from the base of the row.
+    #[default]
+    Absolute,
+    /// Running sum: each entry is the difference from the previous offset. A kernel adds it to its address.
+    Running,
 }
 
 /// The lists of a table, borrowed from a constant or owned.
@@ -42,7 +53,11 @@ impl<'a> AddressTable<'a> {
     pub fn separable(base: impl Into<Cow<'a, [i32]>>, relative: impl Into<Cow<'a, [i32]>>) -> AddressTable<'a> {
         let relative = relative.into();
         let run = run_length(&relative);
-        AddressTable { addressing: Addressing::Separable { base: base.into(), relative }, run }
+        AddressTable {
+            addressing: Addressing::Separable { base: base.into(), relative },
+            run,
+            encoding: Encoding::Absolute,
+        }
     }
 
     /// Creates a table of one base per row and run of `run` elements.
@@ -58,7 +73,19 @@ impl<'a> AddressTable<'a> {
         if rows.checked_mul(runs) != Some(bases.len()) || runs.checked_mul(run).is_none() {
             return Err(format!("{} bases are not {rows} rows of {runs} runs of {run} elements", bases.len()));
         }
-        Ok(AddressTable { addressing: Addressing::Indirect { bases, rows, runs }, run })
+        Ok(AddressTable { addressing: Addressing::Indirect { bases, rows, runs }, run, encoding: Encoding::Absolute })
+    }
+
+    /// Returns the table with lists of its own.
+    pub fn into_owned(self) -> AddressTable<'static> {
+        let owned = |list: Cow<'_, [i32]>| Cow::Owned(list.into_owned());
+        let addressing = match self.addressing {
+            Addressing::Separable { base, relative } => {
+                Addressing::Separable { base: owned(base), relative: owned(relative) }
+            }
+            Addressing::Indirect { bases, rows, runs } => Addressing::Indirect { bases: owned(bases), rows, runs },
+        };
+        AddressTable { addressing, run: self.run, encoding: self.encoding }
     }
 
     /// Returns the table of some rows. `None` if one of them does not exist.
@@ -72,7 +99,22 @@ impl<'a> AddressTable<'a> {
                 Addressing::Indirect { bases: bases.get(start?..end?)?.into(), rows: rows.len(), runs }
             }
         };
-        Some(AddressTable { addressing, run: self.run })
+        Some(AddressTable { addressing, ..*self })
+    }
+
+    /// Returns the table with the offsets of its reduction points in another encoding. Indirect tables have no offsets and
+    /// stay as they are.
+    #[must_use]
+    pub fn with_encoding(self, encoding: Encoding) -> AddressTable<'a> {
+        match self.addressing {
+            Addressing::Separable { .. } => AddressTable { encoding, ..self },
+            Addressing::Indirect { .. } => self,
+        }
+    }
+
+    /// Returns the encoding in which the offsets of reduction points are stored. [`Addressing`] has them decoded.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
     }
 
     /// Returns the lists.
@@ -174,6 +216,24 @@ fn run_length(offsets: &[i32]) -> usize {
         offsets.len().is_multiple_of(*run) && offsets.chunks(*run).all(|some| some.windows(2).all(is_next))
     };
     (1..=first).rev().find(splits).unwrap_or(1)
+}
+
+impl Encoding {
+    /// Encodes offsets.
+    pub fn encode(self, relative: &[i32]) -> Cow<'_, [i32]> {
+        match self {
+            Encoding::Absolute => relative.into(),
+            Encoding::Running => deltas(relative).into(),
+        }
+    }
+
+    /// Decodes offsets.
+    pub fn decode(self, relative: Cow<'_, [i32]>) -> Cow<'_, [i32]> {
+        match self {
+            Encoding::Absolute => relative,
+            Encoding::Running => prefix_sums(&relative).into(),
+        }
+    }
 }
 
 /// Returns the delta encoding of offsets: each one minus its predecessor.

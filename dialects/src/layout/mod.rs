@@ -19,7 +19,7 @@ mod tabulate;
 mod tiled;
 
 pub use access_function::{AccessFunction, AccessLoop, MAX_ENTRIES, ReductionOrder, SlidingWindow};
-pub use address_table::{AddressTable, Addressing, ZERO_PAGE, deltas, prefix_sums};
+pub use address_table::{AddressTable, Addressing, Encoding, ZERO_PAGE, deltas, prefix_sums};
 pub use attr::Tiled;
 pub use concrete_layout::{Axis, Digit, Index, Layout, LoopLevel};
 pub use copy_nest::{CopyLoop, CopyNest};
@@ -27,6 +27,7 @@ pub use copy_plan::{CopyRun, CopyRuns, Relayout};
 pub use error::LayoutError;
 pub use pack::{MAX_PACKED_ELEMENTS, PackOp, UnpackOp, pack_layouts};
 pub use sram::{BlockAddress, SliceCopy, Sram, TransferCost};
+pub use tabulate::Derivation;
 pub use tiled::{Level, TiledLayout};
 
 use gradus_ir::rules::{Rule, rule};

@@ -10,6 +10,18 @@ use super::error::LayoutError;
 use super::separability::{IndexSet, check_separable};
 use smallvec::SmallVec;
 
+/// The derivation of the addresses of a table. Both give the same table.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Derivation {
+    /// Loops over the points add up contributions of the axes, each at its level.
+    #[default]
+    Loops,
+    /// Each point number is divided into the coordinates of its loops. In the layout NCHW, output point m is (n, h, w) with
+    /// the base `n * C * H * W + h * W + w`, and reduction point k is (c, s, r) with the offset `c * H * W + s * W + r`,
+    /// where h and w are scaled by the strides, s and r by the dilations.
+    Coordinates,
+}
+
 impl AccessFunction {
     /// Checks that every address is the sum of a base, which depends on the output point only, and an offset, which
     /// depends on the reduction point only. All indices must be inside the buffer, padding included.
@@ -41,6 +53,18 @@ impl AccessFunction {
     /// # Errors
     /// Those of [`check_separable`](AccessFunction::check_separable), and [`LayoutError::TooLarge`].
     pub fn separable_table(&self, layout: &Layout) -> Result<AddressTable<'static>, LayoutError> {
+        self.separable_table_by(layout, Derivation::Loops)
+    }
+
+    /// Computes a table of separable addresses by a derivation of choice.
+    ///
+    /// # Errors
+    /// Those of [`separable_table`](AccessFunction::separable_table).
+    pub fn separable_table_by(
+        &self,
+        layout: &Layout,
+        derivation: Derivation,
+    ) -> Result<AddressTable<'static>, LayoutError> {
         self.check_separable(layout)?;
         let (m, k) = (self.num_outputs()?, self.depth()?);
         if layout.size() > i32::MAX as u64 {
@@ -50,7 +74,7 @@ impl AccessFunction {
             return Ok(AddressTable::separable(vec![0; m as usize], vec![0; k as usize]));
         }
         let [base, mut relative] =
-            [(&self.m, m), (&self.k, k)].map(|(loops, count)| offsets(layout, &self.start, loops, count));
+            [(&self.m, m), (&self.k, k)].map(|(loops, count)| derivation.offsets(layout, &self.start, loops, count));
         let first = base[0];
         relative.iter_mut().for_each(|r| *r -= first);
         Ok(AddressTable::separable(base, relative))
@@ -61,13 +85,25 @@ impl AccessFunction {
     /// # Errors
     /// [`LayoutError::Rank`] or [`LayoutError::TooLarge`].
     pub fn indirect_table(&self, layout: &Layout) -> Result<AddressTable<'static>, LayoutError> {
+        self.indirect_table_by(layout, Derivation::Loops)
+    }
+
+    /// Computes a table of indirect addresses by a derivation of choice.
+    ///
+    /// # Errors
+    /// Those of [`indirect_table`](AccessFunction::indirect_table).
+    pub fn indirect_table_by(
+        &self,
+        layout: &Layout,
+        derivation: Derivation,
+    ) -> Result<AddressTable<'static>, LayoutError> {
         let run = self.run(layout)?;
         let (rows, runs) = (self.num_outputs()?, self.depth()? / run);
         if layout.size() > i32::MAX as u64 || rows.saturating_mul(runs) > MAX_ENTRIES {
             return Err(LayoutError::TooLarge);
         }
         let loops: SmallVec<[AccessLoop; 8]> = self.m.iter().copied().chain(without_run(&self.k, run)).collect();
-        let bases = offsets(layout, &self.start, &loops, rows * runs);
+        let bases = derivation.offsets(layout, &self.start, &loops, rows * runs);
         AddressTable::indirect(bases, [rows as usize, runs as usize], run as usize).map_err(|_| LayoutError::TooLarge)
     }
 
@@ -135,6 +171,29 @@ fn without_run(loops: &[AccessLoop], mut run: u64) -> SmallVec<[AccessLoop; 4]> 
         run /= last.extent.max(1);
     }
     outer
+}
+
+impl Derivation {
+    /// Returns the `count` addresses of the points of `loops` in iteration order, or [`ZERO_PAGE`] outside the tensor.
+    fn offsets(self, layout: &Layout, start: &[i64], loops: &[AccessLoop], count: u64) -> Vec<i32> {
+        match self {
+            Derivation::Loops => offsets(layout, start, loops, count),
+            Derivation::Coordinates => (0..count).map(|point| address_of(layout, start, loops, point)).collect(),
+        }
+    }
+}
+
+/// Returns the address of a point of `loops`, given by its number in iteration order, or [`ZERO_PAGE`] outside the tensor.
+fn address_of(layout: &Layout, start: &[i64], loops: &[AccessLoop], mut point: u64) -> i32 {
+    let mut index: SmallVec<[i64; 6]> = start[..layout.axes().len()].into();
+    for l in loops.iter().rev().filter(|l| l.extent != 1) {
+        let coordinate = point % l.extent;
+        point /= l.extent;
+        index[l.axis] = index[l.axis].wrapping_add((coordinate * l.step) as i64);
+    }
+    let axes = layout.axes().iter().zip(&index);
+    let at = axes.map(|(axis, &i)| u64::try_from(i).ok().filter(|&i| i < axis.size).map(|i| axis.contribution(i)));
+    entry(at.sum::<Option<u64>>().map(|at| at + layout.start()))
 }
 
 /// Returns the `count` addresses of the points of `loops` in iteration order, or [`ZERO_PAGE`] outside the tensor.

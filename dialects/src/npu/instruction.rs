@@ -4,9 +4,7 @@ use crate::constraint::{I64_LIST, UNIT, kind};
 use gradus_ir::{
     Attr, AttrKind, AttrText, Block, Builder, Effects, Loc, Module, Op, OpDecl, OpState, Traits, Type, op,
 };
-use gradus_simulators::npu::{
-    Conv, Feature, Inst, Move, NUM_TOKENS, Post, Queue, Residual, Transfer, Unit, Weights,
-};
+use gradus_simulators::npu::{Conv, Feature, Inst, Move, NUM_TOKENS, Post, Queue, Residual, Transfer, Unit, Weights};
 
 /// A number without its type in text.
 const NUMBER: AttrKind = AttrKind {
@@ -215,7 +213,8 @@ impl Reader<'_> {
         let list = self.list::<N>(name)?;
         let mut values = Vec::with_capacity(N);
         for value in list {
-            let field = T::try_from(value).map_err(|_| format!("'{name}' has {value}, out of the range of its field"))?;
+            let field =
+                T::try_from(value).map_err(|_| format!("'{name}' has {value}, out of the range of its field"))?;
             values.push(field);
         }
         values.try_into().map_err(|_| format!("requires {N} numbers as '{name}'"))
@@ -322,7 +321,10 @@ impl Reader<'_> {
 }
 
 /// Numbers of narrower fields.
-fn narrow<T: Copy + std::fmt::Display, U: TryFrom<T>, const N: usize>(name: &str, values: [T; N]) -> Result<[U; N], String> {
+fn narrow<T: Copy + std::fmt::Display, U: TryFrom<T>, const N: usize>(
+    name: &str,
+    values: [T; N],
+) -> Result<[U; N], String> {
     let mut out = Vec::with_capacity(N);
     for value in values {
         out.push(U::try_from(value).map_err(|_| format!("'{name}' has {value}, out of the range of its field"))?);
@@ -360,7 +362,10 @@ fn unit(number: usize) -> Result<Unit, String> {
 }
 
 fn queue(number: usize) -> Result<Queue, String> {
-    [Queue::Load, Queue::Store, Queue::Execute].get(number).copied().ok_or_else(|| format!("there is no queue {number}"))
+    [Queue::Load, Queue::Store, Queue::Execute]
+        .get(number)
+        .copied()
+        .ok_or_else(|| format!("there is no queue {number}"))
 }
 
 /// An op under construction.
@@ -388,14 +393,18 @@ impl Writer<'_> {
     }
 
     fn transfer(&mut self, t: &Transfer) {
-        [("ddr", t.ddr), ("sram", t.sram), ("run", t.run)].into_iter().for_each(|(name, value)| self.number(name, value));
+        [("ddr", t.ddr), ("sram", t.sram), ("run", t.run)]
+            .into_iter()
+            .for_each(|(name, value)| self.number(name, value));
         self.list("counts", &t.counts);
         self.list("ddr_strides", &t.ddr_strides);
         self.list("sram_strides", &t.sram_strides);
     }
 
     fn moved(&mut self, t: &Move) {
-        [("from", t.from), ("to", t.to), ("slice", t.slice)].into_iter().for_each(|(name, value)| self.number(name, value));
+        [("from", t.from), ("to", t.to), ("slice", t.slice)]
+            .into_iter()
+            .for_each(|(name, value)| self.number(name, value));
         self.list("counts", &t.counts);
         self.list("from_strides", &t.from_strides);
         self.list("to_strides", &t.to_strides);

@@ -313,8 +313,8 @@ fn shape_of(ctx: &gradus_ir::Context, ty: Type) -> Option<(DType, Vec<usize>)> {
 }
 
 impl CallOp {
-    /// Returns the element types and extents of the results of a call.
-    pub fn result_shapes(ctx: &gradus_ir::Context, types: &[Type]) -> Vec<(DType, Vec<usize>)> {
+    /// Returns the element types and extents of tensors of bytes.
+    pub fn shapes(ctx: &gradus_ir::Context, types: &[Type]) -> Vec<(DType, Vec<usize>)> {
         types.iter().filter_map(|&ty| shape_of(ctx, ty)).collect()
     }
 
@@ -331,6 +331,6 @@ fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let op = args.op.ok_or_else(|| Trap::unsupported("is a call without a program"))?;
     let program = CallOp::program(args.module, op).map_err(Trap::unsupported)?;
     let operands = data.iter().map(|d| d.tensor().cloned()).collect::<Result<Vec<_>, _>>()?;
-    let (results, _) = program.run(&operands, &CallOp::result_shapes(args.ctx(), args.result_types), false)?;
+    let (results, _) = program.run(&operands, &CallOp::shapes(args.ctx(), args.result_types), false)?;
     Ok(results.into_iter().map(Datum::Tensor).collect())
 }

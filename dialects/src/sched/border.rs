@@ -57,9 +57,10 @@ pub struct ToBufferOp {
     buffer: OpResult<MEMREF>,
 }
 
-/// Returns the tensor type with the shape and elements of a memref type.
+/// Returns the tensor type with the shape and elements of a memref type; `None` if these are no elements of tensors.
 pub fn contents_type(ctx: &Context, memref: Type) -> Option<Type> {
-    Some(ctx.tensor_type(ctx.shape(memref)?, ctx.element_type(memref)))
+    let element = Some(ctx.element_type(memref)).filter(|&element| ctx.is_tensor_element(element))?;
+    Some(ctx.tensor_type(ctx.shape(memref)?, element))
 }
 
 fn to_tensor(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {

@@ -5,12 +5,12 @@
 //! ([`may_be_in_place`]). The target of a transfer is left alone, and its source not written, until the wait. The check is
 //! exact for straight-line code.
 
-use super::accesses::{BufferView, Footprint, accesses, transfers};
+use super::accesses::{BufferView, Footprint, accesses, root, transfers};
 use super::in_place::may_be_in_place;
 use super::pending::{Bytes, Pending};
 use super::{ArenaOp, BufferOp, LaunchOp, StepOp, TransferOp, WaitOp, size_in_bytes};
-use gradus_ir::{Module, Op, OpDecl, Value};
-use rustc_hash::FxHashMap;
+use gradus_ir::{Block, Module, Op, OpDecl, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -25,6 +25,29 @@ pub(super) fn check(m: &Module, op: Op) -> Result<(), String> {
     ops.try_for_each(|op| memory.op(op))?;
     let unfinished = memory.pending.first().map(|pending| format!("{} is never waited for", pending.name));
     unfinished.map_or(Ok(()), Err)
+}
+
+/// Returns those of a block's allocations whose accesses are valid in an arena, if the bytes of each are its own: each read
+/// finds all of its bytes written, and an op that reads and writes the same bytes may do so.
+pub fn placeable(m: &Module, block: Block, allocations: impl Iterator<Item = Value>) -> FxHashSet<Value> {
+    let mut memory = Memory::new(m);
+    let mut valid = FxHashSet::default();
+    for allocation in allocations {
+        let Some(size) = size_in_bytes(&m.ctx, m.value_type(allocation)) else { continue };
+        memory.declare(allocation, allocation, 0..size);
+        valid.insert(allocation);
+    }
+    for op in m.block_ops(block) {
+        let Some((at, [reads, writes])) = memory.next(op) else { continue };
+        for (values, check) in [(reads, Memory::read as fn(&mut _, _, _) -> _), (writes, Memory::write)] {
+            for value in values {
+                if check(&mut memory, at, value).is_err() {
+                    valid.remove(&root(m, value));
+                }
+            }
+        }
+    }
+    valid
 }
 
 /// Maximum number of contiguous runs of all accessed views, against exhaustion of time and memory.
@@ -100,25 +123,28 @@ impl<'m> Memory<'m> {
     fn op(&mut self, op: Op) -> Result<(), String> {
         let m = self.m;
         if let Some(buffer) = BufferOp::cast(m, op) {
-            self.declare(buffer);
+            self.buffer(buffer);
             return Ok(());
         }
-        let Some([reads, writes]) = accesses(m, op) else { return Ok(()) };
-        if reads.is_empty() && writes.is_empty() {
-            return Ok(());
-        }
-        let at = At { op, number: self.number };
-        self.number += 1;
+        let Some((at, [reads, writes])) = self.next(op) else { return Ok(()) };
         if let Some(wait) = WaitOp::cast(m, op) {
             return self.wait(at, wait);
         }
-        self.reading.clear();
         for (values, writes) in [(&reads, false), (&writes, true)] {
             values.iter().try_for_each(|&value| self.leave_alone(at, value, writes))?;
         }
         reads.into_iter().try_for_each(|value| self.read(at, value))?;
         writes.into_iter().try_for_each(|value| self.write(at, value))?;
         TransferOp::cast(m, op).map_or(Ok(()), |transfer| self.start(at, transfer))
+    }
+
+    /// Numbers the next op that accesses memory, and returns what it reads and writes.
+    fn next(&mut self, op: Op) -> Option<(At, [Vec<Value>; 2])> {
+        let accesses = accesses(self.m, op).filter(|[reads, writes]| !reads.is_empty() || !writes.is_empty())?;
+        let at = At { op, number: self.number };
+        self.number += 1;
+        self.reading.clear();
+        Some((at, accesses))
     }
 
     /// Begins a transfer.
@@ -167,14 +193,17 @@ impl<'m> Memory<'m> {
         Some(Bytes { memory, base, footprint: view.footprint()? })
     }
 
-    fn declare(&mut self, op: BufferOp) {
+    fn buffer(&mut self, op: BufferOp) {
         let (m, buffer) = (self.m, op.buffer(self.m));
         let offset = op.offset(m).and_then(|a| m.ctx.as_int(a)).and_then(|n| u64::try_from(n).ok());
         let size = size_in_bytes(&m.ctx, m.value_type(buffer));
         // An invalid buffer has an error of its own.
         let Some((start, end)) = offset.and_then(|at| Some((at, at.checked_add(size?)?))) else { return };
+        self.declare(buffer, op.arena(m), start..end);
+    }
+
+    fn declare(&mut self, buffer: Value, arena: Value, range: Range<u64>) {
         self.numbers.insert(buffer, self.buffers.len());
-        let (arena, range) = (op.arena(m), start..end);
         self.buffers.push(Buffer { arena, range, written: Vec::new(), merged: 0, writer: None, overwritten: None });
     }
 

@@ -18,7 +18,7 @@ use gradus_ir::{
 #[op(
     "tensor.empty",
     verify = |m, op| verify_sizes(m, EmptyOp(op).dynamic_sizes(m).len(), EmptyOp(op).result(m)),
-    eval = |args, sizes| Ok(vec![uninitialized(args, sizes).unwrap_or(Datum::Poison)]),
+    eval = |args, sizes| Ok(vec![uninitialized(args, sizes)?]),
     patterns = &[CONSTANT_SIZES],
     format = "`(` $dynamicSizes `)` attr-dict `:` type($result)"
 )]
@@ -172,10 +172,15 @@ fn fold_from_elements(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<F
     data::constant_of(args.ctx(), &elements?, *args.result_types.first()?).map(Folded::from)
 }
 
-/// Returns a tensor of poison elements; `None` for extents that no tensor has.
-fn uninitialized(args: &OpArgs<'_>, sizes: &[Datum]) -> Option<Datum> {
+/// Returns a tensor of poison elements; poison as a whole for extents that no tensor has.
+fn uninitialized(args: &OpArgs<'_>, sizes: &[Datum]) -> Result<Datum, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
-    PoisonTensor::all(data::dtype(ctx, ty).ok()?, &data::sizes_of(ctx, ty, sizes).ok()?)
+    let shape = match data::sizes_of(ctx, ty, sizes) {
+        Err(Trap::Ub(_)) => return Ok(Datum::Poison),
+        shape => shape?,
+    };
+    let elements = data::dtype(ctx, ty).ok().and_then(|dtype| PoisonTensor::all(dtype, &shape));
+    Ok(elements.unwrap_or(Datum::Poison))
 }
 
 fn splat(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -139,6 +139,10 @@ pub(super) fn verify_outer_product(m: &Module, op: Op) -> Result<(), String> {
             first()?;
         }
     }
+    let flags = [lhs, rhs].into_iter().flat_map(|ty| scalable(ctx, ty)).copied();
+    check(flags.eq(scalable(ctx, result).iter().copied()), || {
+        "expected result dims to be scalable where the operand dims are".into()
+    })?;
     let acc = this.acc(m).map(|v| m.value_type(v));
     check(acc.is_none_or(|acc| acc == result), || "expected operand #3 of same type as result type".into())?;
     let kind = kind_of(m, op);

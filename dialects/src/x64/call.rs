@@ -4,21 +4,14 @@ use super::FLAG;
 use super::lift::{assemble, check_code, decode_all, lift};
 use super::ops::RetOp;
 use super::simulate::simulate;
-use crate::constraint::{FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR, kind};
+use crate::constraint::{BYTES, FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    Attr, AttrData, AttrKind, Builder, Context, DType, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState,
-    Tensor, Traits, Type, op,
+    Attr, Builder, Context, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, op,
 };
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
-
-/// A tensor of bytes.
-const BYTES: AttrKind = kind("tensor of bytes", |c, a| {
-    matches!(c.attr_data(a), AttrData::Dense(dense) if c.dtype(c.element_type(dense.ty)) == Some(DType::U8)
-        && c.static_shape(dense.ty).is_some_and(|dims| dims.len() == 1))
-});
 
 /// A function as instructions.
 ///
@@ -262,7 +255,7 @@ fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), St
 }
 
 /// The bytes of an `x64.code`.
-fn bytes_of(m: &Module, op: Op) -> Option<Tensor> {
+pub(super) fn bytes_of(m: &Module, op: Op) -> Option<Tensor> {
     m.ctx.dense_tensor(CodeOp::cast(m, op)?.value(m)?)
 }
 

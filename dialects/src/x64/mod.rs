@@ -11,10 +11,12 @@
 //! | `decode.rs` | bytes to instructions, by a table of its own |
 //! | `lift.rs` | instructions to ops and back |
 //! | `call.rs` | functions, calls, and the registers that a call passes |
+//! | `dispatch.rs` | products by one function per pattern of nonzeros |
 //! | `simulate.rs` | execution of instructions over checked memory |
 
 mod call;
 mod decode;
+mod dispatch;
 mod encode;
 mod instruction;
 mod lift;
@@ -24,6 +26,7 @@ mod types;
 
 pub use call::{Abi, CallOp, CodeOp, FuncOp, Tile, code_of, disassemble};
 pub use decode::decode;
+pub use dispatch::{Dispatch, DispatchOp, functions_of};
 pub use encode::encode;
 pub use instruction::{
     Condition, Encoding, Inst, Instruction, Map, Mem, Operation, Registers, Rm, Vector, VectorOperands,
@@ -44,8 +47,11 @@ pub fn instructions() -> impl Iterator<Item = &'static Instruction> {
 }
 
 const OPS: &[&OpInfo] = &{
-    const TABLES: [&[&OpInfo]; 3] =
-        [&[CallOp::INFO, CodeOp::INFO, FuncOp::INFO, ops::JmpOp::INFO, ops::RetOp::INFO], ops::STRAIGHT, ops::JUMPS];
+    const TABLES: [&[&OpInfo]; 3] = [
+        &[CallOp::INFO, CodeOp::INFO, DispatchOp::INFO, FuncOp::INFO, ops::JmpOp::INFO, ops::RetOp::INFO],
+        ops::STRAIGHT,
+        ops::JUMPS,
+    ];
     let mut all = [CallOp::INFO; TABLES[0].len() + TABLES[1].len() + TABLES[2].len()];
     let (mut i, mut table) = (0, 0);
     while table < TABLES.len() {

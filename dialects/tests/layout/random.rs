@@ -118,7 +118,8 @@ fn attributes() {
         ("\"HWC4w\",pad=-128", "\"HWC4w\", pad = -128"),
         ("\"HWC4w\", pad = 1.50", "\"HWC4w\", pad = 1.5"),
         ("\"HWC4w\", pad = -inf", "\"HWC4w\", pad = -inf"),
-        ("\"HWC4w\", pad = 1e300", "\"HWC4w\", pad = 1e300"),
+        ("\"HWC4w\", pad = 1.e300", "\"HWC4w\", pad = 1.0e300"),
+        ("\"HWC4w\", pad = 1.5e-9", "\"HWC4w\", pad = 1.5e-9"),
         ("\"HWC4w\", pad = -0.0", "\"HWC4w\", pad = -0"),
     ] {
         let attr = ctx.parse_attr(&format!("#layout.tiled<{text}>")).unwrap();
@@ -126,6 +127,8 @@ fn attributes() {
         let layout = TiledLayout::from_attr(&ctx, attr).unwrap();
         assert_eq!(layout.to_attr(&ctx), attr);
     }
+    // Only a number with a point has an exponent.
+    assert!(ctx.parse_attr("#layout.tiled<\"HWC4w\", pad = 1e5>").is_err());
 }
 
 #[test]

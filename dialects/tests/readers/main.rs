@@ -103,6 +103,17 @@ fn conformance_tests_are_read_alike() {
     compare(texts.len(), |i| texts[i].clone());
 }
 
+/// Inputs on which fuzzing found a defect.
+#[test]
+fn regressions_are_read_alike() {
+    let entries = std::fs::read_dir(root().join("fuzz/regressions/readers")).expect("the folder can be read");
+    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+    let texts: Vec<_> =
+        paths.filter_map(|path| Some((path.display().to_string(), std::fs::read_to_string(path).ok()?))).collect();
+    assert!(!texts.is_empty(), "regressions are missing");
+    compare(texts.len(), |i| texts[i].clone());
+}
+
 #[test]
 fn mutated_texts_are_read_alike() {
     let count = std::env::var("GRADUS_MUTATIONS").map_or(MUTATIONS, |n| n.parse().expect("a number"));

@@ -10,6 +10,7 @@ mod calls;
 mod layouts;
 mod networks;
 mod parallel;
+mod rules;
 mod statements;
 mod sums;
 mod writer;
@@ -28,6 +29,7 @@ pub struct Family {
 pub const FAMILIES: &[Family] = &[
     Family { name: "arithmetic", draw: statements::arithmetic },
     Family { name: "sums", draw: sums::draw },
+    Family { name: "rules", draw: rules::draw },
     Family { name: "loops", draw: statements::loops },
     Family { name: "affine", draw: affine::draw },
     Family { name: "parallel", draw: parallel::draw },

@@ -104,6 +104,15 @@ impl Context {
         matches!(self.type_data(ty), TypeData::Vector { scalable, .. } if scalable.contains(&true))
     }
 
+    /// Whether tensors may have elements of a type.
+    pub fn is_tensor_element(&self, ty: Type) -> bool {
+        use TypeData::{Complex, Declared, Dialect, Float, Index, Integer, Vector};
+        matches!(
+            self.type_data(ty),
+            Complex(_) | Declared { .. } | Dialect { .. } | Float(_) | Index | Integer { .. } | Vector { .. }
+        )
+    }
+
     /// Returns the element type of a shaped type; any other type itself.
     pub fn element_type(&self, ty: Type) -> Type {
         match *self.type_data(ty) {

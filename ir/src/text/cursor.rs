@@ -154,7 +154,9 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         self.skip_space();
-        let found = self.text.as_bytes().get(self.pos..).is_some_and(|rest| rest.starts_with(token.as_bytes()));
+        let rest = self.text.as_bytes().get(self.pos..).unwrap_or(&[]);
+        // `::` is a token of its own.
+        let found = rest.starts_with(token.as_bytes()) && !(token == ":" && rest.get(1) == Some(&b':'));
         if found && self.by_grammar && self.clone().token(Rule::punctuation).len() > token.len() {
             return false;
         }
@@ -258,16 +260,21 @@ impl<'a> Cursor<'a> {
             return self.token(Rule::number);
         }
         let start = self.pos;
-        if !self.peek().is_ascii_digit() {
-            return "";
+        let hex_digits = self.rest().strip_prefix("0x").map_or("", |rest| digits_of(rest, u8::is_ascii_hexdigit));
+        if !hex_digits.is_empty() {
+            self.pos += 2 + hex_digits.len();
+            return self.since(start);
         }
-        while self.peek().is_ascii_alphanumeric()
-            || self.peek() == b'.'
-            || (matches!(self.peek(), b'+' | b'-')
-                && matches!(self.text.as_bytes()[self.pos - 1], b'e' | b'E')
-                && !self.since(start).starts_with("0x"))
-        {
-            self.pos += 1;
+        if self.digits().is_empty() || self.peek() != b'.' {
+            return self.since(start);
+        }
+        self.pos += 1;
+        self.digits();
+        // Only a number with a point has an exponent.
+        if let Some(exponent) = self.rest().strip_prefix(['e', 'E']) {
+            let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+            let count = digits_of(digits, u8::is_ascii_digit).len();
+            self.pos += if count == 0 { 0 } else { 1 + exponent.len() - digits.len() + count };
         }
         self.since(start)
     }
@@ -381,6 +388,11 @@ impl<'a> Cursor<'a> {
         self.skip_space();
         !goes_on && self.peek() != b'-'
     }
+}
+
+/// Returns the prefix of a text whose bytes are digits.
+fn digits_of(text: &str, is_digit: fn(&u8) -> bool) -> &str {
+    &text[..text.bytes().take_while(is_digit).count()]
 }
 
 /// Pops the innermost bracket that `b` closes. An unmatched `>`, and a `<` that another bracket closes, are

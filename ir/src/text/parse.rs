@@ -152,7 +152,7 @@ impl<'a> Parser<'a> {
                 let Some(name) = alias_head(&mut self.cur) else {
                     return Err(self.error(start, "expected the definition of an alias: '#name = value'"));
                 };
-                if !self.aliases.contains(name) {
+                if self.aliases.definition(name) != Some(self.cur.pos) {
                     return Err(self.error(start, "the definition of an alias must start its line"));
                 }
                 let at = self.cur.pos;

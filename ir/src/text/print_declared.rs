@@ -8,10 +8,21 @@ use crate::constraint::{AttrSpec, AttrText};
 use crate::context::Context;
 use crate::intern::{Attr, Str, Type};
 use crate::parametric::Parametric;
-use std::fmt::Write;
 
 /// Integral numbers below this are printed without an exponent.
 const MAX_PLAIN: f64 = 1e15;
+
+/// Returns the text of a number: without a point if it is integral and not large; only a number with a point has an exponent.
+fn number_text(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < MAX_PLAIN {
+        return number.to_string();
+    }
+    let text = format!("{number:?}");
+    match text.split_once('e') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
+        _ => text,
+    }
+}
 
 impl AttrPrinter<'_> {
     /// Appends a declared type or attribute: its name and its parameters.
@@ -104,11 +115,7 @@ impl AttrPrinter<'_> {
             (AttrText::Inlined, _) => self.attr_inline(value, out),
             (AttrText::Bare(_) | AttrText::Quoted, _) => self.attr_without_type(value, out),
             (AttrText::Number, AttrData::Float { ty: Type::F64, .. }) => {
-                let number = ctx.as_float(value).unwrap_or(f64::NAN);
-                let _ = match number.fract() == 0.0 && number.abs() < MAX_PLAIN {
-                    true => write!(out, "{number}"),
-                    false => write!(out, "{number:?}"),
-                };
+                out.push_str(&number_text(ctx.as_float(value).unwrap_or(f64::NAN)));
             }
             (AttrText::SymbolName, AttrData::String { .. }) => {
                 symbol_name(ctx.as_str(value).unwrap_or("").as_bytes(), out);

@@ -4,6 +4,8 @@ use super::conv::{Conv, ImageAxes, Reading};
 use super::options::{Algorithm, ConvOptions};
 use super::winograd::Tiles;
 use gradus_cost::Price;
+use gradus_dialects::addr::Geometry;
+use gradus_dialects::layout::{LayoutError, TiledLayout};
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::{Builder, Diagnostic, Module, Op, Value};
 use std::fmt;
@@ -28,7 +30,7 @@ impl Chooser<'_> {
     /// Lowers a convolution by the cheapest candidate; without a target, as the options say.
     pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, conv: &Conv) -> Option<Value> {
         let axes = ImageAxes::of_rank(conv.input.len())?;
-        let mut candidates = self.candidates(b.module, conv, axes);
+        let mut candidates = self.candidates(b.module, op, conv, axes);
         if let Some(price) = self.options.price.as_ref().filter(|_| candidates.len() > 1) {
             let is_given = is_given(b.module, conv.x);
             let cost = |candidate: &Candidate| Some(cost(&candidate.ops(conv, axes, self.options, is_given)?, price));
@@ -39,15 +41,17 @@ impl Chooser<'_> {
             candidates = priced.into_iter().map(|candidate| candidate.1).collect();
         }
         let lowered = candidates.iter().find_map(|candidate| match candidate {
-            Candidate::Direct(reading) => conv.lower(b, op, axes, reading, self.options),
-            Candidate::Winograd(tiles) => conv.lower_winograd(b, op, tiles),
+            Candidate::Direct(reading) => {
+                self.explain(b.module, op, &conv.geometry(reading, self.options));
+                conv.lower(b, op, axes, reading, self.options)
+            }
+            Candidate::Winograd(tiles) => conv.lower_winograd(b, op, tiles, self.options),
         });
-        lowered
-            .or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, axes, self.options)?, self.options))
+        lowered.or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, self.options)?, self.options))
     }
 
     /// Returns the candidates that are possible and allowed by the options.
-    fn candidates(&self, m: &Module, conv: &Conv, axes: &ImageAxes) -> Vec<Candidate> {
+    fn candidates(&self, m: &Module, op: Op, conv: &Conv, axes: &ImageAxes) -> Vec<Candidate> {
         let ConvOptions { price, layout, algorithm, strip, .. } = self.options;
         let is_float = m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_some();
         let tiles = || Tiles::of(m, conv, *strip).map(Candidate::Winograd);
@@ -61,16 +65,50 @@ impl Chooser<'_> {
         }
         // Bytes are multiplied in groups of four within a run, so their channels are last.
         let is_priced = is_float && price.is_some();
+        let chosen = self.layout(m, op, axes);
         let layouts = match layout {
-            Some(layout) => vec![layout],
             None if is_priced && is_given(m, conv.x) => vec![&axes.channels_last, &axes.plain],
-            None => vec![&axes.channels_last],
+            _ => vec![&chosen],
         };
         let readings = layouts.into_iter().flat_map(|layout| match is_priced {
             true => conv.readings(layout),
-            false => Vec::from_iter(conv.reading(layout, axes, self.options)),
+            false => Vec::from_iter(conv.reading(layout, self.options)),
         });
         winograd.into_iter().chain(readings.map(Candidate::Direct)).collect()
+    }
+
+    /// Returns the layout in which an op reads and writes images: the layout of the options, with the dimensions of the image;
+    /// otherwise channels last.
+    pub(super) fn layout(&self, m: &Module, op: Op, axes: &ImageAxes) -> TiledLayout {
+        let Some(layout) = &self.options.layout else { return axes.channels_last.clone() };
+        axes.adapted(layout).unwrap_or_else(|why| {
+            let (layout, last) = (layout.order(), axes.channels_last.order());
+            self.add(m, op, format!("images are read in {last} instead of {layout}: {why}"));
+            axes.channels_last.clone()
+        })
+    }
+
+    /// Whether the options leave a convolution channels last.
+    pub(super) fn reads_channels_last(&self, conv: &Conv) -> bool {
+        let axes = ImageAxes::of_rank(conv.input.len());
+        let adapted = |layout| axes.and_then(|axes| axes.adapted(layout).ok());
+        self.options.layout.as_ref().is_none_or(|layout| {
+            adapted(layout).is_none_or(|adapted| axes.is_some_and(|axes| adapted.order() == axes.channels_last.order()))
+        })
+    }
+
+    /// Adds a remark if the layout that the options name is not separable.
+    pub(super) fn explain(&self, m: &Module, op: Op, geometry: &Geometry) {
+        let checked = geometry.access().and_then(|access| access.check_separable(&geometry.placed()?));
+        if let (Some(_), Err(why @ LayoutError::NotSeparable { .. })) = (&self.options.layout, checked) {
+            self.add(m, op, format!("addresses in {} are indirect: {why}", geometry.layout.order()));
+        }
+    }
+
+    /// Adds a remark.
+    fn add(&self, m: &Module, op: Op, message: String) {
+        let remark = Diagnostic::remark(m.loc(op), message);
+        self.remarks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(remark);
     }
 
     /// Adds a remark with the costs of all candidates, the cheapest first.
@@ -79,8 +117,7 @@ impl Chooser<'_> {
             return;
         }
         let costs: Vec<String> = candidates.iter().map(|(cost, candidate)| format!("{candidate} {cost}")).collect();
-        let remark = Diagnostic::remark(m.loc(op), format!("costs: {}", costs.join(", ")));
-        self.remarks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(remark);
+        self.add(m, op, format!("costs: {}", costs.join(", ")));
     }
 }
 
@@ -95,7 +132,7 @@ impl Candidate {
         // The image of an argument or constant is packed; others are produced with channels last.
         let is_packed = |layout| is_given && layout != &axes.plain;
         let (mut ops, is_packed) = match self {
-            Candidate::Direct(reading) => (conv.ops(reading, axes, options)?, is_packed(&reading.layout)),
+            Candidate::Direct(reading) => (conv.ops(reading, options)?, is_packed(&reading.layout)),
             Candidate::Winograd(tiles) => (tiles.ops(), is_packed(&axes.channels_last)),
         };
         ops.extend(is_packed.then(|| OpCost::Move(conv.elements())));

@@ -1,19 +1,21 @@
 //! Lowering of convolutions: layout of the image, and address tables.
 
+use super::MAX_GROUPS;
 use super::options::ConvOptions;
 use crate::emit::{Emitter, ProductOperands};
+use gradus_dialects::addr::{Geometry, GeometryKind};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
-    self, AccessFunction, AddressTable, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder,
-    TiledLayout, ZERO_PAGE,
+    AccessFunction, Layout, LayoutError, Level, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder, SlidingWindow,
+    TiledLayout,
 };
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::{Builder, Module, Op, Value};
 use gradus_reference_kernels::shape::Window;
 use std::sync::LazyLock;
 
-/// Maximum number of groups.
-const MAX_GROUPS: u64 = 1 << 12;
+/// The letters of image dimensions, outermost first.
+const IMAGE: &str = "DHW";
 
 /// The access to the image of a convolution.
 pub(super) struct Reading {
@@ -72,9 +74,14 @@ impl Conv {
         reading: &Reading,
         options: &ConvOptions,
     ) -> Option<Value> {
-        let (access, image) = self.read(reading, axes, options)?;
-        let table = self.table(&access, &image)?;
+        let geometry = self.geometry(reading, options);
+        let rows = placed(&geometry).and(geometry.access().ok())?.num_outputs().ok()?;
+        if self.group > MAX_GROUPS || rows > MAX_ENTRIES {
+            return None;
+        }
+        let table = options.table(&geometry)?;
         let mut e = Emitter::of(b, op);
+        options.describe(&mut e, &geometry);
         let x = if reading.is_copied { self.padded(&mut e)? } else { self.x };
         let a = e.pack(x, &reading.layout, axes.letters)?;
         let rows = self.rows(&mut e, options.order_in(&reading.layout), axes)?;
@@ -82,11 +89,22 @@ impl Conv {
         as_image(&mut e, op, product)
     }
 
+    /// Returns the geometry of a reading.
+    pub(super) fn geometry(&self, Reading { layout, is_copied }: &Reading, options: &ConvOptions) -> Geometry {
+        Geometry {
+            kind: GeometryKind::Conv,
+            layout: layout.clone(),
+            sizes: if *is_copied { self.padded_extents() } else { self.input.clone() },
+            groups: self.group,
+            windows: sliding(&self.window, !is_copied),
+            order: options.order_in(layout),
+        }
+    }
+
     /// Returns the access to an image, and the image's layout.
-    fn read(&self, reading: &Reading, axes: &ImageAxes, options: &ConvOptions) -> Option<(AccessFunction, Layout)> {
-        let Reading { layout, is_copied } = reading;
-        let extents = if *is_copied { &self.padded_extents() } else { &self.input };
-        Some((self.access(options.order_in(layout), !is_copied), placed(layout, axes.letters, extents)?))
+    fn read(&self, reading: &Reading, options: &ConvOptions) -> Option<(AccessFunction, Layout)> {
+        let geometry = self.geometry(reading, options);
+        Some((geometry.access().ok()?, placed(&geometry)?))
     }
 
     /// Returns the accesses that are possible in a layout: padding by addresses or by a copy.
@@ -96,15 +114,15 @@ impl Conv {
     }
 
     /// Returns the access in a layout where prices do not choose: padding is copied if runs are short.
-    pub(super) fn reading(&self, layout: &TiledLayout, axes: &ImageAxes, options: &ConvOptions) -> Option<Reading> {
+    pub(super) fn reading(&self, layout: &TiledLayout, options: &ConvOptions) -> Option<Reading> {
         let reading = |is_copied| Reading { layout: layout.clone(), is_copied };
-        let (access, image) = self.read(&reading(false), axes, options)?;
+        let (access, image) = self.read(&reading(false), options)?;
         Some(reading(self.window.is_padded() && access.run(&image).ok()? < options.min_run))
     }
 
     /// Returns the cost descriptors of the ops that it becomes: the copy with padding, and the products.
-    pub(super) fn ops(&self, reading: &Reading, axes: &ImageAxes, options: &ConvOptions) -> Option<Vec<OpCost>> {
-        let (access, image) = self.read(reading, axes, options)?;
+    pub(super) fn ops(&self, reading: &Reading, options: &ConvOptions) -> Option<Vec<OpCost>> {
+        let (access, image) = self.read(reading, options)?;
         let (rows, depth) = (access.num_outputs().ok()?, access.depth().ok()?);
         let runs = rows.checked_mul(depth / access.run(&image).ok()?)?;
         let products = Contraction { runs, ..Contraction::dense(self.group, rows / self.group, depth, self.columns()) };
@@ -122,27 +140,6 @@ impl Conv {
         self.filters[0] as u64 / self.group
     }
 
-    /// Returns the access of all groups, the outermost loop over rows.
-    fn access(&self, order: ReductionOrder, from_padding: bool) -> AccessFunction {
-        access(&self.window, [self.input[0] as u64, self.group, self.filters[1] as u64], order, from_padding)
-    }
-
-    /// Returns the table of all groups. `None` if it is too large.
-    fn table(&self, access: &AccessFunction, image: &Layout) -> Option<AddressTable<'static>> {
-        let fits = |runs: u64| access.num_outputs().is_ok_and(|rows| rows.saturating_mul(runs) <= MAX_ENTRIES);
-        if self.group > MAX_GROUPS || !fits(1) {
-            return None;
-        }
-        match access.separable_table(image) {
-            Ok(table) => Some(table),
-            Err(LayoutError::TooLarge) => None,
-            Err(_) => {
-                let runs = access.depth().ok()? / access.run(image).ok()?;
-                fits(runs).then(|| access.indirect_table(image).ok())?
-            }
-        }
-    }
-
     /// Returns the filters of all groups as rows of a matrix, in the order of the summands.
     fn rows(&self, e: &mut Emitter<'_, '_>, order: ReductionOrder, axes: &ImageAxes) -> Option<Value> {
         let ordered = match order {
@@ -153,10 +150,12 @@ impl Conv {
     }
 
     /// Lowers a depthwise convolution.
-    pub(super) fn lower_depthwise(&self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
+    pub(super) fn lower_depthwise(&self, b: &mut Builder<'_>, op: Op, options: &ConvOptions) -> Option<Value> {
         let axes = ImageAxes::of_rank(self.input.len())?;
-        let table = places(&self.window, &self.input)?;
+        let geometry = places(&self.window, &self.input, &axes.channels_last);
+        let table = options.table(&geometry)?;
         let mut e = Emitter::of(b, op);
+        options.describe(&mut e, &geometry);
         let a = e.pack(self.x, &axes.channels_last, axes.letters)?;
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let rows = e.reshape(self.w, &[self.filters[0], positions])?;
@@ -201,6 +200,28 @@ impl ImageAxes {
         });
         ALL.get(rank.checked_sub(2)?)
     }
+
+    /// Returns a layout without the loops of image dimensions that these images do not have, and with loops of those that it
+    /// lacks around the next inner one.
+    ///
+    /// # Errors
+    /// Batch or channels are missing, or there are unknown dimensions.
+    pub(super) fn adapted(&self, layout: &TiledLayout) -> Result<TiledLayout, LayoutError> {
+        let mut levels = layout.levels().to_vec();
+        levels.retain(|level| self.letters.contains(level.axis) || !IMAGE.contains(level.axis));
+        for axis in IMAGE.chars().rev().filter(|&axis| self.letters.contains(axis)) {
+            let inner = IMAGE.chars().skip_while(|&other| other != axis).skip(1);
+            let is_inner = |level: &Level| level.tile.is_none() && inner.clone().any(|other| other == level.axis);
+            if levels.iter().all(|level| level.axis != axis) {
+                let at = levels.iter().position(is_inner).unwrap_or(levels.len());
+                levels.insert(at, Level { axis, tile: None });
+            }
+        }
+        let order: String = levels.iter().map(Level::to_string).collect();
+        let adapted = order.parse::<TiledLayout>()?.with_pad(layout.pad());
+        adapted.extents(self.letters, &vec![1; self.letters.len()])?;
+        Ok(adapted)
+    }
 }
 
 /// Returns the number of elements of a tensor with these extents.
@@ -209,46 +230,40 @@ fn elements(extents: &[i64]) -> u64 {
 }
 
 /// Returns the layout of an image, unless it is mostly padding and too large.
-fn placed(layout: &TiledLayout, axes: &str, image: &[i64]) -> Option<Layout> {
-    layout.of(axes, image).ok().filter(|placed| placed.size() <= MAX_PACKED_ELEMENTS || placed.padding() == 0)
+fn placed(geometry: &Geometry) -> Option<Layout> {
+    geometry.placed().ok().filter(|placed| placed.size() <= MAX_PACKED_ELEMENTS || placed.padding() == 0)
 }
 
-/// Returns the access of a window over groups of `channels` channels, relative to the start of the padding if `from_padding`.
-fn access(
-    w: &Window,
-    [batch, groups, channels]: [u64; 3],
-    order: ReductionOrder,
-    from_padding: bool,
-) -> AccessFunction {
-    let window = |i: usize| layout::SlidingWindow {
+/// Returns the sliding windows along each axis, relative to the start of the padding if `from_padding`.
+fn sliding(w: &Window, from_padding: bool) -> Vec<SlidingWindow> {
+    let window = |i: usize| SlidingWindow {
         outputs: w.output[i] as u64,
         taps: w.kernel[i] as u64,
         stride: w.strides[i] as u64,
         dilation: w.dilations[i] as u64,
         start: if from_padding { -(w.pads_begin[i] as i64) } else { 0 },
     };
-    let windows: Vec<_> = (0..w.output.len()).map(window).collect();
-    AccessFunction::conv(batch, groups, channels, &windows, order)
+    (0..w.output.len()).map(window).collect()
 }
 
-/// Returns the addresses of window positions in a channels-last image, one run each.
-pub(super) fn places(window: &Window, image: &[i64]) -> Option<AddressTable<'static>> {
-    let axes = ImageAxes::of_rank(image.len())?;
-    let placed = axes.channels_last.of(axes.letters, image).ok()?;
-    let access = access(window, [image[0] as u64, 1, 1], ReductionOrder::ChannelsLast, true);
-    let table = access.indirect_table(&placed).ok()?;
-    // With a single channel, positions of a row are contiguous.
-    let address = |at: Option<i64>| at.map_or(Some(ZERO_PAGE), |at| i32::try_from(at).ok());
-    let bases = (0..table.rows()).flat_map(|row| table.row(row)).map(address).collect::<Option<Vec<_>>>()?;
-    AddressTable::indirect(bases, [table.rows(), table.depth()], usize::try_from(image[1]).ok()?).ok()
+/// Returns the geometry of window positions in an image, each with runs of the innermost channels.
+pub(super) fn places(window: &Window, image: &[i64], layout: &TiledLayout) -> Geometry {
+    let (windows, order) = (sliding(window, true), ReductionOrder::ChannelsLast);
+    let (sizes, layout) = (image.to_vec(), layout.clone());
+    Geometry { kind: GeometryKind::Windows, layout, sizes, groups: 1, windows, order }
 }
 
 /// Reshapes rows of channels to the result image of an op.
 pub(super) fn as_image(e: &mut Emitter<'_, '_>, op: Op, rows: Value) -> Option<Value> {
+    let rank = e.m().ctx.static_shape(e.m().value_type(e.m().result(op, 0)))?.len();
+    as_image_in(e, op, rows, &ImageAxes::of_rank(rank)?.channels_last)
+}
+
+/// Reshapes the elements of a layout to the result image of an op.
+pub(super) fn as_image_in(e: &mut Emitter<'_, '_>, op: Op, elements: Value, layout: &TiledLayout) -> Option<Value> {
     let ty = e.m().value_type(e.m().result(op, 0));
     let extents = e.m().ctx.static_shape(ty)?.to_vec();
     let axes = ImageAxes::of_rank(extents.len())?;
-    let pixels: Vec<i64> = [&extents[..1], &extents[2..], &extents[1..2]].concat();
-    let pixels = e.reshape(rows, &pixels)?;
-    e.unpack(pixels, &axes.channels_last, axes.letters, ty)
+    let image = e.reshape(elements, &layout.extents(axes.letters, &extents).ok()?)?;
+    e.unpack(image, layout, axes.letters, ty)
 }

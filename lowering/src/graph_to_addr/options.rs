@@ -1,7 +1,9 @@
 //! Options of the lowering of convolutions.
 
+use crate::emit::Emitter;
 use gradus_cost::Price;
-use gradus_dialects::layout::{LayoutError, ReductionOrder, TiledLayout};
+use gradus_dialects::addr::Geometry;
+use gradus_dialects::layout::{AddressTable, Derivation, Encoding, LayoutError, ReductionOrder, TiledLayout};
 use gradus_ir::pass::{OptionKind, Options, PassOption};
 
 /// The options of the pass.
@@ -27,6 +29,33 @@ pub(super) const OPTIONS: &[PassOption] = &[
                 ("channels-last", "row, column, channel"),
             ],
         ),
+    },
+    PassOption {
+        name: "encoding",
+        doc: "Encoding of the offsets of separable addresses",
+        kind: OptionKind::Word(
+            "absolute",
+            &[
+                ("absolute", "offsets from the base of the row"),
+                ("running", "differences from the previous offset, which kernels add up"),
+            ],
+        ),
+    },
+    PassOption {
+        name: "derivation",
+        doc: "Derivation of the addresses; both give the same tables",
+        kind: OptionKind::Word(
+            "loops",
+            &[
+                ("loops", "loops over the points add up contributions of the dimensions"),
+                ("coordinates", "the number of each point is divided into coordinates"),
+            ],
+        ),
+    },
+    PassOption {
+        name: "geometry",
+        doc: "Attach the geometry of its tables to each op, as the attribute 'addr.geometry'",
+        kind: OptionKind::Bool(false),
     },
     PassOption {
         name: "min-run",
@@ -80,6 +109,10 @@ pub(super) struct ConvOptions {
     pub strip: i64,
     /// Whether choices are reported.
     pub report: bool,
+    encoding: Encoding,
+    derivation: Derivation,
+    /// Whether ops have the geometry of their tables as an attribute.
+    geometry: bool,
 }
 
 impl ConvOptions {
@@ -103,7 +136,36 @@ impl ConvOptions {
             strip => return Err(format!("for the --winograd-strip option: {strip} is not positive")),
         };
         let min_run = u64::try_from(options.int("min-run")).unwrap_or(0);
-        Ok(ConvOptions { price: None, layout, order, min_run, algorithm, strip, report: options.bool("report") })
+        let encoding = if options.text("encoding") == "running" { Encoding::Running } else { Encoding::Absolute };
+        let derivation = match options.text("derivation") {
+            "coordinates" => Derivation::Coordinates,
+            _ => Derivation::Loops,
+        };
+        let [report, geometry] = ["report", "geometry"].map(|name| options.bool(name));
+        Ok(ConvOptions {
+            price: None,
+            layout,
+            order,
+            min_run,
+            algorithm,
+            strip,
+            report,
+            encoding,
+            derivation,
+            geometry,
+        })
+    }
+
+    /// Computes the table of a geometry.
+    pub(super) fn table(&self, geometry: &Geometry) -> Option<AddressTable<'static>> {
+        Some(geometry.table(self.derivation).ok()?.with_encoding(self.encoding))
+    }
+
+    /// Attaches the geometry of its table to the next table-driven op, if ops have it.
+    pub(super) fn describe(&self, e: &mut Emitter<'_, '_>, geometry: &Geometry) {
+        if self.geometry {
+            e.describe(geometry);
+        }
     }
 
     /// Returns the order of summands in a layout: channels innermost if they are contiguous.

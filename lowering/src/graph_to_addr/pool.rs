@@ -2,8 +2,9 @@
 
 use super::are_lowered;
 use super::choose::Chooser;
-use super::conv::{ImageAxes, as_image, places};
+use super::conv::{ImageAxes, as_image_in, places};
 use crate::emit::Emitter;
+use gradus_dialects::addr::Geometry;
 use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::AddressTable;
 use gradus_ir::{Builder, DType, Op, OpDecl, Type, Value};
@@ -13,7 +14,7 @@ const MAX: i64 = 0;
 const SUM: i64 = 1;
 
 /// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`; `None` for other pools.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let m = &*b.module;
     let (x, args) = (m.operands(op)[0], m.args(op)?);
     let extents = m.ctx.static_shape(m.value_type(x))?.to_vec();
@@ -25,7 +26,10 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Valu
     }
     let is_global = m.is_one_of(op, &[GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO]);
     let window = if is_global { whole(&extents[2..]) } else { pool_window(m, op).ok()? };
-    let table = places(&window, &extents)?;
+    let axes = ImageAxes::of_rank(extents.len())?;
+    let layout = chooser.layout(m, op, axes);
+    let geometry = places(&window, &extents, &layout);
+    let table = chooser.options.table(&geometry)?;
     let mut counts = None;
     if !is_max {
         // In narrow types a sum may overflow where the mean does not.
@@ -37,16 +41,16 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Chooser<'_>) -> Option<Valu
         if with_padding && args.flag("ceil_mode") {
             return None;
         }
-        counts = Some(if with_padding { vec![table.runs() as u64] } else { counted(&table)? });
+        counts = Some(if with_padding { vec![table.runs() as u64] } else { counted(&table, &geometry)? });
     }
-    let axes = ImageAxes::of_rank(extents.len())?;
     let mut e = Emitter::of(b, op);
-    let a = e.pack(x, &axes.channels_last, axes.letters)?;
+    chooser.options.describe(&mut e, &geometry);
+    let a = e.pack(x, &layout, axes.letters)?;
     let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
     if let Some(counts) = counts {
         rows = e.scaled(rows, counts.into_iter().map(|count| 1.0 / count as f64).collect())?;
     }
-    as_image(&mut e, op, rows)
+    as_image_in(&mut e, op, rows, &layout)
 }
 
 /// Returns a window as large as the image.
@@ -65,13 +69,18 @@ fn whole(image: &[i64]) -> Window {
 }
 
 /// Returns the number of window positions inside the image, a single entry if equal for all windows. `None` if a window has
-/// none.
-fn counted(table: &AddressTable<'_>) -> Option<Vec<u64>> {
+/// none. Rows for the padding of a layout, which read nothing, count as one.
+fn counted(table: &AddressTable<'_>, geometry: &Geometry) -> Option<Vec<u64>> {
     let is_inside = |row: usize, run: &usize| table.run_start(row, *run).is_some();
     let count = |row: usize| (0..table.runs()).filter(|run| is_inside(row, run)).count() as u64;
     let mut counts: Vec<u64> = (0..table.rows()).map(count).collect();
+    let padding = geometry.padding_rows().ok()?;
+    if counts.iter().filter(|&&count| count == 0).count() as u64 != padding {
+        return None;
+    }
+    counts.iter_mut().for_each(|count| *count = (*count).max(1));
     if counts.iter().all(|&count| count == counts[0]) {
         counts.truncate(1);
     }
-    (!counts.contains(&0)).then_some(counts)
+    Some(counts)
 }

@@ -61,15 +61,15 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
     }
     if !names.is_conv() {
         let operands = parameters.emit(b, op)?;
-        return matrix_product(b, op, factors, &operands);
+        return matrix_product(b, op, factors, &operands, chooser.options);
     }
     // Checked before any op is created.
     Conv::of(m, op, ProductOperands::default())?;
     let operands = parameters.emit(b, op)?;
     let conv = Conv::of(b.module, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
-    if conv.is_depthwise() && positions <= MAX_POSITIONS {
-        return conv.lower_depthwise(b, op);
+    if conv.is_depthwise() && positions <= MAX_POSITIONS && chooser.reads_channels_last(&conv) {
+        return conv.lower_depthwise(b, op, chooser.options);
     }
     let conv = merged(b, op, conv, &parameters)?;
     chooser.lower(b, op, &conv)

@@ -6,6 +6,7 @@
 //! Networks, 2016.
 
 use super::conv::{Conv, ImageAxes, as_image};
+use super::options::ConvOptions;
 use super::rows_product;
 use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::layout::{AddressTable, ZERO_PAGE};
@@ -150,7 +151,13 @@ impl Strip {
 
 impl Conv {
     /// Lowers a suitable convolution.
-    pub(super) fn lower_winograd(&self, b: &mut Builder<'_>, op: Op, tiles: &Tiles) -> Option<Value> {
+    pub(super) fn lower_winograd(
+        &self,
+        b: &mut Builder<'_>,
+        op: Op,
+        tiles: &Tiles,
+        options: &ConvOptions,
+    ) -> Option<Value> {
         let m = &*b.module;
         let filters = m.ctx.dense_tensor(m.constant(self.w)?)?;
         let strips = tiles.strips().map(|rows| Strip::of(tiles, rows)).collect::<Option<Vec<_>>>()?;
@@ -169,7 +176,7 @@ impl Conv {
             let mut products = Vec::with_capacity(sums.len());
             for (places, &(signs, factor)) in strip.places.iter().zip(&sums) {
                 let sum = e.depthwise(a, places, signs, &ProductOperands::default())?;
-                products.push(rows_product(&mut e, sum, factor, &ProductOperands::default())?);
+                products.push(rows_product(&mut e, [sum, factor], &ProductOperands::default(), options)?);
             }
             let products = e.concat(&products, 0)?;
             results.push(e.depthwise(products, &strip.results, signs, &self.operands)?);

@@ -83,6 +83,9 @@ impl Emitter<'_> {
         let (first, height, pad) = shape.input_rows(step.row, step.rows);
         let constants = self.steps.streams[step.constants].place;
         let groups = step.constants_kernels / self.machine.kernels as usize;
+        // A depthwise convolution reads the channels that exist; kernels of others are padded.
+        let is_by_channel = layer.depthwise && !matches!(layer.weights, Weights::Elements(_));
+        let kernels = if is_by_channel { shape.blocks_of_output(step.kernel, step.kernels) } else { step.kernels };
         let mut conv = Conv {
             feature: self.placed(layer.input, step.input, first, if layer.depthwise { step.kernel } else { 0 }),
             weights: self.constant_weights(step, constants, groups),
@@ -90,7 +93,7 @@ impl Emitter<'_> {
             width: shape.input.width as u16,
             rows: step.rows as u16,
             cols: shape.output.width as u16,
-            kernels: step.kernels as u16,
+            kernels: kernels as u16,
             depth: layer.depth as u16,
             kernel: layer.kernel.map(|n| n as u16),
             stride: layer.stride.map(|n| n as u16),

@@ -123,8 +123,7 @@ fn convolution(machine: &Machine, c: &Conv, channels: u16) -> Vec<Extent> {
         (c.kernels.max(1) - 1) / w.tile_k.max(1),
         (depth.max(1) - 1) / w.tile_d.max(1),
     ];
-    let blocks: u64 =
-        last.iter().zip([w.ky, w.kx, w.kernel, w.depth]).map(|(&n, s)| u64::from(n) * u64::from(s)).sum();
+    let blocks: u64 = last.iter().zip([w.ky, w.kx, w.kernel, w.depth]).map(|(&n, s)| u64::from(n) * u64::from(s)).sum();
     let block = u64::from(w.tile_w) * u64::from(w.tile_k) * u64::from(w.tile_d);
     vec![
         feature(&c.feature, c.height, c.width, channels),

@@ -153,11 +153,6 @@ impl Layer {
     pub fn taps(&self) -> usize {
         self.kernel[0] * self.kernel[1]
     }
-
-    /// Multiply-adds, without those of padding.
-    pub fn products(&self, output: &FeatureInfo) -> u64 {
-        (output.height * output.width * self.kernels * self.taps() * self.depth) as u64
-    }
 }
 
 /// The network of a program; layers follow their inputs.

@@ -80,7 +80,14 @@ pub struct Reader<'m> {
 impl<'m> Reader<'m> {
     /// Creates a reader of ops for a machine.
     pub fn new(m: &'m Module, machine: &'m Machine, kept: &'m dyn Fn(Value) -> bool) -> Reader<'m> {
-        Reader { m, machine, net: Network::default(), features: FxHashMap::default(), packings: FxHashMap::default(), kept }
+        Reader {
+            m,
+            machine,
+            net: Network::default(),
+            features: FxHashMap::default(),
+            packings: FxHashMap::default(),
+            kept,
+        }
     }
 
     /// Adds the feature of a value.
@@ -148,7 +155,8 @@ impl<'m> Reader<'m> {
         let input = self.bytes(conv.x_scale(m), conv.x_zero_point(m), is_signed(m, x))?;
         let to = self.bytes(conv.y_scale(m), conv.y_zero_point(m), is_signed(m, y))?;
         let bias = conv.b(m).map(|b| self.constant(b)).map_or(Some(Vec::new()), |b| b?.to_i64())?;
-        let requantization = self.requantization(&weights, w_zero[0], self.constant(conv.w_scale(m))?, &bias, (&input, &to))?;
+        let requantization =
+            self.requantization(&weights, w_zero[0], self.constant(conv.w_scale(m))?, &bias, (&input, &to))?;
         let layer = Layer {
             name: self.name(conv.0),
             input: self.known(x)?,
@@ -450,8 +458,11 @@ impl<'m> Reader<'m> {
         let layers = &mut self.net.layers;
         for i in 0..layers.len() {
             let output = layers[i].output;
-            let is_read = |l: &Layer| l.input == output || matches!(l.weights, Weights::Elements(w) | Weights::Channels(w) if w == output);
-            let is_other = layers.iter().any(|l| l.sum.is_some_and(|s| s.feature == output)) && !layers.iter().any(is_read);
+            let is_read = |l: &Layer| {
+                l.input == output || matches!(l.weights, Weights::Elements(w) | Weights::Channels(w) if w == output)
+            };
+            let is_other =
+                layers.iter().any(|l| l.sum.is_some_and(|s| s.feature == output)) && !layers.iter().any(is_read);
             if !is_other || self.net.features[output].part_of.is_some() {
                 continue;
             }

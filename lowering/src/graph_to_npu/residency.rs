@@ -87,8 +87,12 @@ impl Chooser<'_> {
             let is_root = |id: FeatureId| net.root(id).0 == id && self.resident[id];
             let [a, b] = [from, to].map(|id| &net.features[id]);
             let fits = a.tile == b.tile && a.bytes() == b.bytes() && a.row() == b.row();
-            let is_read_beside = index > 0 && self.cascaded[index - 1] && net.reads(&net.layers[index - 1]).contains(&from);
-            let is_last = !is_read_beside && self.lifetimes[to].0 == index && self.lifetimes[from].1 == index && from != layer.input;
+            let is_read_beside =
+                index > 0 && self.cascaded[index - 1] && net.reads(&net.layers[index - 1]).contains(&from);
+            let is_last = !is_read_beside
+                && self.lifetimes[to].0 == index
+                && self.lifetimes[from].1 == index
+                && from != layer.input;
             if is_root(from) && is_root(to) && fits && is_last {
                 self.over[to] = self.over[from];
             }
@@ -289,8 +293,18 @@ pub fn choose(net: &Network, machine: &Machine, slack: &[usize]) -> Result<Resid
     let frontiers = net.layers.iter().map(|_| Default::default()).collect();
     let cascades = net.layers.iter().map(|_| Default::default()).collect();
     let cascaded = vec![false; net.layers.len()];
-    let mut chooser =
-        Chooser { net, machine, lifetimes, slack, frontiers, cascades, resident, cascaded, over: Vec::new(), live: Vec::new() };
+    let mut chooser = Chooser {
+        net,
+        machine,
+        lifetimes,
+        slack,
+        frontiers,
+        cascades,
+        resident,
+        cascaded,
+        over: Vec::new(),
+        live: Vec::new(),
+    };
     chooser.update();
     chooser.make_room()?;
     chooser.improve(&candidates);
@@ -329,8 +343,10 @@ fn place(chooser: &mut Chooser<'_>) -> Option<Placed> {
     let problem = Problem::new(buffers, vec![pool], Vec::new()).ok()?;
     let found = plan(&problem, Budget::steps(STEPS), &mut |_| ControlFlow::Continue(())).ok()?;
     found.fits(&problem).then_some(())?;
-    let offsets: BTreeMap<FeatureId, usize> = groups.keys().copied().zip(found.offsets.iter().map(|&o| o as usize)).collect();
-    let offset = |id: FeatureId| (chooser.resident[id] && !chooser.is_passed_on(id)).then(|| offsets[&chooser.over[id]]);
+    let offsets: BTreeMap<FeatureId, usize> =
+        groups.keys().copied().zip(found.offsets.iter().map(|&o| o as usize)).collect();
+    let offset =
+        |id: FeatureId| (chooser.resident[id] && !chooser.is_passed_on(id)).then(|| offsets[&chooser.over[id]]);
     Some(((0..chooser.resident.len()).map(offset).collect(), (found.lower_bound(), found.peak())))
 }
 

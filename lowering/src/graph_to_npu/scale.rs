@@ -6,8 +6,10 @@ use super::network::Requantization;
 const MAX_SHIFT: u32 = 62;
 /// Largest magnitude of a sum whose product with a factor of 24 bits is exact in `f64`, as the reference computes it.
 pub const MAX_SUM: i64 = 1 << 29;
-/// Neighbouring factors that are tried.
-const NEIGHBOURS: i32 = 24;
+/// Factors up to this distance from the real ones are tried, 2^-20 of them.
+const REACH: i64 = 1024;
+/// Distance of the factors that are tried.
+const STEP: i64 = 16;
 
 /// Returns a factor and its binary places, with `factor * 2^-shift == scale`; `None` if 31 bits do not suffice.
 pub fn exact(scale: f64) -> Option<(i32, u32)> {
@@ -84,40 +86,73 @@ impl Bytes {
 pub fn sum(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<([i32; 2], u8)> {
     let ratios = [a, b].map(|q| f64::from(q.scale) / f64::from(y.scale));
     let shift = binary_places(ratios[0].max(ratios[1]))?;
-    let near = ratios.map(|r| (r * 2_f64.powi(shift as i32)).round() as i32);
-    let reals: Vec<f32> = b.all().map(|q| b.real(q)).collect();
-    let is_equal = |scales: [i32; 2]| {
-        let row = |p: i16| {
-            let (left, real) = (i64::from(p - a.zero) * i64::from(scales[0]), a.real(p));
-            b.all().zip(&reals).all(|(q, &other)| {
-                let exact = left + i64::from(q - b.zero) * i64::from(scales[1]);
-                y.saturate(round_shift(exact, shift) + i64::from(y.zero)) == y.quantize(real + other)
-            })
-        };
-        a.all().all(row)
-    };
-    neighbours().flat_map(|i| neighbours().take(9).map(move |j| [i, j])).map(|[i, j]| [near[0] + i, near[1] + j])
-        .find(|&scales| is_equal(scales))
-        .map(|scales| (scales, shift as u8))
+    let near = ratios.map(|r| (r * 2_f64.powi(shift as i32)).round() as i64);
+    let pairs = Pairs::new([a, b], y, shift, |p, q| p + q, |[p, q]| p * near[0] + q * near[1]);
+    let offsets = neighbours().flat_map(|i| neighbours().map(move |j| [i, j]));
+    let mut offsets: Vec<[i64; 2]> = offsets.collect();
+    offsets.sort_by_key(|[i, j]| i.abs() + j.abs());
+    let factors = offsets.into_iter().map(|[i, j]| [near[0] + i, near[1] + j]);
+    let [f, g] = factors.into_iter().find(|[f, g]| pairs.fit(|[p, q]| p * f + q * g))?;
+    Some(([i32::try_from(f).ok()?, i32::try_from(g).ok()?], shift as u8))
 }
 
 /// Returns a factor with which the product of all pairs of bytes is that of the reference.
 pub fn product(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<Requantization> {
     let ratio = f64::from(a.scale) * f64::from(b.scale) / f64::from(y.scale);
     let shift = binary_places(ratio)?;
-    let near = (ratio * 2_f64.powi(shift as i32)).round() as i32;
-    let reals: Vec<f32> = b.all().map(|q| b.real(q)).collect();
-    let is_equal = |scale: i32| {
-        let row = |p: i16| {
-            b.all().zip(&reals).all(|(q, &other)| {
-                let exact = i64::from(p - a.zero) * i64::from(q - b.zero) * i64::from(scale);
-                y.saturate(round_shift(exact, shift) + i64::from(y.zero)) == y.quantize(a.real(p) * other)
-            })
-        };
-        a.all().all(row)
-    };
-    let scale = neighbours().map(|i| near + i).find(|&scale| is_equal(scale))?;
-    Some(Requantization { bias: 0, scale, shift })
+    let near = (ratio * 2_f64.powi(shift as i32)).round() as i64;
+    let pairs = Pairs::new([a, b], y, shift, |p, q| p * q, |[p, q]| p * q * near);
+    let factor = neighbours().map(|i| near + i).find(|factor| pairs.fit(|[p, q]| p * q * factor))?;
+    Some(Requantization { bias: 0, scale: i32::try_from(factor).ok()?, shift })
+}
+
+/// The pairs of bytes whose result depends on the last places of the factors.
+struct Pairs {
+    shift: u32,
+    to: Bytes,
+    /// Differences from the zero points, and the result of the reference.
+    critical: Vec<([i64; 2], i64)>,
+    /// Whether the other pairs have the result of the reference.
+    is_possible: bool,
+}
+
+impl Pairs {
+    /// Computes all pairs by the reference and by the factors nearest to the real ones.
+    fn new(
+        [a, b]: [&Bytes; 2],
+        y: &Bytes,
+        shift: u32,
+        real: impl Fn(f32, f32) -> f32,
+        near: impl Fn([i64; 2]) -> i64,
+    ) -> Pairs {
+        let mut pairs = Pairs { shift, to: *y, critical: Vec::new(), is_possible: true };
+        let others: Vec<(i64, f32)> = b.all().map(|q| (i64::from(q - b.zero), b.real(q))).collect();
+        for p in a.all() {
+            let (left, left_real) = (i64::from(p - a.zero), a.real(p));
+            for &(right, right_real) in &others {
+                let (pair, wanted) = ([left, right], y.quantize(real(left_real, right_real)));
+                let value = near(pair);
+                // The most that neighbouring factors change.
+                let most = REACH * (left.abs() + right.abs()).max((left * right).abs());
+                let [low, high] = [value - most, value + most].map(|v| pairs.result(v));
+                if low != high {
+                    pairs.critical.push((pair, wanted));
+                } else if low != wanted {
+                    pairs.is_possible = false;
+                }
+            }
+        }
+        pairs
+    }
+
+    fn result(&self, value: i64) -> i64 {
+        self.to.saturate(round_shift(value, self.shift) + i64::from(self.to.zero))
+    }
+
+    /// Whether values have the results of the reference.
+    fn fit(&self, value: impl Fn([i64; 2]) -> i64) -> bool {
+        self.is_possible && self.critical.iter().all(|&(pair, wanted)| self.result(value(pair)) == wanted)
+    }
 }
 
 /// The binary places at which a factor has 30 bits.
@@ -126,7 +161,55 @@ fn binary_places(ratio: f64) -> Option<u32> {
     (ratio > 0.0 && (0.0..=f64::from(MAX_SHIFT)).contains(&places)).then_some(places as u32)
 }
 
-/// 0, 1, -1, 2, -2 and so on.
-fn neighbours() -> impl Iterator<Item = i32> {
-    std::iter::once(0).chain((1..=NEIGHBOURS).flat_map(|i| [i, -i]))
+/// 0, and multiples of a step in both directions.
+fn neighbours() -> impl Iterator<Item = i64> {
+    std::iter::once(0).chain((1..=REACH / STEP).flat_map(|i| [i * STEP, -i * STEP]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_half_to_even() {
+        let values = [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6].map(|v| round_shift(v, 1));
+        assert_eq!(values, [-2, -2, -2, -1, 0, 0, 0, 1, 2, 2, 2, 3]);
+    }
+
+    #[test]
+    fn factors_give_the_bytes_of_the_reference() {
+        let mut seed = 7_u64;
+        let mut next = |n: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % n
+        };
+        let (mut found, rounds) = (0, 60);
+        for _ in 0..rounds {
+            let mut bytes = || {
+                let signed = next(2) == 0;
+                let zero = next(256) as i16 - if signed { 128 } else { 0 };
+                Bytes { scale: 0.001 + next(1000) as f32 / 9973.0, zero, signed }
+            };
+            let [a, b, y] = [bytes(), bytes(), bytes()];
+            if let Some((factors, shift)) = sum(&a, &b, &y) {
+                found += 1;
+                for (p, q) in a.all().flat_map(|p| b.all().map(move |q| (p, q))) {
+                    let exact =
+                        i64::from(p - a.zero) * i64::from(factors[0]) + i64::from(q - b.zero) * i64::from(factors[1]);
+                    let have = y.saturate(round_shift(exact, shift.into()) + i64::from(y.zero));
+                    assert_eq!(have, y.quantize(a.real(p) + b.real(q)), "{a:?} {b:?} {y:?} {p} {q}");
+                }
+            }
+            if let Some(one) = product(&a, &b, &y) {
+                found += 1;
+                for (p, q) in a.all().flat_map(|p| b.all().map(move |q| (p, q))) {
+                    let exact = i64::from(p - a.zero) * i64::from(q - b.zero) * i64::from(one.scale);
+                    let have = y.saturate(round_shift(exact, one.shift) + i64::from(y.zero));
+                    assert_eq!(have, y.quantize(a.real(p) * b.real(q)), "{a:?} {b:?} {y:?} {p} {q}");
+                }
+            }
+        }
+        println!("{found} of {} operations have factors", 2 * rounds);
+        assert!(found * 4 > 2 * rounds * 3, "only {found} of {}", 2 * rounds);
+    }
 }

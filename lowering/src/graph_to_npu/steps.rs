@@ -50,6 +50,16 @@ pub enum Part {
     },
 }
 
+impl Part {
+    /// The stream of a tile.
+    fn stream(&self) -> Option<usize> {
+        match self {
+            Part::Tile { stream, .. } => Some(*stream),
+            Part::Whole => None,
+        }
+    }
+}
+
 /// A tile of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
@@ -222,6 +232,37 @@ impl Builder<'_> {
         }
     }
 
+    /// The tiles of input, weights, sum and output of a step.
+    fn wanted(&self, index: usize, ((row, rows), _, (kernel, kernels)): Tile, input: (usize, usize)) -> [Option<Key>; 4] {
+        let (net, layer) = (self.net, &self.net.layers[index]);
+        let shape = LayerShape::new(net, layer, self.machine);
+        let is_elements = matches!(layer.weights, Weights::Elements(_));
+        let range = if self.residency.tilings[index].0.rows_outer { (0, layer.kernels) } else { (kernel, kernels) };
+        let range = (range.0, shape.blocks_of_output(range.0, range.1));
+        let channels = |id: FeatureId| (0, net.features[id].channels);
+        let weights = match layer.weights {
+            Weights::Elements(id) => Some((id, (row, rows), channels(id))),
+            Weights::Channels(id) => Some((id, (0, 1), channels(id))),
+            Weights::Constant(_) => None,
+        };
+        [
+            Some((layer.input, if is_elements { (row, rows) } else { input }, channels(layer.input))),
+            weights,
+            layer.sum.map(|sum| (sum.feature, (row, rows), range)),
+            Some((layer.output, (row, rows), range)),
+        ]
+    }
+
+    /// The streamed tile of an operand, that of the step before if it is the same.
+    fn part(&mut self, key: Key, which: usize, turn: &mut Turn) -> Part {
+        let stream = match turn.current[which].filter(|(known, _)| *known == key) {
+            Some((_, stream)) => stream,
+            None => self.tile(key, which == 3),
+        };
+        turn.current[which] = Some((key, stream));
+        Part::Tile { stream, row: key.1.0, channel: key.2.0, channels: key.2.1 }
+    }
+
     /// Adds the step of a tile. `passed`: the operand that is a tile passed on between layers, its stream and first row.
     fn step(&mut self, index: usize, tile: Tile, turn: &mut Turn, passed: Option<(usize, (usize, usize))>) {
         let ((row, rows), slice, (kernel, kernels)) = tile;
@@ -231,36 +272,23 @@ impl Builder<'_> {
         let slices = slices(&shape, tiling.kernels);
         let mut slot = self.out.steps.last().map_or(1, |step| step.slot + 1);
         let (first, count, _) = shape.input_rows(row, rows);
-        let is_elements = matches!(layer.weights, Weights::Elements(_));
-        let range = if tiling.rows_outer { (0, layer.kernels) } else { (kernel, kernels) };
-        let range = (range.0, shape.blocks_of_output(range.0, range.1));
-        let channels = |id: FeatureId| (0, net.features[id].channels);
-        let weights = match layer.weights {
-            Weights::Elements(id) => Some((id, (row, rows), channels(id))),
-            Weights::Channels(id) => Some((id, (0, 1), channels(id))),
-            Weights::Constant(_) => None,
-        };
-        let wanted = [
-            Some((layer.input, if is_elements { (row, rows) } else { (first, count) }, channels(layer.input))),
-            weights,
-            layer.sum.map(|sum| (sum.feature, (row, rows), range)),
-            Some((layer.output, (row, rows), range)),
-        ];
+        let wanted = self.wanted(index, tile, (first, count));
         let mut parts = [Part::Whole; 4];
         for (which, wanted) in wanted.into_iter().enumerate() {
-            if let Some((_, (stream, row))) = passed.filter(|(passed, _)| *passed == which) {
-                let id = if which == 3 { layer.output } else { layer.input };
-                parts[which] = Part::Tile { stream, row, channel: 0, channels: net.features[id].channels };
-                continue;
-            }
-            let Some(key) = wanted.filter(|w| !self.is_resident(w.0)) else { continue };
-            let stream = match turn.current[which].filter(|(known, _)| *known == key) {
-                Some((_, stream)) => stream,
-                None => self.tile(key, which == 3),
+            parts[which] = match passed.filter(|(passed, _)| *passed == which) {
+                Some((_, (stream, row))) => {
+                    let id = if which == 3 { layer.output } else { layer.input };
+                    Part::Tile { stream, row, channel: 0, channels: net.features[id].channels }
+                }
+                None => match wanted.filter(|w| !self.is_resident(w.0)) {
+                    Some(key) => {
+                        let part = self.part(key, which, turn);
+                        slot = slot.max(self.out.ready(part));
+                        part
+                    }
+                    None => Part::Whole,
+                },
             };
-            turn.current[which] = Some((key, stream));
-            slot = slot.max(self.out.streams[stream].ready);
-            parts[which] = Part::Tile { stream, row: key.1.0, channel: key.2.0, channels: key.2.1 };
         }
         turn.constants.resize(slices.len(), None);
         if tiling.rows_outer && !tiling.keeps_weights {
@@ -269,11 +297,7 @@ impl Builder<'_> {
         let at = self.out.layers[index] + slices[..slice].iter().map(|s| shape.slice_bytes(s.1)).sum::<usize>();
         let bytes = shape.slice_bytes(slices[slice].1);
         let constants = *turn.constants[slice].get_or_insert_with(|| self.out.constant(at, bytes));
-        let used = parts.iter().filter_map(|part| match part {
-            Part::Tile { stream, .. } => Some(*stream),
-            Part::Whole => None,
-        });
-        for stream in used.chain([constants]) {
+        for stream in parts.iter().filter_map(Part::stream).chain([constants]) {
             let uses = &mut self.out.streams[stream].uses;
             *uses = (uses.0.min(slot), slot);
         }
@@ -399,6 +423,11 @@ impl Steps {
     fn stream(&mut self, stream: Stream) -> usize {
         self.streams.push(stream);
         self.streams.len() - 1
+    }
+
+    /// The earliest slot of a convolution that uses a part.
+    fn ready(&self, part: Part) -> usize {
+        part.stream().map_or(0, |stream| self.streams[stream].ready)
     }
 
     /// Constants of a slice.

@@ -191,9 +191,8 @@ impl<'a> LayerShape<'a> {
         let again = if tiling.rows_outer && !tiling.keeps_weights { tiles as u64 } else { 1 };
         cost.ddr = weights * again;
         cost.bytes = if tiling.keeps_weights { slices * slice } else { 2 * slice };
-        let in_rows: usize = (0..tiles)
-            .map(|i| self.input_rows(i * tiling.rows, tiling.rows.min(height - i * tiling.rows)).1)
-            .sum();
+        let in_rows: usize =
+            (0..tiles).map(|i| self.input_rows(i * tiling.rows, tiling.rows.min(height - i * tiling.rows)).1).sum();
         if !resident.input {
             let again = if tiling.rows_outer { 1 } else { slices as u64 };
             cost.ddr += (in_rows * self.input.row()) as u64 * again;
@@ -223,9 +222,11 @@ impl<'a> LayerShape<'a> {
         let mut all: Vec<(Tiling, Cost)> = priced.collect();
         all.sort_by_key(|(_, cost)| (cost.rank(self.machine), cost.bytes));
         let mut least = usize::MAX;
-        all.retain(|(_, cost)| cost.bytes < least && {
-            least = cost.bytes;
-            true
+        all.retain(|(_, cost)| {
+            cost.bytes < least && {
+                least = cost.bytes;
+                true
+            }
         });
         all
     }
@@ -256,9 +257,11 @@ pub fn cascades(shapes: [&LayerShape<'_>; 2], resident: [Resident; 2]) -> Vec<([
     }
     all.sort_by_key(|(_, cost)| (cost.rank(machine), cost.bytes));
     let mut least = usize::MAX;
-    all.retain(|(_, cost)| cost.bytes < least && {
-        least = cost.bytes;
-        true
+    all.retain(|(_, cost)| {
+        cost.bytes < least && {
+            least = cost.bytes;
+            true
+        }
     });
     all
 }

@@ -5,9 +5,9 @@
 //! rows of the output are computed as well, and sliced off. With strides, the image is one for each phase, side by side.
 
 use super::generate::Epilogue;
-use super::matrix::Matrix;
 use super::product::Product;
 use crate::emit::Emitter;
+use crate::sparse_product::Matrix;
 use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp, convolution};
 use gradus_dialects::sparse::ConvOp;
 use gradus_ir::{DType, Module, Op, OpDecl, Value};

@@ -16,9 +16,9 @@
 //! Row `k` of B begins at an offset of its own: in an image, at the position that a tap reads for output position 0. A sum begins
 //! with the bias; without one, with -0, so that a sum of one product is that product, and is 0 in rows without nonzeros.
 
-use super::matrix::{Entry, Matrix};
 use super::plan::{Plan, Values};
 use super::template::Template;
+use crate::sparse_product::{Entry, Matrix};
 use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::DType;
 

@@ -1,6 +1,6 @@
 //! The choice of the form of the code, by counts of its instructions.
 
-use super::matrix::Matrix;
+use crate::sparse_product::Matrix;
 use gradus_dialects::x64::Width;
 use rustc_hash::FxHashMap;
 

@@ -1,10 +1,10 @@
-//! Products with a sparse constant, and matrix products as calls of their code.
+//! Products with a sparse constant as calls of their code.
 
 use super::generate::{Epilogue, Generated, generate};
-use super::matrix::Matrix;
 use super::plan::Plan;
 use crate::emit::Emitter;
-use gradus_dialects::sparse::MatMulOp;
+use crate::sparse_product::{MatMul, Matrix};
+use gradus_dialects::sparse::{MatMulOp, UNROLLED};
 use gradus_dialects::x64::{CallOp, Width};
 use gradus_ir::{Attr, DType, Module, Op, OpDecl, Tensor, Type, Value};
 
@@ -24,6 +24,14 @@ pub(super) struct Product {
 }
 
 impl Product {
+    /// Reads an unrolled product of floats.
+    pub fn of(m: &Module, op: Op) -> Option<(MatMul, Product)> {
+        MatMulOp::cast(m, op)?.strategy(m).filter(|strategy| **strategy == UNROLLED)?;
+        let (matmul, matrix) = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)?;
+        let (columns, offsets) = (matmul.columns(), matmul.offsets());
+        Some((matmul, Product { matrix, columns, offsets, epilogue: Epilogue::default() }))
+    }
+
     /// Plans the code; `None` if it, the operand or the result is too large.
     pub fn plan(&self, width: Width) -> Option<Plan> {
         let last = self.offsets.iter().max()?.checked_add(self.columns)?;
@@ -65,48 +73,5 @@ impl Callee {
         let ty = ctx.tensor_type(&shape, element);
         let call = e.op(CallOp::INFO.name, &[&[pool], &[b], add.as_slice()], &attrs, &[ty])?;
         Some(e.m().result(call, 0))
-    }
-}
-
-/// A matrix product that is lowered.
-pub(super) struct MatMul {
-    pub product: Product,
-    dense: Value,
-    /// Whether the right operand is sparse, so that the product is that of the transposes.
-    is_right: bool,
-}
-
-impl MatMul {
-    pub fn of(m: &Module, op: Op) -> Option<MatMul> {
-        let matmul = MatMulOp::cast(m, op).filter(|matmul| matmul.form(m).and_then(|a| m.ctx.as_int(a)) == Some(0))?;
-        let is_right = matmul.right(m).is_some();
-        let (a, b) = (matmul.a(m), matmul.b(m));
-        let (sparse, dense) = if is_right { (b, a) } else { (a, b) };
-        let tensor = m.ctx.dense_tensor(m.constant(sparse)?)?;
-        let &[height, width] = m.ctx.static_shape(m.value_type(dense))? else { return None };
-        m.ctx.static_shape(m.value_type(matmul.y(m)))?;
-        let columns = usize::try_from(if is_right { height } else { width }).ok().filter(|&n| n > 0)?;
-        let matrix = Matrix::of(&tensor, is_right)?;
-        let offsets = (0..matrix.depth).map(|k| k * columns).collect();
-        Some(MatMul { product: Product { matrix, columns, offsets, epilogue: Epilogue::default() }, dense, is_right })
-    }
-
-    /// The dense operand, `[depth, columns]`.
-    pub fn operand(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
-        self.turned(e, self.dense, [self.product.matrix.depth, self.product.columns])
-    }
-
-    /// The result of the op, from that of the code.
-    pub fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
-        self.turned(e, value, [self.product.columns, self.product.matrix.rows])
-    }
-
-    /// Transposes a matrix to a shape if the right operand is sparse: a reshape, if it has one row or column.
-    fn turned(&self, e: &mut Emitter<'_, '_>, x: Value, shape: [usize; 2]) -> Option<Value> {
-        match self.is_right {
-            false => Some(x),
-            true if shape.contains(&1) => e.reshape(x, &shape.map(|d| d as i64)),
-            true => e.permute(x, &[1, 0]),
-        }
     }
 }

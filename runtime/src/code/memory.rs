@@ -80,6 +80,25 @@ impl Code {
         Ok(())
     }
 
+    /// Computes one tile of code without a residual.
+    ///
+    /// # Errors
+    /// A slice has another size than the code was verified for, or the tile is none of its tiles.
+    pub fn run_tile(&self, [pool, b]: [&[u8]; 2], out: &mut [u8], tile: Tile) -> Result<(), String> {
+        let sizes = [pool.len(), b.len(), 0, out.len()].map(|len| len as u64);
+        if sizes != [self.abi.pool, self.abi.input, self.abi.residual, self.abi.output] {
+            return Err("operands have other sizes than the code".into());
+        }
+        let (full, panel, Tile { start, end, mask }) = (self.abi.full(), self.abi.panel, tile);
+        let is_whole = start < end && end <= full && start % panel == 0 && end % panel == 0 && mask == self.abi.all();
+        if !is_whole && Some(tile) != self.abi.tail() {
+            return Err("the code was not verified for the tile".into());
+        }
+        // SAFETY: the sizes are those of the verification, and the tile is one of its tiles.
+        unsafe { self.call([pool, b, &[]], DisjointWriter::new(out), tile) };
+        Ok(())
+    }
+
     /// Computes a tile.
     ///
     /// # Safety

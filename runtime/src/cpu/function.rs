@@ -1,7 +1,7 @@
 //! Elementwise functions: the ops that they implement, and their formulas. A function is one row of [`functions!`].
 //!
-//! Results equal the reference kernels bit for bit, except for exponentials and functions based on them, which are
-//! within 3 ULP.
+//! Results equal the reference kernels bit for bit, except for exponentials, logarithms, error functions and
+//! functions based on them, which are within 3 ULP.
 
 use super::float;
 use crate::vector::ROUND;
@@ -64,6 +64,19 @@ functions! {
     HardSigmoid { alpha: float, beta: float } [HardSigmoidOp] |x| smaller(1.0, larger(0.0, alpha * x + beta));
     HardSwish [HardSwishOp] |x| x * smaller(1.0, larger(0.0, x / 6.0 + 0.5));
     Swish { alpha: float } [SwishOp] |x| x * logistic(alpha * x);
+    Sign [SignOp] |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x };
+    Round [RoundOp] f32::round_ties_even;
+    Log [LogOp] log;
+    Erf [ErfOp] erf;
+    Gelu { approximate: is_tanh } [GeluOp] |x| gelu(x, approximate != 0.0);
+    Softplus [SoftplusOp] softplus;
+    Softsign [SoftsignOp] |x| x / (1.0 + x.abs());
+    Mish [MishOp] |x| x * tanh(softplus(x));
+    Elu { alpha: float } [EluOp] |x| if x < 0.0 { alpha * x.exp_m1() } else { x };
+    Selu { alpha: float, gamma: float } [SeluOp] |x| if x > 0.0 { gamma * x } else { gamma * alpha * x.exp_m1() };
+    ThresholdedRelu { alpha: float } [ThresholdedReluOp] |x| if x > alpha { x } else { 0.0 };
+    Sin [SinOp] f32::sin;
+    Cos [CosOp] f32::cos;
 }
 
 functions! {
@@ -76,6 +89,7 @@ functions! {
     Max [MaxOp] larger;
     Min [MinOp] smaller;
     PRelu [PReluOp] |a, b| if a < 0.0 { a * b } else { a };
+    Pow [PowOp] power_of;
 }
 
 /// Returns the ops that apply an elementwise function.
@@ -90,6 +104,15 @@ pub(super) enum Argument<'a> {
     Many(&'a [f32]),
     /// A scalar.
     One(f32),
+}
+
+/// Reads whether a string attribute is `tanh`, as 1 or 0; `None` if it is another word than `none`.
+fn is_tanh(args: &OpArgs<'_>, name: &str) -> Option<f32> {
+    match args.attr(name).and_then(|attr| args.ctx().as_str(attr)) {
+        Some("tanh") => Some(1.0),
+        Some("none") | None => Some(0.0),
+        Some(_) => None,
+    }
 }
 
 /// Reads a lower bound: a constant operand of one element, or minus infinity where it is absent.
@@ -165,6 +188,90 @@ pub(super) fn exp(x: f32) -> f32 {
     p * power(half) * power(n.wrapping_sub(half))
 }
 
+/// Computes the natural logarithm of x = m 2^n, with m from sqrt(1/2) to sqrt(2), by a polynomial in m - 1. Source: Cephes,
+/// `logf`.
+#[inline(always)]
+pub(super) fn log(x: f32) -> f32 {
+    const SQRT_HALF: i32 = 0x3F35_04F3;
+    let is_tiny = x < f32::MIN_POSITIVE;
+    let scaled = if is_tiny { x * (1 << 23) as f32 } else { x };
+    let bits = scaled.to_bits() as i32;
+    let n = bits.wrapping_sub(SQRT_HALF) >> 23;
+    let r = f32::from_bits(bits.wrapping_sub(n << 23) as u32) - 1.0;
+    let n = (n - if is_tiny { 23 } else { 0 }) as f32;
+    let p = 0.070_376_836;
+    let p = p * r - 0.115_146_1;
+    let p = p * r + 0.116_769_99;
+    let p = p * r - 0.124_201_41;
+    let p = p * r + 0.142_493_23;
+    let p = p * r - 0.166_680_58;
+    let p = p * r + 0.200_007_15;
+    let p = p * r - 0.249_999_94;
+    let p = p * r + 0.333_333_3;
+    let square = r * r;
+    // ln 2 in two parts, as in `exp`.
+    let low = p * r * square - 2.121_944_4e-4 * n - 0.5 * square;
+    let y = r + low + 0.693_359_4 * n;
+    let y = if x < f32::INFINITY { y } else { x };
+    let y = if x == 0.0 { f32::NEG_INFINITY } else { y };
+    if x < 0.0 { f32::NAN } else { y }
+}
+
+/// Computes log(1 + u), u from 0 to 1; the factor corrects the rounding of 1 + u. Source: Kahan.
+#[inline(always)]
+fn log_1p(u: f32) -> f32 {
+    let sum = 1.0 + u;
+    if sum == 1.0 { u } else { log(sum) * (u / (sum - 1.0)) }
+}
+
+/// Computes log(1 + e^x) without overflow.
+#[inline(always)]
+fn softplus(x: f32) -> f32 {
+    let y = log_1p(exp(-x.abs())) + if x > 0.0 { x } else { 0.0 };
+    if x.is_nan() { x } else { y }
+}
+
+/// Computes the error function: by a polynomial for small arguments, otherwise as 1 - e^p(|x|). Coefficients are those of
+/// N. Juffa's `erff`.
+#[inline(always)]
+fn erf(x: f32) -> f32 {
+    let (t, s) = (x.abs(), x * x);
+    let large = -1.728_534_7e-5 * t + 3.831_971_3e-4;
+    let large = large * s + (-3.883_964_4e-3 * t + 2.425_462_2e-2);
+    let large = large * t - 0.106_777_88;
+    let large = large * t - 0.634_846_7;
+    let large = large * t - 0.128_717_5;
+    let large = (1.0 - exp(large * t - t)).copysign(x);
+    let large = if t > 4.0 { 1_f32.copysign(x) } else { large };
+    let small = -5.967_617e-4;
+    let small = small * s + 4.991_194_2e-3;
+    let small = small * s - 2.676_813_5e-2;
+    let small = small * s + 0.112_819_925;
+    let small = small * s - 0.376_125_34;
+    let small = small * s + 0.128_379_17;
+    let y = if t > 0.927_734_4 { large } else { small * x + x };
+    if x.is_nan() { x } else { y }
+}
+
+/// Computes the Gaussian error linear unit, exactly or by its approximation with `tanh`: (1 + tanh(u)) / 2 is the logistic
+/// function of 2u, which does not cancel.
+#[inline(always)]
+fn gelu(x: f32, by_tanh: bool) -> f32 {
+    const TWICE: f32 = 1.595_769;
+    if by_tanh {
+        x * logistic(TWICE * (x + 0.044_715 * x * x * x))
+    } else {
+        0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
+    }
+}
+
+/// Raises to a power, as the reference kernel does.
+#[inline(always)]
+fn power_of(x: f32, e: f32) -> f32 {
+    let (x, e) = (f64::from(x), f64::from(e));
+    (if e == 2.0 { x * x } else { x.powf(e) }) as f32
+}
+
 /// Computes 2^n for small |n|.
 #[inline(always)]
 fn power(n: i32) -> f32 {
@@ -213,10 +320,54 @@ mod tests {
         check("exp", exp, f64::exp);
         check("logistic", logistic, |x| 1.0 / (1.0 + (-x).exp()));
         check("tanh", tanh, f64::tanh);
+        check("log", |x| log(x.abs()), |x| x.abs().ln());
+        check("softplus", softplus, |x| x.max(0.0) + (-x.abs()).exp().ln_1p());
         assert_eq!([exp(f32::NEG_INFINITY), exp(0.0), exp(f32::INFINITY)], [0.0, 1.0, f32::INFINITY]);
         assert_eq!([logistic(f32::NEG_INFINITY), logistic(f32::INFINITY), tanh(f32::INFINITY)], [0.0, 1.0, 1.0]);
         assert!([exp(f32::NAN), logistic(f32::NAN), tanh(f32::NAN)].iter().all(|x| x.is_nan()));
         assert!(tanh(-0.0).is_sign_negative());
+    }
+
+    #[test]
+    fn logarithms_and_error_functions_end_where_they_should() {
+        assert_eq!([log(0.0), log(-0.0), log(f32::INFINITY)], [f32::NEG_INFINITY, f32::NEG_INFINITY, f32::INFINITY]);
+        assert!(
+            [log(-1.0), log(f32::NAN), log(f32::NEG_INFINITY), erf(f32::NAN), softplus(f32::NAN)]
+                .iter()
+                .all(|x| x.is_nan())
+        );
+        assert_eq!([erf(f32::INFINITY), erf(f32::NEG_INFINITY), erf(0.0), erf(1e30)], [1.0, -1.0, 0.0, 1.0]);
+        assert!(erf(-0.0).is_sign_negative());
+        let ln = f64::from(f32::from_bits(1)).ln() as f32;
+        assert!((log(f32::from_bits(1)) - ln).abs() <= 2.0 * f32::EPSILON * ln.abs());
+        assert_eq!([softplus(f32::INFINITY), softplus(f32::NEG_INFINITY)], [f32::INFINITY, 0.0]);
+    }
+
+    /// Values of the error function from tables: Abramowitz and Stegun, 7.1.
+    #[test]
+    fn the_error_function_is_near() {
+        let known = [
+            (0.1, 0.112_462_916),
+            (0.5, 0.520_499_878),
+            (0.9, 0.796_908_212),
+            (0.95, 0.820_890_807),
+            (1.5, 0.966_105_146),
+            (2.0, 0.995_322_265),
+        ];
+        for (x, want) in known {
+            for (x, want) in [(x, want), (-x, -want)] {
+                assert!((f64::from(erf(x)) - want).abs() < 3e-7 * want.abs(), "{x}: {} {want}", erf(x));
+            }
+        }
+    }
+
+    #[test]
+    fn approximate_gelu_is_near() {
+        for i in -4000..4000 {
+            let x = f64::from(i) * 0.0025;
+            let want = 0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x)).tanh());
+            assert!((f64::from(gelu(x as f32, true)) - want).abs() <= 3e-7 * x.abs(), "{x}");
+        }
     }
 
     #[test]

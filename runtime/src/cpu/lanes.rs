@@ -2,6 +2,7 @@
 
 use super::function::exp;
 use super::{Kernel, Prepared, extents, float, floats, floats_mut, is};
+use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_reference_kernels::shape::normalize_axis;
@@ -52,7 +53,7 @@ fn lanes(around: Around, f: impl Fn(&mut [&mut [f32]], &mut [f32], &mut [f32]) +
 }
 
 /// Returns the number of threads for a normalization of `elements`, and the elements of a part: whole blocks.
-fn divided(workers: &Workers, elements: usize, block: usize) -> (usize, usize) {
+pub(super) fn divided(workers: &Workers, elements: usize, block: usize) -> (usize, usize) {
     let threads = workers.for_steps(elements.saturating_mul(STEPS_PER_ELEMENT));
     (threads, (elements / block).div_ceil(Workers::parts(threads)).max(1).saturating_mul(block))
 }
@@ -76,12 +77,61 @@ fn shifted(rows: &mut [&mut [f32]], most: &mut [f32], sum: &mut [f32], keep: imp
 
 /// Prepares `graph.softmax`.
 pub(super) fn softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    Some(lanes(Around::axis(m, args)?, |rows, most, sum| {
+    let around = Around::axis(m, args)?;
+    if around.inner == 1 {
+        return Some(rows(around.extent, |x, out| run_widest(Softmax { x, out })));
+    }
+    Some(lanes(around, |rows, most, sum| {
         shifted(rows, most, sum, |x, e| *x = e);
         for row in rows {
             row.iter_mut().zip(sum.iter()).for_each(|(x, sum)| *x /= sum);
         }
     }))
+}
+
+/// Applies `f` to contiguous rows, which threads share.
+fn rows(extent: usize, f: impl Fn(&[f32], &mut [f32]) + Send + Sync + 'static) -> Prepared {
+    Kernel::shared([0], move |workers, data, out| {
+        let (x, out, extent) = (floats(data[0]), floats_mut(out), extent.max(1));
+        let (threads, part) = divided(workers, out.len(), extent);
+        workers.share(threads, x.chunks(part).zip(out.chunks_mut(part)), |(x, out)| {
+            x.chunks_exact(extent).zip(out.chunks_exact_mut(extent)).for_each(|(x, out)| f(x, out));
+        });
+        Ok(())
+    })
+    .into()
+}
+
+/// Number of partial results of a reduction of a row: the lanes of the widest vector.
+pub(super) const PARTIAL: usize = 16;
+
+/// The softmax of a row.
+struct Softmax<'a> {
+    x: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl Loops for Softmax<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let mut most = [f32::NEG_INFINITY; PARTIAL];
+        let (chunks, rest) = self.x.as_chunks::<PARTIAL>();
+        for chunk in chunks {
+            most.iter_mut().zip(chunk).for_each(|(most, &x)| *most = if x > *most { x } else { *most });
+        }
+        let most = most.iter().chain(rest).fold(f32::NEG_INFINITY, |most, &x| if x > most { x } else { most });
+        let mut sums = [0.0; PARTIAL];
+        let (outs, last) = self.out.as_chunks_mut::<PARTIAL>();
+        for (out, x) in outs.iter_mut().zip(chunks) {
+            for i in 0..PARTIAL {
+                out[i] = exp(x[i] - most);
+                sums[i] += out[i];
+            }
+        }
+        last.iter_mut().zip(rest).for_each(|(y, x)| *y = exp(x - most));
+        let sum = sums.iter().chain(&*last).fold(0.0, |sum, x| sum + x);
+        self.out.iter_mut().for_each(|y| *y /= sum);
+    }
 }
 
 /// Prepares `graph.log_softmax`.

@@ -45,7 +45,8 @@ impl Stage {
 
 /// Returns the stages of an elementwise op.
 pub(super) fn stages(args: &OpArgs<'_>) -> Option<Vec<Stage>> {
-    if !is(args, 0, DType::F32) || dtype_of_result(args) != Some(DType::F32) {
+    // The exponent of a power may be of another type.
+    if !(0..args.operands.len()).all(|i| is(args, i, DType::F32)) || dtype_of_result(args) != Some(DType::F32) {
         return None;
     }
     if let Some(function) = Unary::of(args) {

@@ -25,6 +25,8 @@
 //! | `elementwise.rs` | elementwise ops on other number types, comparisons, selection, conversion |
 //! | `movement.rs` | data movement |
 //! | `lanes.rs` | normalization along an axis |
+//! | `norm.rs` | normalization of rows |
+//! | `reduce.rs` | reductions and positions of extrema |
 //! | `quantize.rs` | quantization and dequantization |
 //! | `qlinear.rs` | sums and products of quantized tensors |
 //! | `table.rs` | table lookup |
@@ -39,12 +41,14 @@ mod lanes;
 mod map;
 mod movement;
 mod narrow;
+mod norm;
 mod operands;
 mod products;
 mod program;
 mod qlinear;
 mod quantize;
 mod reader;
+mod reduce;
 mod region;
 mod schedule;
 mod sparse;
@@ -145,7 +149,12 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::DepthwiseOp::INFO, window::depthwise),
     (dialects::addr::DepthwiseOp::INFO, int8::depthwise),
     (dialects::sparse::MatMulOp::INFO, sparse::matmul),
+    (dialects::sparse::ElementMulOp::INFO, sparse::mul),
+    (dialects::sparse::ElementAddOp::INFO, sparse::add),
+    (dialects::sparse::ElementSubOp::INFO, sparse::sub),
+    (dialects::sparse::DotOp::INFO, sparse::dot),
     (dialects::x64::CallOp::INFO, sparse::call),
+    (dialects::x64::DispatchOp::INFO, sparse::dispatch),
     (graph::ReshapeOp::INFO, view),
     (graph::FlattenOp::INFO, view),
     (graph::SqueezeOp::INFO, view),
@@ -182,6 +191,17 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::SoftmaxOp::INFO, lanes::softmax),
     (graph::LogSoftmaxOp::INFO, lanes::log_softmax),
     (graph::LrnOp::INFO, lanes::lrn),
+    (graph::LayerNormalizationOp::INFO, norm::layer),
+    (graph::RmsNormalizationOp::INFO, norm::rms),
+    (graph::GatherOp::INFO, movement::gather),
+    (graph::ReduceSumOp::INFO, reduce::sum),
+    (graph::ReduceMeanOp::INFO, reduce::mean),
+    (graph::ReduceMaxOp::INFO, reduce::max),
+    (graph::ReduceMinOp::INFO, reduce::min),
+    (graph::ReduceL2Op::INFO, reduce::l2),
+    (graph::ReduceSumSquareOp::INFO, reduce::sum_square),
+    (graph::ArgMaxOp::INFO, reduce::arg_max),
+    (graph::ArgMinOp::INFO, reduce::arg_min),
 ];
 
 /// Returns the ops with kernels, some of them twice.

@@ -1,11 +1,12 @@
 //! Kernels of data movement: a copy loop nest for each contiguous part.
 
+use super::elementwise::elements;
 use super::trap::{internal_error, moved};
 use super::{Kernel, Prepared, constant, dtype, extents, position};
 use crate::workers::Workers;
 use gradus_dialects::layout::{self, CopyNest, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Module, OpArgs, Type};
+use gradus_ir::{DType, Module, OpArgs, Type};
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis};
 
 /// Returns the row-major strides of extents.
@@ -164,6 +165,41 @@ pub(super) fn split(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         Some(copies(nest, size))
     };
     Some(Prepared::Kernels(args.result_types.iter().map(&mut part).collect::<Option<_>>()?))
+}
+
+/// Prepares `graph.gather`: a copy of slices, whose indices are checked in each run.
+pub(super) fn gather(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let shape = extents(m, args.operand_type(0))?;
+    let axis = normalize_axis(args.int("axis")?, shape.len()).ok()?;
+    let (extent, size) = (shape[axis], element_size(m, args)?);
+    let run = shape[axis + 1..].iter().product::<usize>() * size;
+    let count: usize = extents(m, args.operand_type(1))?.iter().product();
+    let outer: usize = shape[..axis].iter().product();
+    let is_wide = match dtype(m, args.operand_type(1))? {
+        DType::I64 => true,
+        DType::I32 => false,
+        _ => return None,
+    };
+    if super::size(m, *args.result_types.first()?)? != outer * count * run {
+        return None;
+    }
+    let kernel = Kernel::new([0, 1], move |data, out| {
+        let at = |i: usize| if is_wide { elements::<i64>(data[1])[i] } else { elements::<i32>(data[1])[i].into() };
+        let resolved = |i: usize| {
+            let index = at(i);
+            let wrong = |_| Trap::unsupported(format!("index {index} is out of range for an extent of {extent}"));
+            normalize_axis(index, extent).map_err(wrong)
+        };
+        let indices = (0..count).map(resolved).collect::<Result<Vec<usize>, Trap>>()?;
+        let blocks = data[0].chunks_exact((extent * run).max(1));
+        for (block, out) in blocks.zip(out.chunks_exact_mut((count * run).max(1))) {
+            for (&index, out) in indices.iter().zip(out.chunks_exact_mut(run.max(1))) {
+                out.copy_from_slice(&block[index * run..][..run]);
+            }
+        }
+        Ok(())
+    });
+    Some(kernel.into())
 }
 
 /// Prepares `graph.pad` in constant mode with constant, nonnegative pads.

@@ -4,7 +4,7 @@ use super::{Kernel, Prepared, constant, extents, floats, floats_mut};
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::code::Code;
 use crate::workers::Workers;
-use gradus_dialects::x64::{Abi, code_of};
+use gradus_dialects::x64::{Abi, Dispatch, code_of, functions_of};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
 use smallvec::SmallVec;
@@ -21,6 +21,40 @@ pub(super) fn call(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         code.run(workers, &data, out).map_err(Trap::unsupported)
     };
     Some(Kernel::shared(0..args.operands.len(), run).into())
+}
+
+/// Prepares `x64.dispatch` with constant patterns: each function that they select is verified for its operands, and loaded once.
+pub(super) fn dispatch(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (op, patterns) = (args.op?, constant(args, "patterns")?);
+    let dispatch = Dispatch::of(args).ok()?;
+    let code = functions_of(m, op, &dispatch).ok()?;
+    let all = &dispatch.patterns;
+    let steps = all.steps(patterns.bytes()).ok()?;
+    let mut functions: Vec<Option<Code>> = (0..1 << all.bits).map(|_| None).collect();
+    for step in &steps {
+        if functions[step.pattern].is_none() {
+            let bytes = all.function(step.pattern, code.bytes());
+            functions[step.pattern] = Some(Code::load(bytes, dispatch.abi_of(step.pattern)).ok()?);
+        }
+    }
+    let (row, element) = (all.row_bytes(), all.element);
+    let run = move |data: &[&[u8]], out: &mut [u8]| {
+        let (weights, b) = (data[0], data[1]);
+        dispatch.patterns.begin_sums(&steps, out);
+        // Rows of B of a tile stay in a cache for all rows of the result.
+        for tile in dispatch.abi.tiles() {
+            for step in &steps {
+                let Some(function) = &functions[step.pattern] else { continue };
+                let abi = function.abi();
+                let weights = &weights[step.weight * element..][..abi.pool as usize];
+                let b = &b[step.first * row..][..abi.input as usize];
+                let out = &mut out[step.row * row..][..row];
+                function.run_tile([weights, b], out, tile).map_err(Trap::unsupported)?;
+            }
+        }
+        Ok(())
+    };
+    Some(Kernel::new([0, 2], run).into())
 }
 
 /// Bytes of code per row of the dense operand from which on the code loads a row several times.
@@ -107,4 +141,54 @@ pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         Ok(())
     };
     Some(Kernel::new([dense], run).into())
+}
+
+/// The nonzeros of a constant operand of f32, with their indices.
+fn nonzeros(args: &OpArgs<'_>, name: &str) -> Option<Vec<(usize, f32)>> {
+    let tensor = constant(args, name).filter(|tensor| tensor.dtype() == DType::F32)?;
+    Some(floats(tensor.bytes()).iter().copied().enumerate().filter(|(_, value)| *value != 0.0).collect())
+}
+
+/// Prepares `sparse.mul` of f32.
+pub(super) fn mul(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let entries = nonzeros(args, "a")?;
+    let run = move |data: &[&[u8]], out: &mut [u8]| {
+        let (x, out) = (floats(data[0]), floats_mut(out));
+        out.fill(0.0);
+        entries.iter().for_each(|&(i, value)| out[i] = value * x[i]);
+        Ok(())
+    };
+    Some(Kernel::new([1], run).into())
+}
+
+/// Prepares `sparse.add` of f32.
+pub(super) fn add(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    Some(sum(nonzeros(args, "a")?, 1))
+}
+
+/// Prepares `sparse.sub` of f32.
+pub(super) fn sub(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    Some(sum(nonzeros(args, "b")?.into_iter().map(|(i, value)| (i, -value)).collect(), 0))
+}
+
+/// The sum of nonzeros and the operand with index `dense`.
+fn sum(entries: Vec<(usize, f32)>, dense: usize) -> Prepared {
+    let run = move |data: &[&[u8]], out: &mut [u8]| {
+        let out = floats_mut(out);
+        out.copy_from_slice(floats(data[0]));
+        entries.iter().for_each(|&(i, value)| out[i] += value);
+        Ok(())
+    };
+    Kernel::new([dense], run).into()
+}
+
+/// Prepares `sparse.dot` of f32.
+pub(super) fn dot(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let entries = nonzeros(args, "a")?;
+    let run = move |data: &[&[u8]], out: &mut [u8]| {
+        let x = floats(data[0]);
+        floats_mut(out)[0] = entries.iter().fold(0.0, |sum, &(i, value)| sum + value * x[i]);
+        Ok(())
+    };
+    Some(Kernel::new([1], run).into())
 }

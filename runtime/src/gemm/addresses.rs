@@ -1,8 +1,8 @@
 //! The compiled form of the left operand's address table, as micro-kernels read it.
 
 use super::LONGEST_RUN;
-use super::kernel::Run;
-use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
+use super::kernel::{Run, Walk};
+use gradus_dialects::layout::{AddressTable, Addressing, Encoding, ZERO_PAGE};
 use std::ops::Range;
 
 /// The split of runs into parts of the reduction dimension whose slice of B fits in the L1 cache.
@@ -25,7 +25,8 @@ impl RunSplit {
 }
 
 /// An [`AddressTable`], compiled for a product: element (m, r, j) is at `table[m, column of r] + offset of r + j`, for
-/// parts r of runs, whose slices of B fit in the L1 cache.
+/// parts r of runs, whose slices of B fit in the L1 cache. In the encoding [`Encoding::Running`], the offset of r is the sum
+/// of those of all runs up to r, which a [`Walk`] adds up.
 ///
 /// It is a copy, and its bounds are those of the copy: kernels read it without checks, while constants may be in a mapped
 /// file, which changes under a hostile writer.
@@ -36,6 +37,7 @@ pub struct Addresses {
     /// Row stride of the table.
     stride: usize,
     runs: Vec<Run>,
+    encoding: Encoding,
     /// Number of summands per run.
     run: usize,
     /// The range of elements that are read: first, and one past the last. `None` if nothing is read.
@@ -64,8 +66,11 @@ impl Addresses {
         let spans = bases.zip(span(starts.iter().map(|start| start.offset)));
         let span =
             spans.map(|([low, high], [first, last])| [low + first, (high + last).saturating_add_unsigned(run as u64)]);
-        let (runs, run) = split(&starts, run, parts.of(run))?;
-        Ok(Addresses { table, rows: of.rows(), stride, runs, run, span, holes })
+        let (mut runs, run) = split(&starts, run, parts.of(run))?;
+        if of.encoding() == Encoding::Running {
+            encode(&mut runs)?;
+        }
+        Ok(Addresses { table, rows: of.rows(), stride, runs, encoding: of.encoding(), run, span, holes })
     }
 
     /// Returns the number of rows M of the result.
@@ -85,11 +90,20 @@ impl Addresses {
 
     /// Returns the first element of each run of a row; `None` for padding.
     pub(crate) fn starts(&self, row: usize) -> impl Iterator<Item = Option<usize>> {
+        let mut walk = self.walk(0);
         self.runs.iter().map(move |run| {
-            let base = self.table[row * self.stride + run.column];
+            let (base, offset) = (self.table[row * self.stride + run.column], walk.next(run));
             let is_there = !self.holes || base != ZERO_PAGE;
-            is_there.then(|| usize::try_from(i64::from(base) + i64::from(run.offset)).unwrap_or(usize::MAX))
+            is_there.then(|| usize::try_from(base as isize + offset).unwrap_or(usize::MAX))
         })
+    }
+
+    /// Returns the walk over the runs from number `first` on.
+    pub(super) fn walk(&self, first: usize) -> Walk {
+        match self.encoding {
+            Encoding::Absolute => Walk { at: 0, keep: 0 },
+            Encoding::Running => Walk { at: self.runs[..first].iter().map(|run| run.offset as isize).sum(), keep: -1 },
+        }
     }
 
     /// Returns the table and its row stride.
@@ -118,6 +132,16 @@ impl Addresses {
     pub(super) fn has_holes(&self) -> bool {
         self.holes
     }
+}
+
+/// Replaces the offset of each run by its difference from the previous one.
+fn encode(runs: &mut [Run]) -> Result<(), String> {
+    let mut last = 0;
+    for run in runs {
+        let offset = std::mem::replace(&mut last, run.offset);
+        run.offset = run.offset.checked_sub(offset).ok_or("a difference of offsets is too large")?;
+    }
+    Ok(())
 }
 
 /// Returns the minimum and maximum.

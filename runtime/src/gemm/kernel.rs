@@ -19,6 +19,8 @@ pub(super) struct Tile<'a> {
     pub table_stride: usize,
     /// The runs of summands.
     pub runs: &'a [Run],
+    /// The walk over their offsets.
+    pub walk: Walk,
     /// Number of summands per run. See [`reads_whole_steps`].
     pub run: usize,
     /// The first panel of B: [`PANEL`] elements per summand.
@@ -44,8 +46,27 @@ pub(super) struct Tile<'a> {
 pub(super) struct Run {
     /// Column of the address table.
     pub column: usize,
-    /// Offset added to the table entry.
+    /// Offset added to the table entry, or in a running sum its difference from that of the previous run.
     pub offset: i32,
+}
+
+/// A walk over the offsets of runs, in either encoding: absolute offsets replace the previous one, differences are added to
+/// it. It takes no branch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk {
+    /// Offset of the previous run.
+    pub at: isize,
+    /// -1 if offsets are differences, otherwise 0.
+    pub keep: isize,
+}
+
+impl Walk {
+    /// Returns the offset of the next run.
+    #[inline(always)]
+    pub fn next(&mut self, run: &Run) -> isize {
+        self.at = (self.at & self.keep) + run.offset as isize;
+        self.at
+    }
 }
 
 /// The elements of runs that are padding.
@@ -126,11 +147,12 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const LEF
             let done = sums.add(summands, at);
             sums.rest(done..summands, at);
         } else {
+            let mut walk = t.walk;
             for run in t.runs {
-                let mut rows = [t.a; MR];
+                let (mut rows, offset) = ([t.a; MR], walk.next(run));
                 for i in 0..MR {
                     let at = *t.table.add(i * t.table_stride + run.column);
-                    rows[i] = t.a.wrapping_offset(at as isize + run.offset as isize);
+                    rows[i] = t.a.wrapping_offset(at as isize + offset);
                     if LEFT == Left::Holes as usize && at == ZERO_PAGE {
                         rows[i] = ZEROS.as_ptr();
                     }

@@ -29,7 +29,7 @@ use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
 pub use addresses::{Addresses, RunSplit};
-use kernel::{Epilogue, Left, Run, Tile, UNROLL, lines_ahead};
+use kernel::{Epilogue, Left, Run, Tile, UNROLL, Walk, lines_ahead};
 use packed::PackedRows;
 use panels::PANEL;
 pub use panels::Panels;
@@ -138,10 +138,10 @@ impl Product<'_> {
         let packs = self.b.isa().packs(groups.len(), run);
         PACKED.with_borrow_mut(|packed| {
             for (i, some) in runs.chunks(per_part).chain(none).enumerate() {
-                let summand = i * per_part * run;
+                let (summand, walk) = (i * per_part * run, self.addresses.walk(i * per_part));
                 let ends = [i == 0, summand + some.len() * run == self.b.summands()];
                 if packs {
-                    packed.pack(self, rows.clone(), self.b.tile_rows(), some);
+                    packed.pack(self, rows.clone(), self.b.tile_rows(), (some, walk));
                 }
                 let packed = packs.then_some(&*packed);
                 for group in groups.clone() {
@@ -150,7 +150,8 @@ impl Product<'_> {
                         false => (groups.start, if ends[1] { 0 } else { summand + some.len() * run }),
                     };
                     let (panels, next) = (self.b.group(group), (self.b.group(next.0).start, next.1));
-                    let slice = GroupSlice { rows: rows.clone(), runs: some, packed, summand, panels, next, ends };
+                    let slice =
+                        GroupSlice { rows: rows.clone(), runs: some, walk, packed, summand, panels, next, ends };
                     self.group(&slice, to);
                 }
             }
@@ -223,6 +224,7 @@ impl Product<'_> {
                     table: table[row * table_stride..].as_ptr(),
                     table_stride,
                     runs: &work.runs[there.clone()],
+                    walk: work.walk,
                     run,
                     b: b[there.start * run * PANEL..].as_ptr(),
                     b_stride: self.b.summands() * PANEL,
@@ -300,6 +302,7 @@ impl ScratchTile {
 struct GroupSlice<'a> {
     rows: Range<usize>,
     runs: &'a [Run],
+    walk: Walk,
     packed: Option<&'a PackedRows>,
     /// Index of the first summand.
     summand: usize,

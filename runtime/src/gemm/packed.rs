@@ -1,7 +1,7 @@
 //! Packed rows of A: the tiles of a block, each with the elements of a summand contiguous, for all panels of B.
 
 use super::Product;
-use super::kernel::{Run, ZEROS};
+use super::kernel::{Run, Walk, ZEROS};
 use gradus_dialects::layout::ZERO_PAGE;
 use std::ops::Range;
 
@@ -21,8 +21,15 @@ pub(super) struct PackedTile {
 }
 
 impl PackedRows {
-    /// Packs rows through the address table, `tile_rows` per tile. The product's addresses have been checked.
-    pub(super) fn pack(&mut self, product: &Product<'_>, rows: Range<usize>, tile_rows: usize, runs: &[Run]) {
+    /// Packs rows through the address table, `tile_rows` per tile. The product's addresses have been checked. Only runs of
+    /// indirect tables, which have no offsets, are left out.
+    pub(super) fn pack(
+        &mut self,
+        product: &Product<'_>,
+        rows: Range<usize>,
+        tile_rows: usize,
+        (runs, walk): (&[Run], Walk),
+    ) {
         let of = product.addresses;
         self.tiles.clear();
         let size = rows.len() * runs.len() * of.run();
@@ -38,10 +45,12 @@ impl PackedRows {
             rest = others;
             let (table, stride) = of.table();
             let table = &table[tile.start * stride..];
+            let mut walk = walk;
             for (to, run) in packed.chunks_exact_mut((tile.len() * of.run()).max(1)).zip(&runs[there.clone()]) {
+                let offset = walk.next(run);
                 let row = |i: usize| match table[i * stride + run.column] {
                     ZERO_PAGE if of.has_holes() => &ZEROS[..of.run()],
-                    at => &product.a[(i64::from(at) + i64::from(run.offset)) as usize..][..of.run()],
+                    at => &product.a[(at as isize + offset) as usize..][..of.run()],
                 };
                 match of.run() {
                     1 => to.iter_mut().enumerate().for_each(|(i, to)| *to = row(i)[0]),

@@ -3,7 +3,7 @@
 use super::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::Workers;
-use gradus_dialects::layout::AddressTable;
+use gradus_dialects::layout::{AddressTable, Encoding};
 
 /// Deterministic pseudo-random small integers, so that sums are exact.
 pub(super) struct Numbers(pub(super) u64);
@@ -54,8 +54,9 @@ fn products_are_sums_of_products() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, with_bias.then_some(&bias[..])).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let addresses =
-                Addresses::new(&separable(&base, &relative, run), RunSplit::FLOATS).expect("they are small");
+            let encoding = if case % 3 == 1 { Encoding::Running } else { Encoding::Absolute };
+            let table = separable(&base, &relative, run).with_encoding(encoding);
+            let addresses = Addresses::new(&table, RunSplit::FLOATS).expect("they are small");
             let add = with_add.then_some(&add[..]);
             let product = Product { a: &a, addresses: &addresses, b: &panels, add, range };
             product.compute(&workers[case % 2], &mut c).expect("it can be computed");

@@ -2,7 +2,7 @@
 
 use super::{Found, shown_extents};
 use gradus_dialects::addr::StaticAccess;
-use gradus_dialects::layout::{Addressing, ZERO_PAGE, deltas};
+use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE, deltas};
 use gradus_ir::{Attr, Module, OpArgs, Str, Traits};
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ fn columns(m: &Module, one: &Found) -> Vec<String> {
 }
 
 /// Formats as `addresses 0 to 15 of 16: inside`.
-fn addresses(reads: &StaticAccess<'_>) -> String {
+pub(super) fn addresses(reads: &StaticAccess<'_>) -> String {
     let Some([low, high]) = reads.table.span() else { return "reads nothing".into() };
     let of = if reads.elements == i64::MAX { "an unknown number".into() } else { reads.elements.to_string() };
     match reads.check() {
@@ -125,15 +125,14 @@ fn constants(m: &Module, found: &[Found]) -> String {
 
 /// Formats the tables of an op, and the addresses that one row reads.
 pub(super) fn tables(m: &Module, one: &Found, reads: &StaticAccess<'_>, row: Option<usize>) -> String {
-    let table = &reads.table;
-    let mut text = format!(
-        "op {}: {}, {} of {}, {}\n",
-        one.number,
-        one.name,
-        shown_extents(table),
-        one.shown_buffer(m),
-        addresses(reads)
-    );
+    let (name, buffer) = (&one.name, one.shown_buffer(m));
+    let extents = shown_extents(&reads.table);
+    format!("op {}: {name}, {extents} of {buffer}, {}\n", one.number, addresses(reads)) + &lists(&reads.table, row)
+}
+
+/// Formats the lists of a table, and the addresses that one row reads.
+pub(super) fn lists(table: &AddressTable<'_>, row: Option<usize>) -> String {
+    let mut text = String::new();
     let mut line = |name: &str, numbers: &mut dyn Iterator<Item = Option<i64>>, count| {
         text += &format!("{name:<10}{}\n", list(numbers, count));
     };

@@ -97,7 +97,7 @@ impl TypeAttrParser<'_> {
         let mut inner = pair.into_inner();
         let dims = inner.next();
         let (elem, at) = self.one_type(src, inner.next())?;
-        if !self.is_tensor_element(elem) {
+        if !self.ctx.is_tensor_element(elem) {
             return Err(ParseError::new(at, "invalid tensor element type"));
         }
         let encoding = match inner.next() {
@@ -115,14 +115,6 @@ impl TypeAttrParser<'_> {
             },
         };
         Ok(self.ctx.ty(data))
-    }
-
-    fn is_tensor_element(&self, ty: Type) -> bool {
-        use TypeData::{Complex, Declared, Dialect, Float, Index, Integer, Vector};
-        matches!(
-            self.ctx.type_data(ty),
-            Complex(_) | Declared { .. } | Dialect { .. } | Float(_) | Index | Integer { .. } | Vector { .. }
-        )
     }
 
     fn vector_type(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {

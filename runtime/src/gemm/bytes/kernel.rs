@@ -4,7 +4,7 @@
 
 use super::dots::Dots;
 use super::scales::Bounds;
-use crate::gemm::kernel::Run;
+use crate::gemm::kernel::{Run, Walk};
 use crate::vector::{ROUND, Vector};
 
 /// The operands of a micro-kernel call: some rows times one panel.
@@ -21,6 +21,8 @@ pub(super) struct Tile<'a> {
     pub zeros: *const u8,
     /// The runs of summands.
     pub runs: &'a [Run],
+    /// The walk over their offsets.
+    pub walk: Walk,
     /// Number of summands per run.
     pub run: usize,
     /// The panel of B: four bytes per column and group of four summands.
@@ -64,11 +66,12 @@ pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNE
         }
         let mut sums = [first; MR];
         let mut b = t.b;
+        let mut walk = t.walk;
         for run in t.runs {
-            let mut rows = [t.a; MR];
+            let (mut rows, offset) = ([t.a; MR], walk.next(run));
             for i in 0..MR {
                 let at = *t.table.add(i * t.table_stride + run.column);
-                rows[i] = t.a.wrapping_offset(at as isize + run.offset as isize);
+                rows[i] = t.a.wrapping_offset(at as isize + offset);
                 if t.hole == i64::from(at) {
                     rows[i] = t.zeros;
                 }

@@ -159,6 +159,7 @@ impl ByteProduct<'_> {
                 hole: if self.addresses.has_holes() { ZERO_PAGE.into() } else { i64::MIN },
                 zeros: shared.page.as_ptr(),
                 runs: self.addresses.runs(),
+                walk: self.addresses.walk(0),
                 run,
                 b: b.panel(panel).as_ptr(),
                 bias: shared.bias[panel * width..][..width].as_ptr(),

@@ -382,3 +382,11 @@ func.func @launch_reads_before_it_is_written(%x: memref<4xf32>) {
   sched.launch @program reads(%b : memref<4xf32>) writes(%x : memref<4xf32>)
   return
 }
+
+// -----
+
+func.func @f(%m: memref<2xmemref<i32>>) {
+  // expected-error@+1 {{result type matches tensor equivalent of 'buffer'}}
+  %0 = "sched.to_tensor"(%m) : (memref<2xmemref<i32>>) -> tensor<2xi32>
+  return
+}

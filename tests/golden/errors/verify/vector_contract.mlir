@@ -261,3 +261,11 @@ func.func @f(%s: f32, %v4: vector<4xf32>, %v2: vector<2xf32>) {
   %a = vector.contract {indexing_maps = [affine_map<(d0)->(d0)>, affine_map<(d0)->(d0)>, affine_map<(d0)->()>], iterator_types = ["reduction"]} %v4, %v2, %s : vector<4xf32>, vector<2xf32> into f32
   return
 }
+
+// -----
+
+func.func @f(%v4: vector<4xf32>, %s: f32) {
+  // expected-error@+1 {{expected result dims to be scalable where the operand dims are}}
+  %a = "vector.outerproduct"(%v4, %s) : (vector<4xf32>, f32) -> vector<[4]xf32>
+  return
+}

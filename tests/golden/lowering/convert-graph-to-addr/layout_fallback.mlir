@@ -9,7 +9,7 @@ func.func @crosses_a_tile(%x: tensor<1x1x2x6xf32>, %w: tensor<1x1x2x3xf32>) -> t
   %y = graph.conv %x, %w : (tensor<1x1x2x6xf32>, tensor<1x1x2x3xf32>) -> tensor<1x1x1x4xf32>
   return %y : tensor<1x1x1x4xf32>
 }
-// A 1-D convolution has no H: the pass falls back to channels innermost.
+// A 1-D convolution has no H: the layout is NCW4w.
 func.func @sequence(%x: tensor<1x2x5xf32>, %w: tensor<1x2x3xf32>) -> tensor<1x1x3xf32> {
   %y = graph.conv %x, %w : (tensor<1x2x5xf32>, tensor<1x2x3xf32>) -> tensor<1x1x3xf32>
   return %y : tensor<1x1x3xf32>

@@ -21,7 +21,7 @@ func.func @main(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32> {
 
 // -----
 
-// Without code, the convolution is dense.
+// Without code, the convolution stays: a dense one would multiply zeros by infinities.
 func.func @main(%x: tensor<2x1x4xf32>) -> tensor<2x1x4xf32> {
   %w = arith.constant dense<2.0> : tensor<1x1x1xf32>
   %0 = sparse.conv %x, %w : (tensor<2x1x4xf32>, tensor<1x1x1xf32>) -> tensor<2x1x4xf32>

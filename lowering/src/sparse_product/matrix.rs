@@ -2,8 +2,8 @@
 
 use gradus_ir::{DType, Tensor};
 
-/// A matrix of f32 or f64 by compressed sparse rows.
-pub(super) struct Matrix {
+/// A matrix of f32, f64 or i32 by compressed sparse rows.
+pub(crate) struct Matrix {
     /// Type of the elements.
     pub dtype: DType,
     /// Number of rows.
@@ -19,7 +19,7 @@ pub(super) struct Matrix {
 
 /// A nonzero of a group of rows.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// Column of the matrix.
     pub column: u32,
     /// Row in the group.
@@ -35,6 +35,7 @@ impl Matrix {
         match tensor.dtype() {
             DType::F32 => Matrix::read(&tensor.as_slice::<f32>(), [rows, depth], is_transposed, DType::F32),
             DType::F64 => Matrix::read(&tensor.as_slice::<f64>(), [rows, depth], is_transposed, DType::F64),
+            DType::I32 => Matrix::read(&tensor.as_slice::<i32>(), [rows, depth], is_transposed, DType::I32),
             _ => None,
         }
     }

@@ -1,13 +1,10 @@
-//! `nna`: a 3x3 convolution engine for pixels of 32 channels.
-//!
-//! Source: the seed on products of matrices on a convolution engine. The ops choose how work is mapped to the engine;
-//! its instructions are a level below.
+//! Matrix products with a mapping to convolutions, and the rules that choose one.
 
 use crate::constraint::{BYTE_TENSOR, INT_TENSOR, kind};
 use crate::graph::{infer_integer_product, matmul_integer, product};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy};
-use gradus_ir::rules::{ArgKind, Rule, RuleFunction, RuleGroup, rule};
-use gradus_ir::{AttrKind, AttrText, Dialect, OpArgs, OpDecl, Traits, Type, op};
+use gradus_ir::rules::{ArgKind, Rule, RuleFunction, rule};
+use gradus_ir::{AttrKind, AttrText, OpArgs, Traits, Type, op};
 
 /// Depthwise convolutions: nine factors of a row form the filter of one channel.
 pub static DIAGONAL: Strategy = Strategy { name: "diagonal" };
@@ -61,7 +58,7 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
 
 /// Rules that replace products of 8-bit integers by integer products, and these by `nna.matmul` with either mapping.
 #[rustfmt::skip]
-const RULES: &[Rule] = &[
+pub(super) const RULES: &[Rule] = &[
     rule("byte-product",      "graph.matmul(a, b): R => graph.cast{to = element(R)}(graph.matmul_integer(a, b)): R"),
     rule("quantized-product", "graph.qlinear_matmul(a, r: F, y, b, s: G, z, t: H, w: V): R => graph.cast{to = element(R)}(graph.add(graph.round(graph.mul(graph.cast{to = f64}(graph.matmul_integer(a, b, y, z)), graph.cast{to = f64}(graph.div(graph.mul(s, r), t)))), graph.cast{to = f64}(w))): R  if scalar(F), per_column(G), scalar(H), scalar(V)"),
     rule("diagonal-filters",  "graph.matmul_integer(a, b) => nna.matmul{mapping = diagonal}(a, b)"),
@@ -75,21 +72,7 @@ const RULES: &[Rule] = &[
 const TYPE: &[ArgKind] = &[ArgKind::Type];
 
 #[rustfmt::skip]
-const FUNCTIONS: &[&RuleFunction] = &[
+pub(super) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::test("scalar", "a tensor of one element and rank 0 or 1", TYPE, |m, x| m.ctx.static_shape(x[0].ty()).is_some_and(|dims| dims.is_empty() || dims == [1])),
     &RuleFunction::test("per_column", "a scalar or vector", TYPE, |m, x| m.ctx.static_shape(x[0].ty()).is_some_and(|dims| dims.len() < 2)),
 ];
-
-/// The dialect declaration.
-pub const DIALECT: Dialect = Dialect {
-    name: "nna",
-    doc: "A 3x3 convolution engine and mappings of products to it.",
-    ops: &[MatMulOp::INFO],
-    rule_groups: &[RuleGroup {
-        name: "matmul-on-nna",
-        doc: "matrix products on the 3x3 convolution engine",
-        rules: RULES,
-    }],
-    rule_functions: FUNCTIONS,
-    ..Dialect::DEFAULT
-};

@@ -1,0 +1,143 @@
+//! Registers and their types.
+
+use crate::constraint::kind;
+use gradus_ir::{AttrKind, AttrText, Context, ParamArgs, Type, TypeConstraint, TypeDecl, ty};
+
+/// The class of a register: its size and lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// 64-bit general-purpose registers: addresses.
+    X,
+    /// Their low halves: i32.
+    W,
+    /// The first 32 bits of vector registers: f32.
+    S,
+    /// The first 64 bits of vector registers: f64.
+    D,
+    /// Vector registers of four 32-bit lanes.
+    V4S,
+    /// Vector registers of two 64-bit lanes.
+    V2D,
+}
+
+impl Class {
+    /// Returns the size in bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Class::W | Class::S => 4,
+            Class::X | Class::D => 8,
+            Class::V4S | Class::V2D => 16,
+        }
+    }
+
+    /// Returns the size of a lane in bytes.
+    pub fn lane_bytes(self) -> usize {
+        if matches!(self, Class::X | Class::D | Class::V2D) { 8 } else { 4 }
+    }
+
+    /// Whether it is a vector of several lanes.
+    pub fn is_vector(self) -> bool {
+        matches!(self, Class::V4S | Class::V2D)
+    }
+
+    /// Returns the class of vectors with lanes of this size.
+    pub fn vector(self) -> Class {
+        if self.lane_bytes() == 8 { Class::V2D } else { Class::V4S }
+    }
+
+    /// Whether its registers are general-purpose ones.
+    pub fn is_general(self) -> bool {
+        matches!(self, Class::X | Class::W)
+    }
+}
+
+/// A register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Register {
+    /// Class.
+    pub class: Class,
+    /// Number in encodings.
+    pub number: u8,
+}
+
+/// Number of registers, where those of several classes share their storage.
+pub const NUM_REGISTERS: usize = 64;
+
+impl Register {
+    /// Returns the index of its storage, below [`NUM_REGISTERS`].
+    pub fn index(self) -> usize {
+        usize::from(self.number) + if self.class.is_general() { 0 } else { 32 }
+    }
+
+    /// Returns the type of values in this register.
+    pub fn ty(self, ctx: &Context) -> Type {
+        let number = ctx.int_attr(Type::I64, i64::from(self.number));
+        match self.class {
+            Class::X => X::get(ctx, number).map(|t| t.0),
+            Class::W => W::get(ctx, number).map(|t| t.0),
+            Class::S => S::get(ctx, number).map(|t| t.0),
+            Class::D => D::get(ctx, number).map(|t| t.0),
+            Class::V4S => V4S::get(ctx, number).map(|t| t.0),
+            Class::V2D => V2D::get(ctx, number).map(|t| t.0),
+        }
+        .expect("numbers of registers are in range")
+    }
+
+    /// Returns the register of a register type.
+    pub fn of(ctx: &Context, ty: Type) -> Option<Register> {
+        let of =
+            |class, params: ParamArgs<'_>| Some(Register { class, number: params.int("number").unwrap_or(0) as u8 });
+        None.or_else(|| of(Class::V4S, V4S::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(Class::W, W::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(Class::S, S::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(Class::X, X::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(Class::V2D, V2D::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(Class::D, D::cast(ctx, ty)?.params(ctx)))
+    }
+}
+
+macro_rules! numbered {
+    ($name:ident, $count:literal, $summary:literal) => {
+        const $name: AttrKind = AttrKind {
+            text: AttrText::Bare(Type::I64),
+            ..kind($summary, |c, a| {
+                c.attr_type(a) == Some(Type::I64) && c.as_int(a).is_some_and(|v| (0..$count).contains(&v))
+            })
+        };
+    };
+}
+
+numbered!(GENERAL, 31, "number from 0 to 30");
+numbered!(VECTOR, 32, "number from 0 to 31");
+
+macro_rules! register_types {
+    ($($(#[$doc:meta])* $Name:ident $name:literal $KIND:ident $example:literal;)*) => { $(
+        $(#[$doc])*
+        #[ty($name, format = "`<` $number `>`", examples = &[$example])]
+        pub struct $Name {
+            /// The register.
+            number: Param<$KIND>,
+        }
+    )* };
+}
+
+register_types! {
+    /// A 64-bit general-purpose register.
+    X "a64.x" GENERAL "0";
+    /// The low half of a general-purpose register.
+    W "a64.w" GENERAL "1";
+    /// The first 32 bits of a vector register.
+    S "a64.s" VECTOR "1";
+    /// The first 64 bits of a vector register.
+    D "a64.d" VECTOR "1";
+    /// A vector register of four 32-bit lanes.
+    V4S "a64.v4s" VECTOR "31";
+    /// A vector register of two 64-bit lanes.
+    V2D "a64.v2d" VECTOR "31";
+}
+
+/// Any register.
+pub const REGISTER: TypeConstraint =
+    TypeConstraint { summary: "register of a64", check: |c, t| Register::of(c, t).is_some(), only: None };
+/// Registers of addresses.
+pub const ADDRESS: TypeConstraint = X::TYPE;

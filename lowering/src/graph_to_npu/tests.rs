@@ -1,0 +1,328 @@
+//! Random networks as programs, executed by the simulator and by plain loops.
+
+use super::network::{FeatureId, FeatureInfo, Layer, Network, Requantization, Role, Sum, Weights};
+use super::program::{Program, compile};
+use super::scale::round_shift;
+use gradus_simulators::npu::{Ddr, Inst, Machine, Simulator, Statistics};
+
+/// A generator of numbers (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % n
+    }
+
+    fn up_to(&mut self, n: usize) -> usize {
+        1 + self.below(n)
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.below(256) as u8
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.byte()).collect()
+    }
+
+    fn choose<T: Copy>(&mut self, of: &[T]) -> Option<T> {
+        (!of.is_empty()).then(|| of[self.below(of.len())])
+    }
+}
+
+/// Adds a feature, in blocks of 8 channels; [`in_blocks_of`] changes that.
+fn feature(net: &mut Network, [height, width, channels]: [usize; 3], signed: bool, role: Role) -> FeatureId {
+    net.features.push(FeatureInfo { height, width, channels, tile: [1, 8], signed, part_of: None, role });
+    net.features.len() - 1
+}
+
+/// Lays out all features for an array of another depth.
+fn in_blocks_of(mut net: Network, depth: u32) -> Network {
+    net.features.iter_mut().for_each(|feature| feature.tile[1] = depth as usize);
+    net
+}
+
+/// A pointwise layer that copies a feature.
+fn copy(net: &Network, input: FeatureId, output: FeatureId) -> Layer {
+    let channels = net.features[input].channels;
+    Layer {
+        name: format!("layer{}", net.layers.len()),
+        input,
+        output,
+        depthwise: true,
+        weights: Weights::Constant(vec![1; channels]),
+        signed_weights: true,
+        zeros: [0, 0],
+        depth: 1,
+        kernels: channels,
+        kernel: [1, 1],
+        stride: [1, 1],
+        dilation: [1, 1],
+        pad: [0, 0],
+        folded: 0,
+        requantization: vec![Requantization { bias: 0, scale: 1, shift: 0 }],
+        zero: 0,
+        signed: net.features[output].signed,
+        sum: None,
+        table: Vec::new(),
+    }
+}
+
+/// Random zero points, factors, sum and table of a layer.
+fn disturb(net: &Network, layer: &mut Layer, known: &[FeatureId], r: &mut Random) {
+    let byte = |signed: bool, r: &mut Random| i16::from(r.byte()) - if signed { 128 } else { 0 };
+    layer.signed_weights = match layer.weights {
+        Weights::Elements(id) | Weights::Channels(id) => net.features[id].signed,
+        Weights::Constant(_) => r.below(2) == 0,
+    };
+    layer.zeros = [byte(net.features[layer.input].signed, r), 0];
+    if r.below(2) == 0 {
+        layer.zeros[1] = byte(layer.signed_weights, r);
+    }
+    let is_elements = matches!(layer.weights, Weights::Elements(_));
+    let count = if is_elements || r.below(2) == 0 { 1 } else { layer.kernels };
+    let one = |r: &mut Random| Requantization {
+        bias: r.below(2000) as i32 - 1000,
+        scale: r.below(1 << 24) as i32,
+        shift: 28 + r.below(8) as u32,
+    };
+    layer.requantization = (0..count).map(|_| one(r)).collect();
+    layer.zero = byte(layer.signed, r);
+    let shape = |id: FeatureId| (net.features[id].height, net.features[id].width, net.features[id].channels);
+    let others: Vec<FeatureId> = known.iter().copied().filter(|&id| shape(id) == shape(layer.output)).collect();
+    if let Some(feature) = r.choose(&others).filter(|_| r.below(2) == 0) {
+        let zeros = [layer.zero, byte(net.features[feature].signed, r)];
+        let scales = [0, 0].map(|_: i32| r.below(1 << 20) as i32);
+        layer.sum = Some(Sum { feature, zeros, scales, shift: 20, zero: byte(layer.signed, r), signed: layer.signed });
+    }
+    let tables = match r.below(4) {
+        0 => 1,
+        1 if !is_elements => layer.kernels,
+        _ => 0,
+    };
+    layer.table = r.bytes(256 * tables);
+}
+
+/// A random layer on a known feature, with its output.
+fn layer(net: &mut Network, known: &[FeatureId], r: &mut Random) -> Option<Layer> {
+    let input = r.choose(known)?;
+    let info = net.features[input].clone();
+    let (extents, signed) = ([info.height, info.width, info.channels], r.below(2) == 0);
+    let kind = r.below(5);
+    if kind >= 3 {
+        let shape = if kind == 3 { extents } else { [1, 1, info.channels] };
+        let fits = |&id: &FeatureId| {
+            let other = &net.features[id];
+            [other.height, other.width, other.channels] == shape
+        };
+        let weights = r.choose(&known.iter().copied().filter(fits).collect::<Vec<_>>())?;
+        let weights = if kind == 3 { Weights::Elements(weights) } else { Weights::Channels(weights) };
+        let output = feature(net, extents, signed, Role::Inner);
+        return Some(Layer { weights, ..copy(net, input, output) });
+    }
+    let depthwise = kind == 2;
+    let kernels = if depthwise { info.channels } else { r.up_to(40) };
+    let kernel = [info.height, info.width].map(|n| r.up_to(n.min(4)));
+    let (stride, dilation) = ([r.up_to(3), r.up_to(3)], [r.up_to(2), r.up_to(2)]);
+    let pad = kernel.map(|k| r.below(k));
+    let mut out = [0; 2];
+    for (i, extent) in [info.height, info.width].into_iter().enumerate() {
+        let span = (kernel[i] - 1) * dilation[i] + 1;
+        out[i] = (extent + 2 * pad[i]).checked_sub(span)? / stride[i] + 1;
+    }
+    let depth = if depthwise { 1 } else { info.channels };
+    let weights = Weights::Constant(r.bytes(kernels * kernel[0] * kernel[1] * depth));
+    let output = feature(net, [out[0], out[1], kernels], signed, Role::Inner);
+    Some(Layer { weights, depthwise, depth, kernels, kernel, stride, dilation, pad, ..copy(net, input, output) })
+}
+
+fn network(r: &mut Random) -> Network {
+    let mut net = Network::default();
+    let extents = [r.up_to(20), r.up_to(20), r.up_to(40)];
+    let mut known = vec![feature(&mut net, extents, r.below(2) == 0, Role::Operand(0))];
+    let layers = r.up_to(6);
+    while net.layers.len() < layers {
+        let features = net.features.len();
+        match layer(&mut net, &known, r) {
+            Some(mut layer) => {
+                disturb(&net, &mut layer, &known, r);
+                known.push(layer.output);
+                net.layers.push(layer);
+            }
+            None => net.features.truncate(features),
+        }
+    }
+    if let Some(last) = net.layers.last() {
+        net.features[last.output].role = Role::Result(0);
+    }
+    net
+}
+
+/// The byte of an element of a feature as it is laid out.
+fn place(info: &FeatureInfo, [h, w, c]: [usize; 3]) -> usize {
+    let (p, [tile_w, tile_c]) = (info.placed(0, 0), info.tile);
+    h * p.row as usize + w / tile_w * p.col as usize + c / tile_c * p.chan as usize + w % tile_w * tile_c + c % tile_c
+}
+
+fn value(byte: u8, signed: bool) -> i64 {
+    if signed { i64::from(byte as i8) } else { byte.into() }
+}
+
+/// Plain features, `[H, W, C]` row-major.
+type Plain = Vec<Option<Vec<u8>>>;
+
+/// Computes a layer by loops.
+fn reference(net: &Network, l: &Layer, plain: &Plain) -> Vec<u8> {
+    let (from, to) = (&net.features[l.input], &net.features[l.output]);
+    let of = |id: FeatureId| plain[id].as_deref().unwrap_or_default();
+    let clamp = |v: i64, signed: bool| if signed { v.clamp(-128, 127) } else { v.clamp(0, 255) };
+    let mut out = Vec::new();
+    for (y, x, k) in elements(to) {
+        let at = (y * to.width + x) * to.channels + k;
+        let mut acc = 0;
+        for (ky, kx, d) in
+            (0..l.kernel[0]).flat_map(|a| (0..l.kernel[1]).flat_map(move |b| (0..l.depth).map(move |c| (a, b, c))))
+        {
+            let iy = (y * l.stride[0] + ky * l.dilation[0]).checked_sub(l.pad[0]).filter(|&i| i < from.height);
+            let ix = (x * l.stride[1] + kx * l.dilation[1]).checked_sub(l.pad[1]).filter(|&i| i < from.width);
+            let (Some(iy), Some(ix)) = (iy, ix) else { continue };
+            let c = if l.depthwise { k } else { d };
+            let a = value(of(l.input)[(iy * from.width + ix) * from.channels + c], from.signed) - i64::from(l.zeros[0]);
+            let byte = match &l.weights {
+                Weights::Constant(w) => w[(k * l.taps() + ky * l.kernel[1] + kx) * l.depth + d],
+                Weights::Elements(id) => of(*id)[at],
+                Weights::Channels(id) => of(*id)[k],
+            };
+            acc += a * (value(byte, l.signed_weights) - i64::from(l.zeros[1]));
+        }
+        let q = &l.requantization[k.min(l.requantization.len() - 1)];
+        let scaled = round_shift((acc + i64::from(q.bias)) * i64::from(q.scale), q.shift);
+        let mut v = clamp(scaled + i64::from(l.zero), l.signed);
+        if let Some(sum) = &l.sum {
+            let other = value(of(sum.feature)[at], net.features[sum.feature].signed) - i64::from(sum.zeros[1]);
+            let both = (v - i64::from(sum.zeros[0])) * i64::from(sum.scales[0]) + other * i64::from(sum.scales[1]);
+            v = clamp(round_shift(both, sum.shift.into()) + i64::from(sum.zero), sum.signed);
+        }
+        let table = 256 * if l.table.len() > 256 { k } else { 0 };
+        out.push(if l.table.is_empty() { v as u8 } else { l.table[table + usize::from(v as u8)] });
+    }
+    out
+}
+
+fn elements(info: &FeatureInfo) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
+    let (height, width, channels) = (info.height, info.width, info.channels);
+    (0..height).flat_map(move |h| (0..width).flat_map(move |w| (0..channels).map(move |c| (h, w, c))))
+}
+
+/// Runs a program on random operands and compares its results with those of loops.
+fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) -> Result<Statistics, String> {
+    let mut ddr = Ddr::new(program.steps.ddr_bytes);
+    ddr.write(0, &program.constants);
+    let mut plain: Plain = vec![None; net.features.len()];
+    for (id, info) in net.features.iter().enumerate().filter(|(_, info)| matches!(info.role, Role::Operand(_))) {
+        let (bytes, mut placed) = (r.bytes(info.height * info.width * info.channels), vec![0; info.bytes()]);
+        elements(info).zip(&bytes).for_each(|((h, w, c), &byte)| placed[place(info, [h, w, c])] = byte);
+        program.steps.ddr[id].into_iter().for_each(|at| ddr.write(at, &placed));
+        plain[id] = Some(bytes);
+    }
+    let counts = Simulator::new(machine.clone()).run(&program.instructions, &mut ddr).map_err(|f| f.to_string())?;
+    for layer in &net.layers {
+        plain[layer.output] = Some(reference(net, layer, &plain));
+    }
+    for (id, info) in net.features.iter().enumerate().filter(|(_, info)| matches!(info.role, Role::Result(_))) {
+        let at = program.steps.ddr[id].ok_or("a result has no place")?;
+        let placed = ddr.read(at, info.bytes()).ok_or("a result is undefined")?;
+        let found: Vec<u8> = elements(info).map(|(h, w, c)| placed[place(info, [h, w, c])]).collect();
+        if plain[id].as_ref() != Some(&found) {
+            return Err(format!("result {id} is wrong"));
+        }
+    }
+    Ok(counts)
+}
+
+/// Machines of all sizes of SRAM, so that features are streamed, cascaded or resident, and of several arrays.
+fn machine(r: &mut Random) -> Machine {
+    let [kernels, depth] = [[8, 8], [8, 8], [4, 4], [16, 16], [16, 8], [8, 16]][r.below(6)];
+    let (positions, accumulators) = ([1, 4, 8][r.below(3)], [4096, 16_384][r.below(2)]);
+    Machine { kernels, depth, positions, accumulators, sram_bytes: [512, 64, 32, 20][r.below(4)] << 10, ..Machine::default() }
+}
+
+#[test]
+fn random_networks_are_exact_and_free_of_hazards() {
+    let count = std::env::var("NPU_NETWORKS").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
+    let mut compiled = 0;
+    for seed in 1..=count {
+        let mut r = Random::new(seed);
+        let (net, machine) = (network(&mut r), machine(&mut r));
+        let net = in_blocks_of(net, machine.depth);
+        // Small memories may be too small for a layer, but not the default one.
+        match compile(&net, &machine) {
+            Ok(program) => {
+                compiled += 1;
+                check(&net, &program, &machine, &mut r).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+            }
+            Err(why) => assert!(machine.sram_bytes < 512 << 10, "seed {seed}: {why}"),
+        }
+    }
+    assert!(compiled * 10 > count * 8, "only {compiled} of {count} networks fit");
+}
+
+/// A multiply between two convolutions does not leave SRAM, and each of its tokens is needed or proven redundant.
+#[test]
+fn a_multiply_stays_in_sram() {
+    let mut r = Random::new(3);
+    let mut net = Network::default();
+    let x = feature(&mut net, [12, 12, 20], true, Role::Operand(0));
+    let [a, b, product] = [(); 3].map(|()| feature(&mut net, [12, 12, 20], true, Role::Inner));
+    let y = feature(&mut net, [12, 12, 20], true, Role::Result(0));
+    for (from, to) in [(x, a), (x, b)] {
+        let weights = Weights::Constant(r.bytes(400));
+        let layer = Layer { depthwise: false, depth: 20, weights, ..copy(&net, from, to) };
+        net.layers.push(layer);
+    }
+    let multiply = Layer { weights: Weights::Elements(b), ..copy(&net, a, product) };
+    net.layers.push(multiply);
+    let last = copy(&net, product, y);
+    net.layers.push(last);
+    for layer in &mut net.layers {
+        layer.requantization = vec![Requantization { bias: 0, scale: 1 << 20, shift: 30 }];
+    }
+    let machine = Machine::default();
+    let program = compile(&net, &machine).expect("the network fits");
+    let counts = check(&net, &program, &machine, &mut r).expect("the program is right");
+    // Besides the operand, read once for each of two layers, the result and the constants nothing crosses the border.
+    let (operand, result) = (net.features[x].bytes(), net.features[y].bytes());
+    assert_eq!(counts.ddr_bytes_read as usize, 2 * operand + program.constants.len());
+    assert_eq!(counts.ddr_bytes_written as usize, result);
+    without_tokens(&net, &program, &machine);
+}
+
+/// Drops each signal and each wait: the program is rejected, or the result is the same.
+fn without_tokens(net: &Network, program: &Program, machine: &Machine) {
+    let mut rejected = 0;
+    for (i, inst) in program.instructions.iter().enumerate() {
+        if !matches!(inst, Inst::Signal { .. } | Inst::Wait { .. }) {
+            continue;
+        }
+        let mut changed = program.clone();
+        changed.instructions.remove(i);
+        match check(net, &changed, machine, &mut Random::new(5)) {
+            Err(why) => {
+                assert!(
+                    !why.contains("wrong"),
+                    "instruction {i} is not needed by the simulator, but the result is wrong"
+                );
+                rejected += 1;
+            }
+            Ok(_) => continue,
+        }
+    }
+    assert!(rejected > 0, "no token is needed");
+}

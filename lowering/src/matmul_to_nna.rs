@@ -1,0 +1,182 @@
+//! `convert-matmul-to-nna`: integer products and convolutions as programs of the 3x3 convolution engine.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `product.rs` | products, from matrix products and convolutions |
+//! | `im2col.rs` | images as matrices |
+
+mod im2col;
+mod product;
+
+use crate::emit::Emitter;
+use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
+use gradus_dialects::nna::{CallOp, MatMulOp, define};
+use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::symbols::symbol_name;
+use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
+use gradus_simulators::nna::{Layout, Machine, Mapping, Plan, Product};
+use product::Lowered;
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "convert-matmul-to-nna",
+    doc: "Turn integer products and convolutions into programs of the nna
+
+# Before / After
+
+```mlir
+func.func @main(%a: tensor<4x18xi8>, %b: tensor<18x64xi8>) -> tensor<4x64xi32> {
+  %0 = nna.matmul diagonal %a, %b : (tensor<4x18xi8>, tensor<18x64xi8>) -> tensor<4x64xi32>
+  return %0 : tensor<4x64xi32>
+}   // becomes:
+
+func.func @main(%a: tensor<4x18xi8>, %b: tensor<18x64xi8>) -> tensor<4x64xi32> {
+  %0 = nna.call @nna0 %a, %b : (tensor<4x18xi8>, tensor<18x64xi8>) -> tensor<4x64xi32>
+  return %0 : tensor<4x64xi32>
+}
+nna.program @nna0 product [4, 18, 64] diagonal kernel_outer resident 2 machine [8, 2, 2, ...] {
+  nna.nncfg stride, 2
+  ...
+}
+```
+
+# Does
+
+Each `nna.matmul`, and each `graph.matmul_integer`, `graph.qlinear_matmul`, `graph.conv_integer` and `graph.qlinear_conv` of known extents
+becomes an `nna.call` of a program. Products of the same extents share one. Mapping (that of `nna.matmul` is given), loop order and the number
+of resident kernels are those of the fewest cycles, which the cycle model of the machine counts; so is the operand that takes the
+place of the weights, where scales do not decide it. Requantization runs on the machine.
+
+A convolution becomes a product of its filters and the image as a matrix of patches, which the host makes by padding, slices and a
+concatenation; filters of groups become rows with zeros for the channels of other groups. Zero points and bias are terms that the host
+adds to the sums to begin with.
+
+# Refuses
+
+Products of tensors of other ranks, unknown extents, extents of zero, sums that may exceed 32 bits or, if they are requantized, 29 bits; scales
+and zero points of results that are not constant; filters of groups that are not constant; operands that do not fit in memory. These ops stay
+as they are.
+
+# Cost
+
+A program for each plan of each product, of some thousand instructions; scheduling is quadratic in the length of loop bodies.",
+    options: OPTIONS,
+    statistics: &[
+        ("num-products", "Number of products"),
+        ("num-programs", "Number of programs"),
+        ("num-instructions", "Number of instructions"),
+        ("num-cycles", "Estimated cycles of all products"),
+    ],
+    make: |options| {
+        let numbers: Vec<i64> = Machine::NUMBERS.iter().map(|number| options.int(number.0)).collect();
+        Ok(Box::new(MatMulToNna { machine: Machine::from_numbers(&numbers)? }))
+    },
+    ..PassInfo::DEFAULT
+};
+
+/// The numbers of the machine as options.
+const OPTIONS: &[PassOption] = &{
+    let mut options = [const { PassOption { name: "", doc: "", kind: OptionKind::Int(0) } }; Machine::NUMBERS.len()];
+    let mut i = 0;
+    while i < options.len() {
+        let (name, doc, default) = Machine::NUMBERS[i];
+        options[i] = PassOption { name, doc, kind: OptionKind::Int(default) };
+        i += 1;
+    }
+    options
+};
+
+/// Returns the ops that the pass lowers.
+pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
+    [MatMulOp::INFO, MatMulIntegerOp::INFO, QLinearMatMulOp::INFO, ConvIntegerOp::INFO, QLinearConvOp::INFO].into_iter()
+}
+
+struct MatMulToNna {
+    machine: Machine,
+}
+
+impl Pass for MatMulToNna {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let mut programs: Vec<(Layout, Attr)> = Vec::new();
+        for op in m.ops_under(root) {
+            let Some(lowered) = Lowered::of(m, op) else { continue };
+            let Some((lowered, product)) = self.cheapest(lowered) else { continue };
+            if !cx.allows("lower", m, op) {
+                continue;
+            }
+            let known = programs.iter().find(|(layout, _)| *layout == product.layout).map(|(_, name)| *name);
+            let name = match known {
+                Some(name) => name,
+                None => {
+                    let Some(name) = self.define(m, op, &product) else { continue };
+                    programs.push((product.layout, name));
+                    cx.count("num-programs", 1);
+                    cx.count("num-instructions", product.code.len() as u64);
+                    name
+                }
+            };
+            if replace(m, op, &lowered, name).is_some() {
+                cx.count("num-products", 1);
+                cx.count("num-cycles", product.cycles);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl MatMulToNna {
+    /// Returns the alternative and program of the fewest cycles.
+    fn cheapest(&self, alternatives: Vec<Lowered>) -> Option<(Lowered, Product)> {
+        let programs = alternatives.into_iter().filter_map(|lowered| {
+            let fits = |mapping: Mapping| lowered.mapping.is_none_or(|given| given == mapping);
+            let plans = Plan::candidates(&self.machine).into_iter().filter(|plan| fits(plan.mapping));
+            let products = plans.filter_map(|plan| {
+                let (initial, requantize) = (lowered.initial, lowered.requantize.as_ref().map(|r| r.zero));
+                Product::new(lowered.shape, Plan { initial, requantize, ..plan }, &self.machine).ok()
+            });
+            let product = products.min_by_key(|product| product.cycles)?;
+            Some((lowered, product))
+        });
+        programs.min_by_key(|(_, product)| product.cycles)
+    }
+
+    /// Defines a program in the symbol table around an op. Returns its symbol.
+    fn define(&self, m: &mut Module, op: Op, product: &Product) -> Option<Attr> {
+        let table = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op))
+            .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
+        let block = m.entry(*m.regions(table).first()?)?;
+        let taken = |m: &Module, name: &str| {
+            m.block_ops(block).any(|op| symbol_name(m, op).is_some_and(|have| m.ctx.text(have) == name))
+        };
+        let name = (0..).map(|i| format!("nna{i}")).find(|name| !taken(m, name))?;
+        let loc = m.loc(op);
+        define(m, block, &name, product, &self.machine, loc);
+        Some(m.ctx.symbol_attr(&name))
+    }
+}
+
+/// Replaces an op by the call of a program.
+fn replace(m: &mut Module, op: Op, lowered: &Lowered, program: Attr) -> Option<()> {
+    let mut b = Builder::before(m, op);
+    let mut e = Emitter::on_graph(&mut b, op);
+    let value = call(&mut e, lowered, program)?;
+    let old = m.result(op, 0);
+    m.replace_all_uses(old, value);
+    m.erase_op(op);
+    Some(())
+}
+
+fn call(e: &mut Emitter<'_, '_>, lowered: &Lowered, program: Attr) -> Option<Value> {
+    let [left, right] = lowered.operands(e)?;
+    let scale = match &lowered.requantize {
+        Some(requantize) => Some(requantize.scale(e)?),
+        None => None,
+    };
+    let [a_zero, b_zero, bias] = [lowered.left_zero, lowered.right_zero, lowered.bias];
+    let groups = [&[left], &[right], a_zero.as_slice(), b_zero.as_slice(), bias.as_slice(), scale.as_slice()];
+    let extents = [lowered.shape.rows as i64, lowered.shape.columns as i64];
+    let ty = e.m().ctx.tensor_type(&extents, lowered.element);
+    let call = e.op(CallOp::INFO.name, &groups, &[("callee", program)], &[ty])?;
+    let value = e.m().result(call, 0);
+    lowered.result(e, value)
+}

@@ -1,0 +1,246 @@
+//! Products, from matrix products and convolutions.
+
+use super::im2col::Image;
+use crate::emit::Emitter;
+use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp, convolution};
+use gradus_dialects::nna::MatMulOp;
+use gradus_ir::{DType, Module, Op, OpDecl, Tensor, Type, Value};
+use gradus_simulators::nna::{Mapping, Shape, scale_of};
+
+/// Largest sum that floats of 53 bits scale exactly, by factors of 24 bits.
+const MAX_SUM: u64 = 1 << 29;
+
+/// A product that a program computes.
+pub(super) struct Lowered {
+    pub shape: Shape,
+    /// The given mapping.
+    pub mapping: Option<Mapping>,
+    pub left_zero: Option<Value>,
+    pub right_zero: Option<Value>,
+    pub bias: Option<Value>,
+    /// Whether sums begin with terms of zero points and bias.
+    pub initial: bool,
+    pub requantize: Option<Requantize>,
+    /// Element type of the result.
+    pub element: Type,
+    kind: Operands,
+}
+
+/// The requantization of the sums.
+#[derive(Clone)]
+pub(super) struct Requantize {
+    /// Zero point, of signed bytes.
+    pub zero: i8,
+    scales: Vec<f32>,
+}
+
+impl Requantize {
+    /// Emits the scales, one or one per row.
+    pub fn scale(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
+        e.constant(&Tensor::from_vec(&[self.scales.len()], self.scales.clone()), Type::F32)
+    }
+}
+
+/// The operands as they are in the program.
+enum Operands {
+    /// `[M, K]` and `[K, N]`; or, transposed, `[N, K]` and `[K, M]`, whose product is the transpose.
+    Matrices { left: Value, right: Value, is_transposed: bool },
+    /// Filters, those of groups with zeros, and the image as a matrix of patches.
+    Convolution { filters: Filters, image: Box<Image>, result: Vec<i64> },
+}
+
+/// The filters of a convolution as a matrix.
+enum Filters {
+    /// `[M, C, K...]`.
+    Whole(Value),
+    /// A constant, with zero points for the channels of other groups.
+    Constant(Tensor, Type),
+}
+
+impl Lowered {
+    /// Returns the ways in which an op can be lowered; `None` for other ops.
+    pub fn of(m: &Module, op: Op) -> Option<Vec<Lowered>> {
+        if let Some(op) = MatMulOp::cast(m, op) {
+            let mapping = m.ctx.as_int(op.mapping(m)?)?;
+            let mapping = if mapping == 0 { Mapping::Diagonal } else { Mapping::Dense };
+            let operands = [op.a(m), op.b(m)];
+            return matrices(m, operands, [op.a_zero_point(m), op.b_zero_point(m)], None, Some(mapping), op.y(m));
+        }
+        if let Some(op) = MatMulIntegerOp::cast(m, op) {
+            let zeros = [op.a_zero_point(m), op.b_zero_point(m)];
+            return matrices(m, [op.a(m), op.b(m)], zeros, None, None, op.y(m));
+        }
+        if let Some(op) = QLinearMatMulOp::cast(m, op) {
+            let zeros = [Some(op.a_zero_point(m)), Some(op.b_zero_point(m))];
+            let scales = [op.a_scale(m), op.b_scale(m), op.y_scale(m)];
+            let requantize = requantize(m, scales, op.y_zero_point(m))?;
+            return matrices(m, [op.a(m), op.b(m)], zeros, Some(requantize), None, op.y(m));
+        }
+        if let Some(op) = ConvIntegerOp::cast(m, op) {
+            let operands = [op.x(m), op.w(m)];
+            return convolve(m, op.0, operands, [op.x_zero_point(m), op.w_zero_point(m)], None, None, op.y(m));
+        }
+        let op = QLinearConvOp::cast(m, op)?;
+        let zeros = [Some(op.x_zero_point(m)), Some(op.w_zero_point(m))];
+        let requantize = requantize(m, [op.x_scale(m), op.w_scale(m), op.y_scale(m)], op.y_zero_point(m))?;
+        convolve(m, op.0, [op.x(m), op.w(m)], zeros, op.b(m), Some(requantize), op.y(m))
+    }
+
+    /// Emits both operands of the program.
+    pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
+        match &self.kind {
+            Operands::Matrices { left, right, is_transposed: false } => Some([*left, *right]),
+            Operands::Matrices { left, right, .. } => Some([e.transpose(*left)?, e.transpose(*right)?]),
+            Operands::Convolution { filters, image, .. } => {
+                let filters = match filters {
+                    Filters::Whole(value) => *value,
+                    Filters::Constant(tensor, element) => e.constant(tensor, *element)?,
+                };
+                let filters = e.reshape(filters, &[self.shape.rows as i64, self.shape.depth as i64])?;
+                Some([filters, image.matrix(e)?])
+            }
+        }
+    }
+
+    /// Emits the op's result from that of the program, `[M, N]`.
+    pub fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
+        match &self.kind {
+            Operands::Matrices { is_transposed: false, .. } => Some(value),
+            Operands::Matrices { .. } => e.transpose(value),
+            Operands::Convolution { image, result, .. } if image.batch > 1 => {
+                let split = [self.shape.rows, image.batch, image.positions()].map(|d| d as i64);
+                let value = e.reshape(value, &split)?;
+                let value = e.permute(value, &[1, 0, 2])?;
+                e.reshape(value, result)
+            }
+            Operands::Convolution { result, .. } => e.reshape(value, result),
+        }
+    }
+}
+
+/// Returns the elements of a constant.
+fn constant(m: &Module, value: Value) -> Option<Tensor> {
+    m.ctx.dense_tensor(m.constant(value)?)
+}
+
+/// Returns the requantization by `a_scale * b_scale / y_scale`, each rounded to f32, if all are constant. A list of scales is
+/// that of `b`.
+fn requantize(m: &Module, [a, b, y]: [Value; 3], zero: Value) -> Option<Requantize> {
+    let scales = |value: Value| {
+        let tensor = constant(m, value).filter(|tensor| tensor.dtype() == DType::F32)?;
+        Some(tensor.as_slice::<f32>().into_owned())
+    };
+    let (a, b, y, zero) = (scales(a)?, scales(b)?, scales(y)?, constant(m, zero)?);
+    let (&[a], &[y], 1) = (&a[..], &y[..], zero.len()) else { return None };
+    let scales: Vec<f32> = b.iter().map(|b| b * a / y).collect();
+    scales.iter().copied().try_for_each(|scale| scale_of(scale).map(drop))?;
+    let offset = if zero.dtype() == DType::U8 { 128.0 } else { 0.0 };
+    Some(Requantize { zero: (zero.to_f64()[0] - offset) as i8, scales })
+}
+
+/// Whether bytes are signed, and their zero point is absent or a constant of zeros.
+fn is_symmetric(m: &Module, x: Value, zero: Option<Value>) -> bool {
+    let is_signed = m.ctx.dtype(m.ctx.element_type(m.value_type(x))) == Some(DType::I8);
+    let is_zero = |zero| constant(m, zero).is_some_and(|zero| zero.to_f64().iter().all(|&z| z == 0.0));
+    is_signed && zero.is_none_or(is_zero)
+}
+
+/// Whether sums of `depth` products plus a bias stay in range: that of 32 bits, or that in which scaling is exact.
+fn fits(m: &Module, depth: usize, bias: Option<Value>, is_scaled: bool) -> bool {
+    let largest = match bias {
+        None => Some(0),
+        Some(bias) => constant(m, bias).map(|bias| bias.to_f64().iter().fold(0.0, |a: f64, b| a.max(b.abs())) as u64),
+    };
+    let products = depth as u64 * (255 * 255);
+    !is_scaled || largest.is_some_and(|largest| products + largest < MAX_SUM)
+}
+
+fn extents(m: &Module, value: Value) -> Option<Vec<usize>> {
+    m.ctx.static_shape(m.value_type(value))?.iter().map(|&d| usize::try_from(d).ok().filter(|&d| d > 0)).collect()
+}
+
+/// Returns a product and that of the transposes, where zero points and scales allow them.
+fn matrices(
+    m: &Module,
+    [a, b]: [Value; 2],
+    [a_zero, b_zero]: [Option<Value>; 2],
+    requantize: Option<Requantize>,
+    mapping: Option<Mapping>,
+    y: Value,
+) -> Option<Vec<Lowered>> {
+    let (&[rows, depth], &[_, columns]) = (&extents(m, a)?[..], &extents(m, b)?[..]) else { return None };
+    if !fits(m, depth, None, requantize.is_some()) {
+        return None;
+    }
+    let initial = !is_symmetric(m, a, a_zero) || !is_symmetric(m, b, b_zero);
+    let element = m.ctx.element_type(m.value_type(y));
+    let lowered = |is_transposed: bool| {
+        let [left, right, left_zero, right_zero] =
+            if is_transposed { [Some(b), Some(a), b_zero, a_zero] } else { [Some(a), Some(b), a_zero, b_zero] };
+        let (rows, columns) = if is_transposed { (columns, rows) } else { (rows, columns) };
+        let kind = Operands::Matrices { left: left?, right: right?, is_transposed };
+        let shape = Shape { rows, depth, columns };
+        let requantize = requantize.clone();
+        Some(Lowered { shape, mapping, left_zero, right_zero, bias: None, initial, requantize, element, kind })
+    };
+    // Scales are per row of the left matrix: those of `b` are so after transposition.
+    let has_scales = requantize.as_ref().is_some_and(|r| r.scales.len() > 1);
+    let straight = if has_scales { None } else { lowered(false) };
+    let turned = if mapping.is_some() { None } else { lowered(true) };
+    Some(straight.into_iter().chain(turned).collect())
+}
+
+/// Returns the product of a convolution's filters and patches.
+fn convolve(
+    m: &Module,
+    op: Op,
+    [x, w]: [Value; 2],
+    [x_zero, w_zero]: [Option<Value>; 2],
+    bias: Option<Value>,
+    requantize: Option<Requantize>,
+    y: Value,
+) -> Option<Vec<Lowered>> {
+    let (groups, window) = convolution(m, op).ok()?;
+    let (&[batch, channels, ..], &[rows, ..]) = (&extents(m, x)?[..], &extents(m, w)?[..]) else { return None };
+    let result = m.ctx.static_shape(m.value_type(y))?.to_vec();
+    let pad = match x_zero {
+        Some(zero) if m.ctx.static_shape(m.value_type(zero)).is_none_or(|dims| !dims.is_empty()) => None,
+        zero => Some(zero),
+    };
+    let image = Image { value: x, pad: pad?, batch, channels, window };
+    let shape = Shape { rows, depth: channels * image.taps(), columns: batch * image.positions() };
+    if shape.columns == 0 || !fits(m, shape.depth, bias, requantize.is_some()) {
+        return None;
+    }
+    let filters = if groups == 1 { Filters::Whole(w) } else { grouped(m, w, w_zero, groups, shape)? };
+    let initial = bias.is_some() || !is_symmetric(m, x, x_zero) || !is_symmetric(m, w, w_zero);
+    Some(vec![Lowered {
+        shape,
+        mapping: None,
+        left_zero: w_zero,
+        right_zero: x_zero,
+        bias,
+        initial,
+        requantize,
+        element: m.ctx.element_type(m.value_type(y)),
+        kind: Operands::Convolution { filters, image: Box::new(image), result },
+    }])
+}
+
+/// Returns constant filters of groups as those of one, with zero points for the channels of other groups.
+fn grouped(m: &Module, w: Value, zero: Option<Value>, groups: usize, shape: Shape) -> Option<Filters> {
+    let tensor = constant(m, w)?;
+    let zeros = match zero {
+        Some(zero) => constant(m, zero)?.bytes().to_vec(),
+        None => vec![0],
+    };
+    let (of_group, rows) = (shape.depth / groups, shape.rows / groups);
+    let mut bytes = Vec::with_capacity(shape.rows * shape.depth);
+    for (row, filter) in tensor.bytes().chunks_exact(of_group).enumerate() {
+        let start = bytes.len();
+        bytes.resize(start + shape.depth, if zeros.len() == 1 { zeros[0] } else { *zeros.get(row)? });
+        bytes[start + row / rows * of_group..][..of_group].copy_from_slice(filter);
+    }
+    let tensor = Tensor::new(tensor.dtype(), vec![shape.rows, shape.depth], bytes.into()).ok()?;
+    Some(Filters::Constant(tensor, m.ctx.element_type(m.value_type(w))))
+}

@@ -1,0 +1,131 @@
+//! Products with sparse constants: the nonzeros and the dense operand, for all generators of code.
+
+mod matrix;
+
+pub(crate) use matrix::{Entry, Matrix};
+
+use crate::emit::Emitter;
+use gradus_dialects::sparse::MatMulOp;
+use gradus_ir::symbols::symbol_name;
+use gradus_ir::{Attr, Builder, DType, Module, Op, OpDecl, OpState, Signedness, Tensor, Traits, Type, Value};
+
+/// A matrix product with a sparse constant; one with a sparse right operand is that of the transposes.
+pub(crate) struct MatMul {
+    /// Extents `[rows, depth, columns]`.
+    extents: [usize; 3],
+    dense: Value,
+    /// Whether the right operand is sparse.
+    is_right: bool,
+}
+
+impl MatMul {
+    /// Reads a product and its sparse operand; `None` of other ops, and of unknown or empty extents.
+    pub(crate) fn of(m: &Module, op: Op) -> Option<(MatMul, Matrix)> {
+        let matmul = MatMulOp::cast(m, op)?;
+        let is_right = matmul.right(m).is_some();
+        let (a, b) = (matmul.a(m), matmul.b(m));
+        let (sparse, dense) = if is_right { (b, a) } else { (a, b) };
+        let tensor = m.ctx.dense_tensor(m.constant(sparse)?)?;
+        let &[height, width] = m.ctx.static_shape(m.value_type(dense))? else { return None };
+        m.ctx.static_shape(m.value_type(matmul.y(m)))?;
+        let columns = usize::try_from(if is_right { height } else { width }).ok().filter(|&n| n > 0)?;
+        let matrix = Matrix::of(&tensor, is_right)?;
+        Some((MatMul { extents: [matrix.rows, matrix.depth, columns], dense, is_right }, matrix))
+    }
+
+    /// Columns of the result.
+    pub(crate) fn columns(&self) -> usize {
+        self.extents[2]
+    }
+
+    /// The elements from the start of the dense operand to each of its rows.
+    pub(crate) fn offsets(&self) -> Vec<usize> {
+        let [_, depth, columns] = self.extents;
+        (0..depth).map(|k| k * columns).collect()
+    }
+
+    /// The dense operand, `[depth, columns]`.
+    pub(crate) fn operand(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
+        let [_, depth, columns] = self.extents;
+        self.turned(e, self.dense, [depth, columns])
+    }
+
+    /// The result of the op, from that of the code.
+    pub(crate) fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
+        let [rows, _, columns] = self.extents;
+        self.turned(e, value, [columns, rows])
+    }
+
+    /// Transposes a matrix to a shape if the right operand is sparse: a reshape, if it has one row or column.
+    fn turned(&self, e: &mut Emitter<'_, '_>, x: Value, shape: [usize; 2]) -> Option<Value> {
+        match self.is_right {
+            false => Some(x),
+            true if shape.contains(&1) => e.reshape(x, &shape.map(|d| d as i64)),
+            true => e.permute(x, &[1, 0]),
+        }
+    }
+}
+
+/// The nonzeros of a matrix as patterns of chunks and weights, both in the order of their use.
+pub(crate) struct Packed {
+    patterns: Vec<u8>,
+    weights: Vec<f64>,
+}
+
+impl Packed {
+    pub(crate) fn of(matrix: &Matrix, bits: usize) -> Packed {
+        let chunks = matrix.depth.max(1).div_ceil(bits);
+        let mut packed = Packed { patterns: vec![0; matrix.rows * chunks], weights: matrix.values().to_vec() };
+        for row in 0..matrix.rows {
+            for Entry { column, .. } in matrix.group(row, 1) {
+                let column = column as usize;
+                packed.patterns[row * chunks + column / bits] |= 1 << (column % bits);
+            }
+        }
+        packed
+    }
+
+    /// Creates the constants: weights `[W]` and patterns `[M, C]`.
+    pub(crate) fn constants(self, e: &mut Emitter<'_, '_>, matrix: &Matrix) -> Option<[Value; 2]> {
+        let (shape, weights) = ([self.weights.len()], self.weights);
+        let (weights, element) = match matrix.dtype {
+            DType::F64 => (Tensor::from_vec(&shape, weights), Type::F64),
+            DType::F32 => (Tensor::from_vec(&shape, weights.iter().map(|&x| x as f32).collect()), Type::F32),
+            _ => (Tensor::from_vec(&shape, weights.iter().map(|&x| x as i32).collect()), Type::I32),
+        };
+        let patterns = Tensor::from_vec(&[matrix.rows, self.patterns.len() / matrix.rows], self.patterns);
+        let byte = e.m().ctx.int_type(8, Signedness::Unsigned);
+        Some([e.constant(&weights, element)?, e.constant(&patterns, byte)?])
+    }
+}
+
+/// Creates a function with a symbol of its own at the end of the symbol table around an op. Returns it with its symbol.
+pub(crate) fn define(m: &mut Module, op: Op, name: &str, attrs: &[(&str, Attr)], regions: usize) -> Option<(Op, Attr)> {
+    let table = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op))
+        .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
+    let block = m.entry(*m.regions(table).first()?)?;
+    let taken = |m: &Module, name: &str| {
+        m.block_ops(block).any(|op| symbol_name(m, op).is_some_and(|have| m.ctx.text(have) == name))
+    };
+    let symbol = (0..).map(|i| format!("sparse{i}")).find(|name| !taken(m, name))?;
+    let mut state = OpState::new(&m.ctx, name, m.loc(op));
+    state.inherent(&m.ctx, "sym_name", Some(m.ctx.string_attr(&symbol)));
+    attrs.iter().for_each(|&(name, attr)| state.inherent(&m.ctx, name, Some(attr)));
+    state.regions = regions;
+    let function = Builder::at_end(m, block).create(state);
+    Some((function, m.ctx.symbol_attr(&symbol)))
+}
+
+/// The constant of the bytes of code, `tensor<Nxui8>`.
+pub(crate) fn bytes_attr(m: &Module, code: &[u8]) -> Option<Attr> {
+    let ty = m.ctx.tensor_type(&[code.len() as i64], m.ctx.int_type(8, Signedness::Unsigned));
+    let tensor = Tensor::new(DType::U8, vec![code.len()], code.to_vec().into()).ok()?;
+    Some(m.ctx.dense_attr(ty, &tensor))
+}
+
+/// Replaces the only result of an op and erases the op.
+pub(crate) fn replace(m: &mut Module, op: Op, by: Value) {
+    let old = m.result(op, 0);
+    m.replace_all_uses(old, by);
+    m.erase_op(op);
+}

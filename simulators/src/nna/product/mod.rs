@@ -1,0 +1,215 @@
+//! Programs of matrix products `[M, K] x [K, N]` of signed bytes in 32 bits.
+//!
+//! | mapping | kernel | patch | memory |
+//! |---|---|---|---|
+//! | `diagonal` | a row's nine factors, on the diagonals of nine 32x32 matrices | nine rows of the right matrix, 32 columns | both matrices as they are |
+//! | `dense` | 32 rows, of nine pixels of 32 reduction indices each | one column | kernels; columns with contiguous reduction |
+//! | `scalar` | | | both matrices as they are |
+//!
+//! Patches stand four pixels apart, so that a convolution with stride 2 finds one at every other output. Kernels are
+//! *resident* one or two at a time: each patch is written once for both. With two feature RAMs, one is filled while the
+//! convolution reads the other, and results are stored one convolution later.
+
+mod bound;
+mod convolve;
+mod layout;
+mod scalar;
+mod terms;
+
+pub use layout::Layout;
+pub use terms::{Terms, scale_of};
+
+use super::code::Emitter;
+use super::instruction::Inst;
+use super::machine::{CHANNELS, MAX_DEPTH, Machine, TAPS};
+
+/// The extents of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// Rows of the left matrix, M.
+    pub rows: usize,
+    /// Reduction extent, K.
+    pub depth: usize,
+    /// Columns of the right matrix, N.
+    pub columns: usize,
+}
+
+/// The mapping of a product to the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Mapping {
+    /// Nine factors of a row form a diagonal kernel.
+    Diagonal,
+    /// 32 rows form a kernel.
+    Dense,
+    /// Scalar code.
+    Scalar,
+}
+
+/// The order of the loops over kernels, groups of nine taps, and steps of patches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Order {
+    /// Kernels, groups, steps: weights are written once, features once for all resident kernels.
+    KernelOuter,
+    /// Steps, groups, kernels: features are written once and stay in both feature RAMs, weights once for these steps.
+    StepOuter,
+}
+
+/// The choices of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Plan {
+    /// Mapping.
+    pub mapping: Mapping,
+    /// Order of loops.
+    pub order: Order,
+    /// Resident kernels, 1 or 2.
+    pub resident: usize,
+    /// Whether one feature RAM is filled while the convolution reads the other.
+    pub ping_pong: bool,
+    /// Whether all patches of a step are used, which share the weights; otherwise weights are written for each patch.
+    pub sharing: bool,
+    /// Whether the sums begin with given values.
+    pub initial: bool,
+    /// Whether the sums are requantized to bytes, and the zero point of these.
+    pub requantize: Option<i8>,
+}
+
+/// A program of a product.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Product {
+    /// Instructions.
+    pub code: Vec<Inst>,
+    /// The placement of operands and result in memory.
+    pub layout: Layout,
+    /// Cycles, estimated from the cycle model.
+    pub cycles: u64,
+}
+
+/// Registers of addresses and counters.
+pub(super) mod registers {
+    /// Features.
+    pub const FEATURES: i32 = 1;
+    /// Sums.
+    pub const SUMS: i32 = 2;
+    /// Weights.
+    pub const WEIGHTS: i32 = 3;
+    /// Constants and scales.
+    pub const CONSTANTS: i32 = 4;
+    /// Requantized results.
+    pub const BYTES: i32 = 5;
+    /// Scalar factors and sums, up to 23.
+    pub const SCALARS: i32 = 6;
+    /// The counter of the outermost loop.
+    pub const COUNTER: i32 = 31;
+}
+
+impl Plan {
+    /// Returns the plan with all techniques of a machine.
+    pub fn new(mapping: Mapping, machine: &Machine) -> Plan {
+        Plan {
+            mapping,
+            order: Order::KernelOuter,
+            resident: machine.kernels as usize,
+            ping_pong: machine.frams == 2,
+            sharing: true,
+            initial: false,
+            requantize: None,
+        }
+    }
+
+    /// Checks the plan for a machine and shape.
+    ///
+    /// # Errors
+    /// The machine lacks a resource, or a dimension is out of range.
+    pub fn check(&self, shape: Shape, machine: &Machine) -> Result<(), String> {
+        machine.check()?;
+        let Shape { rows, depth, columns } = shape;
+        if rows == 0 || depth == 0 || columns == 0 {
+            return Err(format!("a product of {rows}x{depth} and {depth}x{columns} is empty"));
+        }
+        if depth > MAX_DEPTH {
+            return Err(format!("a sum of {depth} products may exceed 32 bits; at most {MAX_DEPTH} are allowed"));
+        }
+        if rows.max(columns) > 1 << 24 {
+            return Err(format!("{} rows or columns are more than 2^24", rows.max(columns)));
+        }
+        if !(1..=machine.kernels as usize).contains(&self.resident) {
+            return Err(format!("{} kernels do not fit in the weight RAM", self.resident));
+        }
+        if self.ping_pong && machine.frams < 2 {
+            return Err("there is one feature RAM only".into());
+        }
+        if self.order == Order::StepOuter && (!self.ping_pong || !self.sharing || self.resident != 1) {
+            return Err("features that stay need both feature RAMs and one resident kernel".into());
+        }
+        Ok(())
+    }
+
+    /// Returns the number of kernels and of patches of a shape.
+    pub fn extents(&self, shape: Shape) -> (usize, usize) {
+        match self.mapping {
+            Mapping::Diagonal => (shape.rows, shape.columns / CHANNELS),
+            Mapping::Dense => (shape.rows.div_ceil(CHANNELS), shape.columns),
+            Mapping::Scalar => (0, 0),
+        }
+    }
+
+    /// Returns the reduction indices of a group of nine taps.
+    pub fn group(&self) -> usize {
+        if self.mapping == Mapping::Dense { TAPS * CHANNELS } else { TAPS }
+    }
+}
+
+impl Product {
+    /// Returns the program of a product.
+    ///
+    /// # Errors
+    /// The plan is not possible, or the operands do not fit in memory.
+    pub fn new(shape: Shape, plan: Plan, machine: &Machine) -> Result<Product, String> {
+        plan.check(shape, machine)?;
+        let layout = Layout::new(shape, plan, machine)?;
+        let constant = 1 << registers::FEATURES | 1 << registers::WEIGHTS | 1 << registers::CONSTANTS;
+        let mut emitter = Emitter::new(machine.latency, registers::COUNTER, constant);
+        if plan.mapping != Mapping::Scalar {
+            convolve::emit(&mut emitter, &layout, machine);
+        }
+        scalar::emit(&mut emitter, &layout);
+        if plan.requantize.is_some() {
+            scalar::emit_requantize(&mut emitter, &layout);
+        }
+        let (code, cycles) = emitter.finish();
+        Ok(Product { code, layout, cycles })
+    }
+
+    /// Returns the program of the fewest cycles, of all mappings, orders and numbers of resident kernels.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn cheapest(shape: Shape, initial: bool, requantize: Option<i8>, machine: &Machine) -> Result<Product, String> {
+        let mut best: Result<Product, String> = Err("no mapping".into());
+        for plan in Plan::candidates(machine) {
+            let product = Product::new(shape, Plan { initial, requantize, ..plan }, machine);
+            best = match (best, product) {
+                (Ok(best), Ok(product)) if product.cycles < best.cycles => Ok(product),
+                (Err(_), product) => product,
+                (best, _) => best,
+            };
+        }
+        best
+    }
+}
+
+impl Plan {
+    /// Returns the plans among which [`Product::cheapest`] chooses.
+    pub fn candidates(machine: &Machine) -> Vec<Plan> {
+        let mut plans = Vec::new();
+        for mapping in [Mapping::Dense, Mapping::Diagonal] {
+            let plan = Plan::new(mapping, machine);
+            plans.extend((1..=machine.kernels as usize).map(|resident| Plan { resident, ..plan }));
+            if plan.ping_pong {
+                plans.push(Plan { order: Order::StepOuter, resident: 1, ..plan });
+            }
+        }
+        plans.push(Plan { resident: 1, ..Plan::new(Mapping::Scalar, machine) });
+        plans
+    }
+}
