@@ -82,7 +82,7 @@ fn convolution(random: &mut Random) -> String {
         .map(|i| (input[i] + pads[i] + pads[rank + i] - (kernel[i] - 1) * dilations[i] - 1) / strides[i] + 1)
         .collect();
     let dims = |list: &[usize]| list.iter().map(|d| format!("{d}x")).collect::<String>();
-    let list = |list: &[usize]| list.iter().map(|d| d.to_string()).collect::<Vec<_>>().join(", ");
+    let list = |list: &[usize]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let [x, w] = [random.pick(&["i8", "ui8"]), random.pick(&["i8", "ui8"])];
     let (xs, ws) = ([&[batch, groups * of_group], &input[..]].concat(), [&[filters, of_group], &kernel[..]].concat());
     let (image, ys) = (format!("tensor<{}{x}>", dims(&xs)), dims(&[&[batch, filters], &output[..]].concat()));

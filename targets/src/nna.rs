@@ -2,13 +2,14 @@
 
 use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared};
+use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, inst_of};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_interp::{Interpreter, OpKernels};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
 use gradus_simulators::nna::Statistics;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The declaration of the target.
@@ -35,6 +36,7 @@ pub const TARGET: Target = Target {
                frams=$frams memory=$memory load=$load add=$add requantize=$requantize scalar=$scalar multiply=$multiply \
                branch=$branch write=$write read=$read config=$config block=$block fill=$fill},canonicalize)",
     load: Some(load),
+    listing: Some(listing),
     ..Target::DEFAULT
 };
 
@@ -108,6 +110,20 @@ fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<B
     Ok(Box::new(Loaded { interpreter, function, signature: Signature::of(module, function), counts, calls: 0 }))
 }
 
+/// Lists the instructions of all programs, as the assembler reads them.
+fn listing(m: &Module) -> String {
+    let mut text = String::new();
+    for op in m.ops_under(m.root()) {
+        if let Some(name) = ProgramOp::cast(m, op).and_then(|program| program.sym_name(m)) {
+            text += &format!("# {}\n", m.ctx.as_str(name).unwrap_or_default());
+        }
+        if let Some(inst) = inst_of(m, op) {
+            text += &format!("{inst}\n");
+        }
+    }
+    text
+}
+
 /// A function whose products run on the simulator.
 struct Loaded<'m> {
     interpreter: Interpreter<'m>,
@@ -160,10 +176,10 @@ fn engine<'m>(counts: Arc<Mutex<Counts>>) -> OpKernels<'m> {
             return None;
         }
         let mut run = || -> Result<Vec<Datum>, Trap> {
-            if !programs.contains_key(&op) {
-                programs.insert(op, Prepared::of(args.module, op)?);
-            }
-            let program = &programs[&op];
+            let program = match programs.entry(op) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => entry.insert(Prepared::of(args.module, op)?),
+            };
             let (result, statistics) = program.run(args, operands)?;
             counts.lock().unwrap_or_else(PoisonError::into_inner).add(op, program, &statistics);
             Ok(vec![Datum::Tensor(result)])
