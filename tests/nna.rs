@@ -57,7 +57,7 @@ fn product(random: &mut Random) -> String {
     }
     let (scales, ty) = match random.percent(50) {
         true => {
-            let list: Vec<String> = (0..n).map(|_| format!("{:e}", 0.001 * (1 + random.below(100)) as f64)).collect();
+            let list: Vec<String> = (0..n).map(|_| format!("{:.3}", 0.001 * (1 + random.below(100)) as f64)).collect();
             (format!("dense<[{}]> : tensor<{n}xf32>", list.join(", ")), format!("tensor<{n}xf32>"))
         }
         false => ("dense<0.02> : tensor<f32>".to_owned(), "tensor<f32>".to_owned()),
@@ -82,7 +82,7 @@ fn convolution(random: &mut Random) -> String {
         .map(|i| (input[i] + pads[i] + pads[rank + i] - (kernel[i] - 1) * dilations[i] - 1) / strides[i] + 1)
         .collect();
     let dims = |list: &[usize]| list.iter().map(|d| format!("{d}x")).collect::<String>();
-    let list = |list: &[usize]| list.iter().map(|d| d.to_string()).collect::<Vec<_>>().join(", ");
+    let list = |list: &[usize]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let [x, w] = [random.pick(&["i8", "ui8"]), random.pick(&["i8", "ui8"])];
     let (xs, ws) = ([&[batch, groups * of_group], &input[..]].concat(), [&[filters, of_group], &kernel[..]].concat());
     let (image, ys) = (format!("tensor<{}{x}>", dims(&xs)), dims(&[&[batch, filters], &output[..]].concat()));
@@ -105,7 +105,7 @@ fn convolution(random: &mut Random) -> String {
     let out = random.pick(&["i8", "ui8"]);
     let (zy, bias): (String, Vec<String>) =
         (scalar(random, out), (0..filters).map(|_| (random.below(100_000) as i64 - 50_000).to_string()).collect());
-    let scales: Vec<String> = (0..filters).map(|_| format!("{:e}", 0.001 * (1 + random.below(100)) as f64)).collect();
+    let scales: Vec<String> = (0..filters).map(|_| format!("{:.3}", 0.001 * (1 + random.below(100)) as f64)).collect();
     format!(
         "func.func @main(%x: {image}) -> tensor<{ys}{out}> {{\n{head}  %s = graph.constant dense<0.1> : tensor<f32>\n  %sw = graph.constant dense<[{}]> : tensor<{filters}xf32>\n  %zy = graph.constant {zy}\n  %bias = graph.constant dense<[{}]> : tensor<{filters}xi32>\n  %y = graph.qlinear_conv %x, %s, %zx, %w, %sw, %zw, %s, %zy, %bias {attrs} : ({image}, tensor<f32>, tensor<{x}>, {filter_type}, tensor<{filters}xf32>, tensor<{filters}x{w}>, tensor<f32>, tensor<{out}>, tensor<{filters}xi32>) -> tensor<{ys}{out}>\n  return %y : tensor<{ys}{out}>\n}}",
         scales.join(", "),

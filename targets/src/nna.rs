@@ -3,12 +3,14 @@
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared};
+use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, inst_of};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
 use gradus_simulators::nna::Statistics;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The declaration of the target.
 pub const TARGET: Target = Target {
@@ -34,6 +36,7 @@ pub const TARGET: Target = Target {
                frams=$frams memory=$memory load=$load add=$add requantize=$requantize scalar=$scalar multiply=$multiply \
                branch=$branch write=$write read=$read config=$config block=$block fill=$fill},canonicalize)",
     load: Some(load),
+    listing: Some(listing),
     ..Target::DEFAULT
 };
 
@@ -103,6 +106,33 @@ impl Numbers {
 
 fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
     Ok(Box::new(Simulated::new(module, function, Nna::default())))
+    let counts = Arc::new(Mutex::new(Counts::default()));
+    let interpreter = Interpreter::new(module).with_kernels(engine(counts.clone()));
+    Ok(Box::new(Loaded { interpreter, function, signature: Signature::of(module, function), counts, calls: 0 }))
+}
+
+/// Lists the instructions of all programs, as the assembler reads them.
+fn listing(m: &Module) -> String {
+    let mut text = String::new();
+    for op in m.ops_under(m.root()) {
+        if let Some(name) = ProgramOp::cast(m, op).and_then(|program| program.sym_name(m)) {
+            text += &format!("# {}\n", m.ctx.as_str(name).unwrap_or_default());
+        }
+        if let Some(inst) = inst_of(m, op) {
+            text += &format!("{inst}\n");
+        }
+    }
+    text
+}
+
+/// A function whose products run on the simulator.
+struct Loaded<'m> {
+    interpreter: Interpreter<'m>,
+    function: Op,
+    signature: Signature,
+    counts: Arc<Mutex<Counts>>,
+    /// Number of calls.
+    calls: u64,
 }
 
 /// Counts over all calls.
@@ -156,6 +186,14 @@ impl Device for Nna {
             let (result, statistics) = program.run(args, data)?;
             self.counts.add(program, &statistics);
             Ok((vec![Datum::Tensor(result)], statistics.cycles))
+        let mut run = || -> Result<Vec<Datum>, Trap> {
+            let program = match programs.entry(op) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => entry.insert(Prepared::of(args.module, op)?),
+            };
+            let (result, statistics) = program.run(args, operands)?;
+            counts.lock().unwrap_or_else(PoisonError::into_inner).add(op, program, &statistics);
+            Ok(vec![Datum::Tensor(result)])
         };
         Some(run())
     }

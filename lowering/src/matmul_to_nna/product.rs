@@ -74,7 +74,7 @@ impl Lowered {
             let zeros = [Some(op.a_zero_point(m)), Some(op.b_zero_point(m))];
             let scales = [op.a_scale(m), op.b_scale(m), op.y_scale(m)];
             let requantize = requantize(m, scales, op.y_zero_point(m))?;
-            return matrices(m, [op.a(m), op.b(m)], zeros, Some(requantize), None, op.y(m));
+            return matrices(m, [op.a(m), op.b(m)], zeros, Some(&requantize), None, op.y(m));
         }
         if let Some(op) = ConvIntegerOp::cast(m, op) {
             let operands = [op.x(m), op.w(m)];
@@ -164,7 +164,7 @@ fn matrices(
     m: &Module,
     [a, b]: [Value; 2],
     [a_zero, b_zero]: [Option<Value>; 2],
-    requantize: Option<Requantize>,
+    requantize: Option<&Requantize>,
     mapping: Option<Mapping>,
     y: Value,
 ) -> Option<Vec<Lowered>> {
@@ -180,11 +180,11 @@ fn matrices(
         let (rows, columns) = if is_transposed { (columns, rows) } else { (rows, columns) };
         let kind = Operands::Matrices { left: left?, right: right?, is_transposed };
         let shape = Shape { rows, depth, columns };
-        let requantize = requantize.clone();
+        let requantize = requantize.cloned();
         Some(Lowered { shape, mapping, left_zero, right_zero, bias: None, initial, requantize, element, kind })
     };
     // Scales are per row of the left matrix: those of `b` are so after transposition.
-    let has_scales = requantize.as_ref().is_some_and(|r| r.scales.len() > 1);
+    let has_scales = requantize.is_some_and(|r| r.scales.len() > 1);
     let straight = if has_scales { None } else { lowered(false) };
     let turned = if mapping.is_some() { None } else { lowered(true) };
     Some(straight.into_iter().chain(turned).collect())

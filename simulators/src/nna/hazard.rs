@@ -27,7 +27,7 @@ pub enum Class {
     MemoryBounds,
     /// A use of configuration that may not have taken effect, or was never written.
     StaleConfig,
-    /// A value that a configuration register or a scale does not take.
+    /// A value that a configuration register or a scale does not take, or an operand that the machine does not have.
     BadValue,
     /// A branch out of the program, or no `halt` at its end.
     BadBranch,
@@ -77,7 +77,7 @@ hazards! {
     Uninitialized "uninitialized"  "sa, sw, add, and, rq, addi, madd, djnz"   "rejected"                                 "an operand is poison";
     MemoryBounds  "memory-bounds"  "la, ls, lb, lw, sa, sw"                   "rejected"                                 "a byte is outside of memory";
     StaleConfig   "stale-config"   "nncfg, nndwf or nnmacg or rq"             "the use waits until it has taken effect; rejected if never written" "no nnsync of configuration between";
-    BadValue      "bad-value"      "nncfg, rq"                                "rejected"                                 "the value is out of range";
+    BadValue      "bad-value"      "nncfg, rq; any, before the start"          "rejected"                                 "a value or an operand is out of range";
     BadBranch     "bad-branch"     "djnz"                                     "rejected"                                 "the destination is outside of the program";
     CycleLimit    "cycle-limit"    "any"                                      "rejected"                                 "more cycles than allowed";
 }

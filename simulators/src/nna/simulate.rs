@@ -107,6 +107,10 @@ pub fn simulate(
     memory: &mut Memory,
     conditions: &Conditions,
 ) -> Result<Statistics, Fault> {
+    let is_wrong = |inst: &Inst| machine.check().is_err() || inst.check(machine).is_err();
+    if let Some(at) = program.iter().position(is_wrong) {
+        return Err(Fault { at, class: Class::BadValue });
+    }
     let mut s = Simulator::new(machine, memory, conditions);
     let mut at = 0;
     loop {

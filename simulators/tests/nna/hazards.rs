@@ -99,6 +99,15 @@ fn data_in_flight_are_poison_without_interlocks() {
 }
 
 #[test]
+fn operands_that_the_machine_lacks_are_rejected() {
+    let code = assemble("nnptr wram1, 0\n nndww wram1, v0\n halt", &Machine::V2).expect("the program is right");
+    let machine = Machine { kernels: 1, ..Machine::V2 };
+    let fault =
+        simulate(&code, &machine, &mut Memory::new(64, 0), &Conditions::REJECT).expect_err("there is one kernel");
+    assert_eq!((fault.at, fault.class), (1, Class::BadValue));
+}
+
+#[test]
 fn masked_taps_and_the_gap_may_be_poison() {
     let text = format!("{BEGIN} nnmacg fram0, wram0, block0, rewind\n nnsync engine\n halt");
     let statistics = run(&text, Interlock::Reject).expect("no hazard");
