@@ -342,3 +342,18 @@ fn figures_are_those_of_the_source() {
         }
     }
 }
+
+/// A network with sparse layers runs in the simulator, its other ops by reference.
+#[test]
+fn a_network_runs_in_the_simulator() {
+    let example = |file: &str| support::root().join("examples").join(file).display().to_string();
+    let (model, input) = (example("digits_mlp_sparse90.onnx"), format!("image={}", example("digits_test_images.npy")));
+    let expected = example("digits_mlp_sparse90_logits.npy");
+    let run = ["run", &model, "--target", "a64-ext", "--stats", "--input", &input, "--expect", &expected];
+    let output = support::gradus(&[&run[..], &["--atol", "1e-4", "--rtol", "0"]].concat());
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    for (name, value) in [("multiply-adds", "8193"), ("conventional code", "32772"), ("by reference: graph.relu", "2")]
+    {
+        assert!(has(&output.out, name, value), "{name} is not {value} in\n{}", output.out);
+    }
+}
