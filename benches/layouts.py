@@ -3,7 +3,7 @@
   cargo build --release && python3 benches/layouts.py [--gradus PATH]
 
 Every 3rd layer of the benchmark's list, on one thread. The image is an argument in the layout, so that no time is spent on conversion;
-results are channels last. Times are medians of rounds in which the layouts take turns. The last column is the time in the layout that
+results are channels last. Times are the least of a round's, and medians of three rounds in which the layouts take turns. The last column is the time in the layout that
 `convert-graph-to-addr{target=cpu}` chooses for an image that it may have in any layout, over the least time.
 """
 import argparse
@@ -53,7 +53,7 @@ def compiled(path, home, conv, layout, w):
 def work(path, file):
     def once(repeat):
         out = subprocess.run([path, 'bench', file, '--repeat', str(repeat)], check=True, capture_output=True, text=True).stdout
-        return float(next(line for line in out.splitlines() if 'median' in line).split('median ')[1].split()[0])
+        return float(next(line for line in out.splitlines() if 'min. ' in line).split('min. ')[1].split()[0])
     return once
 
 

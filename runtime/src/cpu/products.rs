@@ -239,9 +239,12 @@ impl Floats {
         } else {
             a
         };
-        let (apart, step) = if self.trans[1] { (1, depth) } else { (columns, 1) };
-        let at = |n: usize, k: usize| self.alpha * b[k * apart + n * step];
-        let b = Panels::new(Isa::best(), [columns, depth], at, None).map_err(Trap::Ub)?;
+        let (isa, sizes) = (Isa::best(), [columns, depth]);
+        let b = match self.trans[1] {
+            true => Panels::new(isa, sizes, |n, k| self.alpha * b[n * depth + k], None),
+            false => Panels::of_matrix(isa, sizes, b, self.alpha),
+        };
+        let b = b.map_err(Trap::Ub)?;
         let range = (f32::NEG_INFINITY, f32::INFINITY);
         Product { a, addresses: &self.addresses, b: &b, add, range }.compute(workers, out).map_err(Trap::Ub)
     }

@@ -41,6 +41,22 @@ impl Panels {
         Panels::of_rows(isa, sizes, row, bias)
     }
 
+    /// Packs a multiple of a row-major matrix of `summands` rows.
+    ///
+    /// # Errors
+    /// As for [`new`](Panels::new), or the matrix is smaller.
+    pub fn of_matrix(isa: Isa, sizes: [usize; 2], matrix: &[f32], factor: f32) -> Result<Panels, String> {
+        let [columns, summands] = sizes;
+        if columns.checked_mul(summands).is_none_or(|size| size > matrix.len()) {
+            return Err(format!("a matrix is not of {summands} rows and {columns} columns"));
+        }
+        let row = |k: usize, first: usize, to: &mut [f32]| {
+            let from = &matrix[k * columns + first..][..to.len()];
+            to.iter_mut().zip(from).for_each(|(to, x)| *to = factor * x);
+        };
+        Panels::of_rows(isa, sizes, row, None)
+    }
+
     /// Wraps a matrix that is in panels, or packs it anew if these have another width than those of the kernels.
     ///
     /// # Errors
