@@ -40,7 +40,8 @@ pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random
 
 /// Draws the elements of a buffer.
 pub(crate) fn contents(ctx: &Context, dtype: DType, length: usize, floats: Floats, random: &mut Random) -> Vec<Datum> {
-    Draw { ctx, extent: None, small: false, poison: false, input: Input::new(0), floats, random }.contents(dtype, length)
+    Draw { ctx, extent: None, small: false, poison: false, input: Input::new(0), floats, random }
+        .contents(dtype, length)
 }
 
 pub(crate) struct Draw<'a> {
@@ -74,7 +75,9 @@ impl Draw<'_> {
             TypeData::MemRef { shape, .. } => shape.iter().map(|&d| open(self, d)).collect(),
             TypeData::UnrankedMemRef { .. } => (0..self.random.below(MAX_RANK)).map(|_| self.extent()).collect(),
             // Indices are often positions in memory, hence small.
-            TypeData::Index if self.small || self.random.percent(50) => return Some(Datum::Int(self.random.next() as i64 & 3)),
+            TypeData::Index if self.small || self.random.percent(50) => {
+                return Some(Datum::Int(self.random.next() as i64 & 3));
+            }
             _ => return self.plain(ty),
         };
         self.memory(ty, &sizes, shares)

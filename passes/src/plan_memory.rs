@@ -2,7 +2,8 @@
 
 use gradus_dialects::memref::AllocOp;
 use gradus_dialects::sched::{
-    ArenaOp, BufferOp, BufferView, StepOp, accesses, is_access, is_view, may_be_in_place, placeable, root, size_in_bytes,
+    ArenaOp, BufferOp, BufferView, StepOp, accesses, is_access, is_view, may_be_in_place, placeable, root,
+    size_in_bytes,
 };
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{

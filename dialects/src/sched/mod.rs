@@ -18,8 +18,8 @@ mod pending;
 mod transfer;
 
 pub use accesses::{BufferView, Footprint, accesses, is_access, is_view, root};
-pub use hazards::placeable;
 pub use border::{ToBufferOp, ToTensorOp};
+pub use hazards::placeable;
 pub use in_place::{is_elementwise, may_be_in_place};
 pub use transfer::{LaunchOp, TokenType, TransferOp, WaitOp};
 

@@ -63,7 +63,8 @@ const MISSES: u64 = 10;
 /// Draws one to three rules, and a function with instances of their left sides, some of which miss by an operand.
 pub(super) fn draw(random: &mut Random) -> String {
     let mut w = Writer::new(random);
-    let laws: Vec<&Law> = (0..1 + w.random.below(3)).map(|_| &LAWS[w.random.below(LAWS.len() as u64) as usize]).collect();
+    let laws: Vec<&Law> =
+        (0..1 + w.random.below(3)).map(|_| &LAWS[w.random.below(LAWS.len() as u64) as usize]).collect();
     for (i, law) in laws.iter().enumerate() {
         w.line(&format!("rewrite.rule @law{i} {{"));
         for name in ["x", "y", "z"] {

@@ -135,7 +135,12 @@ fn cast(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
         }
     }
     let value = w.name();
-    w.line(&format!("%v{value} = tensor.cast %v{} : {} to {}", tensor.value, type_of(&tensor.extents), type_of(&extents)));
+    w.line(&format!(
+        "%v{value} = tensor.cast %v{} : {} to {}",
+        tensor.value,
+        type_of(&tensor.extents),
+        type_of(&extents)
+    ));
     Tensor { value, extents }
 }
 
@@ -203,7 +208,9 @@ fn padded(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
         margins.push((whole.number.map(|n| n + before + after), whole.is_static && !as_value));
     }
     let value = w.name();
-    let text = |&(number, is_static): &(Option<u64>, bool)| number.filter(|_| is_static).map_or("?".to_owned(), |n| n.to_string());
+    let text = |&(number, is_static): &(Option<u64>, bool)| {
+        number.filter(|_| is_static).map_or("?".to_owned(), |n| n.to_string())
+    };
     let ty = format!("tensor<{}x{ELEMENT}>", margins.iter().map(text).collect::<Vec<_>>().join("x"));
     let arguments: Vec<String> = (0..margins.len()).map(|i| format!("%i{value}_{i}: index")).collect();
     let scalar = w.pick(ELEMENT);

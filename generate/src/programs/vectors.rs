@@ -67,7 +67,10 @@ fn step(w: &mut Writer<'_>, vector: &Vector) -> Option<Vector> {
             let count = vector.extents.iter().product::<u64>() + w.random.below(3);
             let value = (0..count).fold(x, |value, _| {
                 let (at, scalar, next) = (position(w, &vector.extents), w.pick(element), w.name());
-                w.line(&format!("%v{next} = vector.insert %v{scalar}, %v{value} [{}] : {element} into {ty}", list(&at)));
+                w.line(&format!(
+                    "%v{next} = vector.insert %v{scalar}, %v{value} [{}] : {element} into {ty}",
+                    list(&at)
+                ));
                 next
             });
             made(value, vector.extents.clone())
@@ -111,7 +114,11 @@ fn step(w: &mut Writer<'_>, vector: &Vector) -> Option<Vector> {
             order.rotate_left(turn);
             let extents: Vec<u64> = order.iter().map(|&i| vector.extents[i as usize]).collect();
             let value = w.name();
-            w.line(&format!("%v{value} = vector.transpose %v{x}, [{}] : {ty} to {}", list(&order), type_of(&extents, element)));
+            w.line(&format!(
+                "%v{value} = vector.transpose %v{x}, [{}] : {ty} to {}",
+                list(&order),
+                type_of(&extents, element)
+            ));
             made(value, extents)
         }
         7 => {
