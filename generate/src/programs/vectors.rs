@@ -54,92 +54,77 @@ fn scalar(w: &mut Writer<'_>, vector: &Vector) {
 
 /// Writes an op on a vector, or several; the result is a vector.
 fn step(w: &mut Writer<'_>, vector: &Vector) -> Option<Vector> {
-    let (x, element) = (vector.value, vector.element);
-    let ty = type_of(&vector.extents, element);
-    let made = |value: u32, extents: Vec<u64>| Some(Vector { value, extents, element });
-    match w.random.below(9) {
+    match w.random.below(8) {
+        0 => return Some(inserted(w, vector)),
+        1 => return Some(mask(w)),
+        2 => return Some(slice(w, vector)),
+        _ => {}
+    }
+    let (x, element, ty) = (vector.value, vector.element, type_of(&vector.extents, vector.element));
+    let mut extents = vector.extents.clone();
+    let op = match w.random.below(5) {
         0 => {
-            scalar(w, vector);
-            None
+            let scalar = w.pick(element);
+            format!("vector.broadcast %v{scalar} : {element} to {ty}")
         }
-        // Elements in any order, some of them twice.
-        1 => {
-            let count = vector.extents.iter().product::<u64>() + w.random.below(3);
-            let value = (0..count).fold(x, |value, _| {
-                let (at, scalar, next) = (position(w, &vector.extents), w.pick(element), w.name());
-                w.line(&format!(
-                    "%v{next} = vector.insert %v{scalar}, %v{value} [{}] : {element} into {ty}",
-                    list(&at)
-                ));
-                next
-            });
-            made(value, vector.extents.clone())
+        1 if extents.len() < 3 => {
+            extents.insert(0, 1 + w.random.below(3));
+            format!("vector.broadcast %v{x} : {ty} to {}", type_of(&extents, element))
         }
         2 => {
-            let extents: Vec<u64> = (0..1 + w.random.below(2)).map(|_| 1 + w.random.below(4)).collect();
-            let bounds: Vec<u64> = extents.iter().map(|&extent| w.random.below(extent + 1)).collect();
-            let bounds = if bounds.contains(&0) { vec![0; bounds.len()] } else { bounds };
-            let (value, mask) = (w.name(), type_of(&extents, "i1"));
-            w.line(&format!("%v{value} = vector.constant_mask [{}] : {mask}", list(&bounds)));
-            Some(Vector { value, extents, element: "i1" })
-        }
-        3 => {
-            let offsets = position(w, &vector.extents);
-            let sizes: Vec<u64> =
-                vector.extents.iter().zip(&offsets).map(|(&n, &at)| 1 + w.random.below(n - at)).collect();
-            let (value, to) = (w.name(), type_of(&sizes, element));
-            let ones = list(&vec![1; sizes.len()]);
-            let (offsets, lengths) = (list(&offsets), list(&sizes));
-            w.line(&format!(
-                "%v{value} = vector.extract_strided_slice %v{x} {{offsets = [{offsets}], sizes = [{lengths}], strides = [{ones}]}} : {ty} to {to}"
-            ));
-            made(value, sizes)
-        }
-        4 => {
-            let (scalar, value) = (w.pick(element), w.name());
-            w.line(&format!("%v{value} = vector.broadcast %v{scalar} : {element} to {ty}"));
-            made(value, vector.extents.clone())
-        }
-        5 => {
-            let mut extents = vector.extents.clone();
-            extents.insert(0, 1 + w.random.below(3));
-            let value = w.name();
-            w.line(&format!("%v{value} = vector.broadcast %v{x} : {ty} to {}", type_of(&extents, element)));
-            (extents.len() < 4).then_some(())?;
-            made(value, extents)
-        }
-        6 => {
-            let mut order: Vec<u64> = (0..vector.extents.len() as u64).collect();
+            let mut order: Vec<u64> = (0..extents.len() as u64).collect();
             let turn = w.random.below(order.len() as u64) as usize;
             order.rotate_left(turn);
-            let extents: Vec<u64> = order.iter().map(|&i| vector.extents[i as usize]).collect();
-            let value = w.name();
-            w.line(&format!(
-                "%v{value} = vector.transpose %v{x}, [{}] : {ty} to {}",
-                list(&order),
-                type_of(&extents, element)
-            ));
-            made(value, extents)
+            extents = order.iter().map(|&i| vector.extents[i as usize]).collect();
+            format!("vector.transpose %v{x}, [{}] : {ty} to {}", list(&order), type_of(&extents, element))
         }
-        7 => {
-            let extents = match vector.extents[..] {
-                [n] => vec![1, n],
-                _ => vec![vector.extents.iter().product()],
-            };
-            let value = w.name();
-            w.line(&format!("%v{value} = vector.shape_cast %v{x} : {ty} to {}", type_of(&extents, element)));
-            made(value, extents)
+        3 => {
+            extents = if let [n] = extents[..] { vec![1, n] } else { vec![extents.iter().product()] };
+            format!("vector.shape_cast %v{x} : {ty} to {}", type_of(&extents, element))
+        }
+        _ if extents.len() > 1 => {
+            let at = w.random.below(extents.remove(0));
+            format!("vector.extract %v{x}[{at}] : {} from {ty}", type_of(&extents, element))
         }
         _ => {
-            let at = w.random.below(vector.extents[0]);
-            let rest = vector.extents[1..].to_vec();
-            if rest.is_empty() {
-                scalar(w, vector);
-                return None;
-            }
-            let (value, to) = (w.name(), type_of(&rest, element));
-            w.line(&format!("%v{value} = vector.extract %v{x}[{at}] : {to} from {ty}"));
-            made(value, rest)
+            scalar(w, vector);
+            return None;
         }
+    };
+    let value = w.name();
+    w.line(&format!("%v{value} = {op}"));
+    Some(Vector { value, extents, element })
+}
+
+/// Inserts elements in any order, some of them twice.
+fn inserted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+    let (element, ty) = (vector.element, type_of(&vector.extents, vector.element));
+    let mut value = vector.value;
+    for _ in 0..vector.extents.iter().product::<u64>() + w.random.below(3) {
+        let (at, scalar, next) = (position(w, &vector.extents), w.pick(element), w.name());
+        w.line(&format!("%v{next} = vector.insert %v{scalar}, %v{value} [{}] : {element} into {ty}", list(&at)));
+        value = next;
     }
+    Vector { value, ..vector.clone() }
+}
+
+/// Creates a mask of a box.
+fn mask(w: &mut Writer<'_>) -> Vector {
+    let extents: Vec<u64> = (0..1 + w.random.below(2)).map(|_| 1 + w.random.below(4)).collect();
+    let bounds: Vec<u64> = extents.iter().map(|&extent| w.random.below(extent + 1)).collect();
+    let bounds = if bounds.contains(&0) { vec![0; bounds.len()] } else { bounds };
+    let value = w.name();
+    w.line(&format!("%v{value} = vector.constant_mask [{}] : {}", list(&bounds), type_of(&extents, "i1")));
+    Vector { value, extents, element: "i1" }
+}
+
+fn slice(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+    let offsets = position(w, &vector.extents);
+    let sizes: Vec<u64> = vector.extents.iter().zip(&offsets).map(|(&n, &at)| 1 + w.random.below(n - at)).collect();
+    let lists = [&offsets, &sizes, &vec![1; sizes.len()]].map(|numbers| list(numbers));
+    let lists = format!("{{offsets = [{}], sizes = [{}], strides = [{}]}}", lists[0], lists[1], lists[2]);
+    let [from, to] = [&vector.extents, &sizes].map(|extents| type_of(extents, vector.element));
+    let value = w.name();
+    w.line(&format!("%v{value} = vector.extract_strided_slice %v{} {lists} : {from} to {to}", vector.value));
+    Vector { value, extents: sizes, element: vector.element }
 }
