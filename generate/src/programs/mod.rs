@@ -13,6 +13,8 @@ mod parallel;
 mod rules;
 mod statements;
 mod sums;
+mod tensors;
+mod vectors;
 mod writer;
 
 use gradus_ir::random::Random;
@@ -33,6 +35,8 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "loops", draw: statements::loops },
     Family { name: "affine", draw: affine::draw },
     Family { name: "parallel", draw: parallel::draw },
+    Family { name: "tensors", draw: tensors::draw },
+    Family { name: "vectors", draw: vectors::draw },
     Family { name: "memory", draw: statements::memory },
     Family { name: "blocks", draw: blocks::draw },
     Family { name: "calls", draw: calls::draw },

@@ -77,7 +77,7 @@ pub(super) fn draw(random: &mut Random) -> String {
     }
     let ty = w.random.pick(&["i8", "i32", "i64", "index"]);
     let count = 2 + w.random.below(3) as usize;
-    w.function("func.func @made0", &vec![ty; 3], &vec![ty; count]);
+    w.function("func.func @made0", &[ty; 3], &vec![ty; count]);
     for _ in 0..count {
         let law = w.random.pick(&laws);
         instance(&mut w, law, ty);

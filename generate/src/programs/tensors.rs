@@ -1,0 +1,245 @@
+//! Tensors with static and dynamic extents: created, cast, sliced, padded, and asked for their extents.
+
+use super::writer::Writer;
+use gradus_ir::random::Random;
+
+/// An extent: its text in a type is a number or `?`.
+#[derive(Clone)]
+struct Extent {
+    /// Whether the type has the number.
+    is_static: bool,
+    /// The number, if it is known while the program is drawn.
+    number: Option<u64>,
+    /// The value of type `index`.
+    value: u32,
+}
+
+/// A tensor in scope.
+#[derive(Clone)]
+struct Tensor {
+    value: u32,
+    extents: Vec<Extent>,
+}
+
+/// Element type.
+const ELEMENT: &str = "i32";
+
+/// Draws a function that transforms a few tensors, and returns the last of them with some extents and elements.
+pub(super) fn draw(random: &mut Random) -> String {
+    let mut w = Writer::new(random);
+    let given = w.random.pick(&["tensor<?x?xi32>", "tensor<2x?xi32>", "tensor<?x3x?xi32>"]);
+    w.function("func.func @made0", &["index", "index", ELEMENT, given], &["index", "index", "index", ELEMENT]);
+    let argument = w.known(given)[0];
+    let shape = &given["tensor<".len()..given.len() - "xi32>".len()];
+    let extents = shape.split('x').enumerate().map(|(i, d)| extent_of(&mut w, argument, given, i, d));
+    let extents: Vec<Extent> = extents.collect();
+    let mut tensors = vec![Tensor { value: argument, extents }];
+    for _ in 0..4 + w.random.below(6) {
+        step(&mut w, &mut tensors);
+    }
+    let mut returned = Vec::new();
+    for _ in 0..3 {
+        let recent = tensors.len() - 1 - w.random.below(tensors.len().min(3) as u64) as usize;
+        let tensor = tensors[recent].clone();
+        returned.push(dim(&mut w, &tensor));
+    }
+    let elements: Vec<u32> = w.known(ELEMENT);
+    let element = elements[elements.len() - 1];
+    let returned: Vec<String> = returned.iter().map(|v| format!("%v{v}")).collect();
+    w.line(&format!("return {}, %v{element} : index, index, index, {ELEMENT}\n}}", returned.join(", ")));
+    w.text
+}
+
+/// Returns extent `i` of a tensor, whose type has `d` for it.
+fn extent_of(w: &mut Writer<'_>, tensor: u32, ty: &str, i: usize, d: &str) -> Extent {
+    match d.parse() {
+        Ok(number) => Extent { is_static: true, number: Some(number), value: w.index(number as i64) },
+        Err(_) => {
+            let at = w.index(i as i64);
+            let value = w.op("index", &format!("tensor.dim %v{tensor}, %v{at} : {ty}"));
+            Extent { is_static: false, number: None, value }
+        }
+    }
+}
+
+/// Writes an op on tensors.
+fn step(w: &mut Writer<'_>, tensors: &mut Vec<Tensor>) {
+    let recent = tensors.len() - 1 - w.random.below(tensors.len().min(3) as u64) as usize;
+    let tensor = tensors[recent].clone();
+    let made = match w.random.below(8) {
+        0 => created(w),
+        1 | 2 => cast(w, &tensor),
+        3 => slice(w, &tensor),
+        4 => padded(w, &tensor),
+        5 => inserted(w, &tensor),
+        6 => {
+            dim(w, &tensor);
+            return;
+        }
+        _ => return element(w, &tensor),
+    };
+    tensors.push(made);
+}
+
+/// Returns the type of a tensor with extents.
+fn type_of(extents: &[Extent]) -> String {
+    let text = |e: &Extent| if e.is_static { e.number.unwrap_or(1).to_string() } else { "?".to_owned() };
+    let extents: Vec<String> = extents.iter().map(text).collect();
+    format!("tensor<{}x{ELEMENT}>", extents.join("x"))
+}
+
+/// Draws an extent: a number, a constant, or an argument reduced to at most three.
+fn extent(w: &mut Writer<'_>) -> Extent {
+    let number = 1 + w.random.below(4);
+    match w.random.below(4) {
+        0 | 1 => Extent { is_static: true, number: Some(number), value: w.index(number as i64) },
+        2 => Extent { is_static: false, number: Some(number), value: w.index(number as i64) },
+        _ => {
+            let (any, four) = (w.pick("index"), w.index(4));
+            let value = w.op("index", &format!("arith.remui %v{any}, %v{four} : index"));
+            Extent { is_static: false, number: None, value }
+        }
+    }
+}
+
+/// Returns the values of the extents that the type leaves open.
+fn sizes(extents: &[Extent]) -> String {
+    let open: Vec<String> = extents.iter().filter(|e| !e.is_static).map(|e| format!("%v{}", e.value)).collect();
+    open.join(", ")
+}
+
+/// Creates a tensor of two or three dimensions.
+fn created(w: &mut Writer<'_>) -> Tensor {
+    let extents: Vec<Extent> = (0..2 + w.random.below(2)).map(|_| extent(w)).collect();
+    let (ty, sizes, scalar) = (type_of(&extents), sizes(&extents), w.pick(ELEMENT));
+    let value = w.name();
+    if w.random.percent(50) {
+        let list = if sizes.is_empty() { String::new() } else { format!("[{sizes}]") };
+        w.line(&format!("%v{value} = tensor.splat %v{scalar}{list} : {ty}"));
+        return Tensor { value, extents };
+    }
+    let arguments: Vec<String> = (0..extents.len()).map(|i| format!("%i{value}_{i}: index")).collect();
+    w.line(&format!("%v{value} = tensor.generate {sizes} {{\n^bb0({}):", arguments.join(", ")));
+    let at = w.random.below(extents.len() as u64);
+    w.line(&format!("%e{value} = arith.index_cast %i{value}_{at} : index to {ELEMENT}"));
+    w.line(&format!("tensor.yield %e{value} : {ELEMENT}\n}} : {ty}"));
+    Tensor { value, extents }
+}
+
+/// Forgets or restores numbers of a type.
+fn cast(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+    let mut extents = tensor.extents.clone();
+    for extent in &mut extents {
+        if extent.number.is_some() && w.random.percent(50) {
+            extent.is_static = !extent.is_static;
+        }
+    }
+    let value = w.name();
+    w.line(&format!(
+        "%v{value} = tensor.cast %v{} : {} to {}",
+        tensor.value,
+        type_of(&tensor.extents),
+        type_of(&extents)
+    ));
+    Tensor { value, extents }
+}
+
+/// Returns a number as it is in a list, or as a constant.
+fn entry(w: &mut Writer<'_>, number: u64, as_value: bool) -> String {
+    if as_value { format!("%v{}", w.index(number as i64)) } else { number.to_string() }
+}
+
+/// The lists of offsets, sizes and strides of a slice in bounds, and its extents.
+fn part(w: &mut Writer<'_>, tensor: &Tensor) -> (String, Vec<Extent>) {
+    let [mut offsets, mut lengths, mut strides] = [Vec::new(), Vec::new(), Vec::new()];
+    let mut extents = Vec::new();
+    for whole in &tensor.extents {
+        let (stride, as_value, is_stride_value) = (1 + w.random.below(2), w.random.percent(40), w.random.percent(20));
+        let Some(number) = whole.number.filter(|&n| n > 0) else {
+            offsets.push(entry(w, 0, as_value));
+            lengths.push(format!("%v{}", whole.value));
+            strides.push("1".to_owned());
+            extents.push(Extent { is_static: false, ..whole.clone() });
+            continue;
+        };
+        let offset = if w.random.percent(50) { 0 } else { w.random.below(number) };
+        let most = (number - offset).div_ceil(stride);
+        let length = if w.random.percent(50) { most } else { 1 + w.random.below(most) };
+        let is_static = w.random.percent(60);
+        let value = w.index(length as i64);
+        offsets.push(entry(w, offset, as_value));
+        lengths.push(if is_static { length.to_string() } else { format!("%v{value}") });
+        strides.push(entry(w, stride, is_stride_value));
+        extents.push(Extent { is_static, number: Some(length), value });
+    }
+    (format!("[{}] [{}] [{}]", offsets.join(", "), lengths.join(", "), strides.join(", ")), extents)
+}
+
+fn slice(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+    let (lists, extents) = part(w, tensor);
+    let (from, to, value) = (type_of(&tensor.extents), type_of(&extents), w.name());
+    w.line(&format!("%v{value} = tensor.extract_slice %v{}{lists} : {from} to {to}", tensor.value));
+    Tensor { value, extents }
+}
+
+/// Writes a slice of a tensor, or a new one of its extents, back to it, there or elsewhere.
+fn inserted(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+    let (lists, extents) = part(w, tensor);
+    let (whole, ty, source, value) = (type_of(&tensor.extents), type_of(&extents), w.name(), w.name());
+    if w.random.percent(50) {
+        w.line(&format!("%v{source} = tensor.extract_slice %v{}{lists} : {whole} to {ty}", tensor.value));
+    } else {
+        let (scalar, open) = (w.pick(ELEMENT), sizes(&extents));
+        let list = if open.is_empty() { String::new() } else { format!("[{open}]") };
+        w.line(&format!("%v{source} = tensor.splat %v{scalar}{list} : {ty}"));
+    }
+    w.line(&format!("%v{value} = tensor.insert_slice %v{source} into %v{}{lists} : {ty} into {whole}", tensor.value));
+    Tensor { value, extents: tensor.extents.clone() }
+}
+
+fn padded(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+    let [mut low, mut high] = [Vec::new(), Vec::new()];
+    let mut margins = Vec::new();
+    for whole in &tensor.extents {
+        let [before, after] = [w.random.below(3), w.random.below(2)];
+        let as_value = w.random.percent(30);
+        low.push(entry(w, before, as_value));
+        high.push(entry(w, after, false));
+        margins.push((whole.number.map(|n| n + before + after), whole.is_static && !as_value));
+    }
+    let value = w.name();
+    let text = |&(number, is_static): &(Option<u64>, bool)| {
+        number.filter(|_| is_static).map_or("?".to_owned(), |n| n.to_string())
+    };
+    let ty = format!("tensor<{}x{ELEMENT}>", margins.iter().map(text).collect::<Vec<_>>().join("x"));
+    let arguments: Vec<String> = (0..margins.len()).map(|i| format!("%i{value}_{i}: index")).collect();
+    let scalar = w.pick(ELEMENT);
+    let from = type_of(&tensor.extents);
+    w.line(&format!("%v{value} = tensor.pad %v{} low[{}] high[{}] {{", tensor.value, low.join(", "), high.join(", ")));
+    w.line(&format!("^bb0({}):\ntensor.yield %v{scalar} : {ELEMENT}\n}} : {from} to {ty}", arguments.join(", ")));
+    let extents = margins.iter().enumerate().map(|(i, margin)| match *margin {
+        (Some(number), is_static) => Extent { is_static, number: Some(number), value: w.index(number as i64) },
+        _ => extent_of(w, value, &ty, i, "?"),
+    });
+    let extents = extents.collect();
+    Tensor { value, extents }
+}
+
+/// Asks for an extent.
+fn dim(w: &mut Writer<'_>, tensor: &Tensor) -> u32 {
+    let at = w.random.below(tensor.extents.len() as u64);
+    let at = w.index(at as i64);
+    w.op("index", &format!("tensor.dim %v{}, %v{at} : {}", tensor.value, type_of(&tensor.extents)))
+}
+
+/// Reads an element, if there surely is one.
+fn element(w: &mut Writer<'_>, tensor: &Tensor) {
+    let numbers: Option<Vec<u64>> = tensor.extents.iter().map(|e| e.number.filter(|&n| n > 0)).collect();
+    let Some(numbers) = numbers else { return };
+    let mut at = Vec::new();
+    for number in numbers {
+        let i = w.random.below(number);
+        at.push(format!("%v{}", w.index(i as i64)));
+    }
+    w.op(ELEMENT, &format!("tensor.extract %v{}[{}] : {}", tensor.value, at.join(", "), type_of(&tensor.extents)));
+}
