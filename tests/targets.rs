@@ -140,7 +140,9 @@ fn a_quantized_network_runs_on_the_npu() {
     assert_eq!(gradus(&integers).code, 0);
     let arrays = [path("npu.npy"), path("reference.npy")];
     let labels = example("digits_test_labels.npy");
-    let on_npu = gradus(&["run", &model, "--target", "npu", "--stats", "--input", &image, "--labels", &labels, "--output", &arrays[0]]);
+    let on_npu = gradus(&[
+        "run", &model, "--target", "npu", "--stats", "--input", &image, "--labels", &labels, "--output", &arrays[0],
+    ]);
     assert_eq!(on_npu.code, 0, "{}", on_npu.err);
     let by_reference = gradus(&["run", &path("integers.mlir"), "--input", &image, "--output", &arrays[1]]);
     assert_eq!(by_reference.code, 0, "{}", by_reference.err);

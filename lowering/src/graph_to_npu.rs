@@ -27,6 +27,7 @@ mod tests;
 mod tiling;
 
 use crate::emit::Emitter;
+pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
 use gradus_dialects::layout::TiledLayout;
 use gradus_dialects::npu;
@@ -36,7 +37,6 @@ use gradus_ir::{
     Block, Builder, DType, Diagnostic, Module, Op, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Type, Value,
 };
 use gradus_simulators::npu::Machine;
-pub use extent::{Extent, Space, extents};
 pub use machine::machine;
 use network::{FeatureId, Role};
 use partition::levels;

@@ -10,7 +10,6 @@ use gradus_ir::{Module, Op, OpArgs, OpDecl};
 use gradus_simulators::nna::Statistics;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The declaration of the target.
 pub const TARGET: Target = Target {
@@ -106,9 +105,6 @@ impl Numbers {
 
 fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
     Ok(Box::new(Simulated::new(module, function, Nna::default())))
-    let counts = Arc::new(Mutex::new(Counts::default()));
-    let interpreter = Interpreter::new(module).with_kernels(engine(counts.clone()));
-    Ok(Box::new(Loaded { interpreter, function, signature: Signature::of(module, function), counts, calls: 0 }))
 }
 
 /// Lists the instructions of all programs, as the assembler reads them.
@@ -123,16 +119,6 @@ fn listing(m: &Module) -> String {
         }
     }
     text
-}
-
-/// A function whose products run on the simulator.
-struct Loaded<'m> {
-    interpreter: Interpreter<'m>,
-    function: Op,
-    signature: Signature,
-    counts: Arc<Mutex<Counts>>,
-    /// Number of calls.
-    calls: u64,
 }
 
 /// Counts over all calls.
@@ -179,21 +165,13 @@ impl Device for Nna {
             return None;
         }
         let mut run = || {
-            if !self.programs.contains_key(&op) {
-                self.programs.insert(op, Prepared::of(args.module, op)?);
-            }
-            let program = &self.programs[&op];
-            let (result, statistics) = program.run(args, data)?;
-            self.counts.add(program, &statistics);
-            Ok((vec![Datum::Tensor(result)], statistics.cycles))
-        let mut run = || -> Result<Vec<Datum>, Trap> {
-            let program = match programs.entry(op) {
+            let program = match self.programs.entry(op) {
                 Entry::Occupied(entry) => entry.into_mut(),
                 Entry::Vacant(entry) => entry.insert(Prepared::of(args.module, op)?),
             };
-            let (result, statistics) = program.run(args, operands)?;
-            counts.lock().unwrap_or_else(PoisonError::into_inner).add(op, program, &statistics);
-            Ok(vec![Datum::Tensor(result)])
+            let (result, statistics) = program.run(args, data)?;
+            self.counts.add(program, &statistics);
+            Ok((vec![Datum::Tensor(result)], statistics.cycles))
         };
         Some(run())
     }

@@ -52,9 +52,7 @@ impl Numbers {
             OpCost::Move(n) => self.move_start + n.div_ceil(self.word_bytes),
             // The array has no elementwise multiply: two operands and a result go through memory to another processor
             // and back.
-            OpCost::Map(n) => {
-                self.read_latency + self.write_latency + n.saturating_mul(3 * 4).div_ceil(self.ddr_rate)
-            }
+            OpCost::Map(n) => self.read_latency + self.write_latency + n.saturating_mul(3 * 4).div_ceil(self.ddr_rate),
             OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
         }
     }
@@ -134,9 +132,11 @@ fn listing(m: &Module) -> String {
 fn picture(m: &Module) -> Result<String, String> {
     let calls = m.ops_under(m.root()).into_iter().filter(|&op| CallOp::cast(m, op).is_some());
     let call = calls.min().ok_or("there is no program of the npu")?;
-    let types = |values: &mut dyn Iterator<Item = gradus_ir::Value>| values.map(|v| m.value_type(v)).collect::<Vec<_>>();
+    let types =
+        |values: &mut dyn Iterator<Item = gradus_ir::Value>| values.map(|v| m.value_type(v)).collect::<Vec<_>>();
     let operands = CallOp::shapes(&m.ctx, &types(&mut m.operands(call).iter().copied()));
     let results = CallOp::shapes(&m.ctx, &types(&mut m.results(call)));
-    let name = m.inherent_attr(call, "callee").and_then(|a| m.ctx.as_symbol(a)).map_or("", |(name, _)| m.ctx.text(name));
+    let name =
+        m.inherent_attr(call, "callee").and_then(|a| m.ctx.as_symbol(a)).map_or("", |(name, _)| m.ctx.text(name));
     draw(name, &CallOp::program(m, call)?, &operands, &results)
 }

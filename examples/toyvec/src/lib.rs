@@ -29,6 +29,7 @@ pub static TARGET: Target = Target {
     passes: &[&LOWERING],
     load: Some(|m, function, machine, _| Ok(Box::new(Simulator::new(m, function, Numbers::of(machine)?)?))),
     listing: Some(listing),
+    ..Target::DEFAULT
 };
 
 machine_numbers! {

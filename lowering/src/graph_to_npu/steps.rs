@@ -233,7 +233,12 @@ impl Builder<'_> {
     }
 
     /// The tiles of input, weights, sum and output of a step.
-    fn wanted(&self, index: usize, ((row, rows), _, (kernel, kernels)): Tile, input: (usize, usize)) -> [Option<Key>; 4] {
+    fn wanted(
+        &self,
+        index: usize,
+        ((row, rows), _, (kernel, kernels)): Tile,
+        input: (usize, usize),
+    ) -> [Option<Key>; 4] {
         let (net, layer) = (self.net, &self.net.layers[index]);
         let shape = LayerShape::new(net, layer, self.machine);
         let is_elements = matches!(layer.weights, Weights::Elements(_));

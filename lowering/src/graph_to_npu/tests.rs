@@ -251,7 +251,14 @@ fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) ->
 fn machine(r: &mut Random) -> Machine {
     let [kernels, depth] = [[8, 8], [8, 8], [4, 4], [16, 16], [16, 8], [8, 16]][r.below(6)];
     let (positions, accumulators) = ([1, 4, 8][r.below(3)], [4096, 16_384][r.below(2)]);
-    Machine { kernels, depth, positions, accumulators, sram_bytes: [512, 64, 32, 20][r.below(4)] << 10, ..Machine::default() }
+    Machine {
+        kernels,
+        depth,
+        positions,
+        accumulators,
+        sram_bytes: [512, 64, 32, 20][r.below(4)] << 10,
+        ..Machine::default()
+    }
 }
 
 #[test]
