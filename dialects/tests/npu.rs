@@ -35,7 +35,7 @@ impl Visitor for Random {
     }
 
     fn present(&mut self, _: &'static str, _: bool) -> Result<bool, Infallible> {
-        Ok(self.next() % 2 == 0)
+        Ok(self.next().is_multiple_of(2))
     }
 
     fn begin(&mut self, _: &'static str, _: Group) -> Result<(), Infallible> {

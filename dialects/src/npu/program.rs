@@ -137,7 +137,8 @@ impl Program {
         let mut write = |at: usize, bytes: &[u8]| {
             let fits = at.checked_add(bytes.len()).is_some_and(|end| end <= self.ddr_bytes);
             if fits {
-                Ok(ddr.write(at, bytes))
+                ddr.write(at, bytes);
+                Ok(())
             } else {
                 Err(Trap::Ub(format!("has no {} bytes of DDR at {at}", bytes.len())))
             }
