@@ -68,7 +68,8 @@ npu.program @npu0 ...
 Convolutions, depthwise convolutions, sums, products, tables and concatenations of quantized tensors of one image become layers of
 a program, an op of the host between them begins another program. A multiply is a depthwise convolution whose kernels are the other
 operand: of its channels, or, after a reshape of both to `1 x 1 x H*W*C`, of its elements. Sums and tables are computed at the store of
-the convolution before them. Requantization is exact: a factor is used if it gives the bytes of the reference for all pairs of operands.
+the convolution before them. Requantization of convolutions is exact. A sum or product gets integer factors that give the bytes of the
+reference for all pairs of operands; if there are none, it stays on the host or, with `allow-steps`, gets the nearest ones.
 
 Each layer is divided into tiles of rows and kernels that fit into half of the accumulators. Features stay in SRAM as long as
 they fit; others are streamed in tiles, and a convolution and a pointwise one after it may take turns by tiles, so that what is between
@@ -77,25 +78,38 @@ early as memory allows. Tokens order the units by the bytes that instructions ac
 
 # Refuses
 
-Other ops and types, batches, grouped convolutions, parameters that are not constant, and scales whose factor does not give the bytes
-of the reference stay on the host, with a remark for ops that the machine could have computed.
+Other ops and types, batches, grouped convolutions, parameters that are not constant, and sums and products without exact factors
+stay on the host, with a remark for ops that the machine could have computed.
 
 # Cost
 
 Linear in the number of layers, tiles and constants, and four rounds of trials of what stays in SRAM.",
-    options: &[PassOption { name: "target", doc: "Target whose machine is meant", kind: OptionKind::Text("npu") }],
+    options: &[
+        PassOption { name: "target", doc: "Target whose machine is meant", kind: OptionKind::Text("npu") },
+        PassOption {
+            name: "allow-steps",
+            doc: "Compile sums and products whose result is a step from that of the reference for some pairs of bytes",
+            kind: OptionKind::Bool(false),
+        },
+    ],
     statistics: &[
         ("num-programs", "Number of programs"),
         ("num-layers", "Number of layers"),
         ("num-instructions", "Number of instructions"),
         ("num-host", "Number of ops that stay on the host though others like them are compiled"),
     ],
-    make: |options| Ok(Box::new(GraphToNpu { target: options.text("target").to_owned() })),
+    rounds: |options| options.bool("allow-steps"),
+    make: |options| {
+        let (target, allow_steps) = (options.text("target").to_owned(), options.bool("allow-steps"));
+        Ok(Box::new(GraphToNpu { target, allow_steps }))
+    },
     ..PassInfo::DEFAULT
 };
 
 struct GraphToNpu {
     target: String,
+    /// Whether sums and products may be a step from the reference.
+    allow_steps: bool,
 }
 
 /// Returns the ops that the pass lowers.
@@ -114,7 +128,49 @@ impl Pass for GraphToNpu {
         for function in functions {
             let blocks: Vec<Block> = m.regions(function).iter().flat_map(|&r| m.region_blocks(r)).collect();
             let &[block] = &blocks[..] else { continue };
-            convert(m, function, block, &machine, cx)?;
+            self.convert(m, function, block, &machine, cx)?;
+        }
+        Ok(())
+    }
+}
+
+impl GraphToNpu {
+    /// Compiles the ops of a function.
+    fn convert(
+        &self,
+        m: &mut Module,
+        function: Op,
+        block: Block,
+        machine: &Machine,
+        cx: &mut PassContext<'_>,
+    ) -> Result<(), Diagnostic> {
+        let mut refused = FxHashSet::default();
+        let compiled = loop {
+            match compile_all(m, block, machine, self.allow_steps, &refused) {
+                Ok(compiled) => break compiled,
+                Err((op, why)) => {
+                    cx.emit(Diagnostic::remark(m.loc(op), format!("'{}' stays on the host: {why}", m.name_text(op))));
+                    cx.count("num-host", 1);
+                    refused.insert(op);
+                }
+            }
+        };
+        let Some(end) = m.terminator(block).filter(|_| !compiled.is_empty()) else { return Ok(()) };
+        let mut renamed = FxHashMap::default();
+        for level in compiled {
+            for (op, pairs) in &level.steps {
+                let what = m.name_text(*op);
+                let why = format!("'{what}' is a step from the reference for {pairs} of 65,536 pairs of bytes");
+                cx.emit(Diagnostic::remark(m.loc(*op), why));
+            }
+            if !level.ops.is_empty() {
+                cx.count("num-programs", 1);
+                cx.count("num-layers", level.layers as u64);
+                cx.count("num-instructions", level.program.instructions.len() as u64);
+                emit(m, function, end, machine, &level, &mut renamed)?;
+            }
+            level.host.iter().for_each(|&op| m.move_before(op, end));
+            level.ops.iter().rev().for_each(|&op| m.erase_op(op));
         }
         Ok(())
     }
@@ -127,40 +183,9 @@ struct Compiled {
     operands: Vec<(Value, FeatureId, Packing)>,
     results: Vec<(Value, FeatureId)>,
     layers: usize,
+    /// Ops whose results may be a step from the reference, with the number of pairs of bytes.
+    steps: Vec<(Op, usize)>,
     program: Program,
-}
-
-fn convert(
-    m: &mut Module,
-    function: Op,
-    block: Block,
-    machine: &Machine,
-    cx: &mut PassContext<'_>,
-) -> Result<(), Diagnostic> {
-    let mut refused = FxHashSet::default();
-    let compiled = loop {
-        match compile_all(m, block, machine, &refused) {
-            Ok(compiled) => break compiled,
-            Err((op, why)) => {
-                cx.emit(Diagnostic::remark(m.loc(op), format!("'{}' stays on the host: {why}", m.name_text(op))));
-                cx.count("num-host", 1);
-                refused.insert(op);
-            }
-        }
-    };
-    let Some(end) = m.terminator(block).filter(|_| !compiled.is_empty()) else { return Ok(()) };
-    let mut renamed = FxHashMap::default();
-    for level in compiled {
-        if !level.ops.is_empty() {
-            cx.count("num-programs", 1);
-            cx.count("num-layers", level.layers as u64);
-            cx.count("num-instructions", level.program.instructions.len() as u64);
-            emit(m, function, end, machine, &level, &mut renamed)?;
-        }
-        level.host.iter().for_each(|&op| m.move_before(op, end));
-        level.ops.iter().rev().for_each(|&op| m.erase_op(op));
-    }
-    Ok(())
 }
 
 /// Compiles the programs of all levels, or returns an op that the machine does not compute.
@@ -168,13 +193,14 @@ fn compile_all(
     m: &Module,
     block: Block,
     machine: &Machine,
+    allow_steps: bool,
     refused: &FxHashSet<Op>,
 ) -> Result<Vec<Compiled>, (Op, String)> {
     let mut all = Vec::new();
     for level in levels(m, block, &|op| refused.contains(&op)) {
         let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
         let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
-        let mut reader = Reader::new(m, machine, &kept);
+        let mut reader = Reader::new(m, machine, allow_steps, &kept);
         let mut operands = Vec::new();
         for &op in &level.machine {
             for &value in m.operands(op) {
@@ -198,6 +224,7 @@ fn compile_all(
         }
         let packing = |value: Value| reader.packings.get(&value).copied().unwrap_or(Packing::Blocks);
         let operands = operands.into_iter().map(|(value, id)| (value, id, packing(value))).collect();
+        let steps = std::mem::take(&mut reader.steps);
         let net = reader.finish();
         let program = compile(&net, machine).map_err(|why| (level.machine[0], why))?;
         all.push(Compiled {
@@ -206,6 +233,7 @@ fn compile_all(
             operands,
             results,
             layers: net.layers.len(),
+            steps,
             program,
         });
     }

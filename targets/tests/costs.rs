@@ -40,7 +40,7 @@ fn prices_are_those_of_the_embedded_machines() {
     let ctx = context();
     assert_eq!(prices(&ctx, "cpu"), [3320, 67036, 9180, 1856, 1856, 1, NEVER]);
     assert_eq!(prices(&ctx, "nna"), [32868, 388, 4708, 356, 356, 1, NEVER]);
-    assert_eq!(prices(&ctx, "npu"), [144, 4624, 592, 2389, 36, 1, NEVER]);
+    assert_eq!(prices(&ctx, "npu"), [144, 4624, 592, 2389, 48, 1, NEVER]);
     assert_eq!(prices(&ctx, "cluster"), [471, 3372, 357, 307, 307, 1, NEVER]);
 }
 

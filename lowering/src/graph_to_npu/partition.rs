@@ -37,9 +37,9 @@ pub fn levels(m: &Module, block: Block, refused: &dyn Fn(Op) -> bool) -> Vec<Lev
         let level = level.unwrap_or(0).max(usize::from(is_machine));
         levels.resize_with(levels.len().max(level + 1), Level::default);
         if is_machine {
-            levels[level].machine.push(op)
+            levels[level].machine.push(op);
         } else {
-            levels[level].host.push(op)
+            levels[level].host.push(op);
         }
         of.extend(m.results(op).map(|v| (v, (level, is_machine))));
     }

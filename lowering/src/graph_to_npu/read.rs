@@ -1,7 +1,7 @@
 //! Ops on bytes as layers.
 
 use super::network::{FeatureId, FeatureInfo, Layer, Network, Requantization, Role, Sum, Weights};
-use super::scale::{self, Bytes, MAX_SUM};
+use super::scale::{self, Bytes, Fit, MAX_SUM};
 use super::tiling::TABLE;
 use crate::emit::source_name;
 use gradus_dialects::graph::{
@@ -73,19 +73,25 @@ pub struct Reader<'m> {
     pub features: FxHashMap<Value, FeatureId>,
     /// Operands that are not laid out in blocks.
     pub packings: FxHashMap<Value, Packing>,
+    /// Whether sums and products may be a step from the reference for some pairs of bytes.
+    allow_steps: bool,
+    /// Ops for which this is so, with the number of pairs.
+    pub steps: Vec<(Op, usize)>,
     /// Values that are read outside of the program, so that they must exist.
     kept: &'m dyn Fn(Value) -> bool,
 }
 
 impl<'m> Reader<'m> {
     /// Creates a reader of ops for a machine.
-    pub fn new(m: &'m Module, machine: &'m Machine, kept: &'m dyn Fn(Value) -> bool) -> Reader<'m> {
+    pub fn new(m: &'m Module, machine: &'m Machine, allow_steps: bool, kept: &'m dyn Fn(Value) -> bool) -> Reader<'m> {
         Reader {
             m,
             machine,
             net: Network::default(),
             features: FxHashMap::default(),
             packings: FxHashMap::default(),
+            allow_steps,
+            steps: Vec::new(),
             kept,
         }
     }
@@ -156,7 +162,7 @@ impl<'m> Reader<'m> {
         let to = self.bytes(conv.y_scale(m), conv.y_zero_point(m), is_signed(m, y))?;
         let bias = conv.b(m).map(|b| self.constant(b)).map_or(Some(Vec::new()), |b| b?.to_i64())?;
         let requantization =
-            self.requantization(&weights, w_zero[0], self.constant(conv.w_scale(m))?, &bias, (&input, &to))?;
+            self.requantization(&weights, w_zero[0], &self.constant(conv.w_scale(m))?, &bias, (&input, &to))?;
         let layer = Layer {
             name: self.name(conv.0),
             input: self.known(x)?,
@@ -214,7 +220,7 @@ impl<'m> Reader<'m> {
         &self,
         weights: &Tensor,
         zero: i64,
-        scales: Tensor,
+        scales: &Tensor,
         bias: &[i64],
         (from, to): (&Bytes, &Bytes),
     ) -> Option<Vec<Requantization>> {
@@ -234,6 +240,14 @@ impl<'m> Reader<'m> {
         Some(if all.iter().all(|one| *one == all[0]) { vec![all[0]] } else { all })
     }
 
+    /// Returns factors, if they give the bytes of the reference or may be a step from them.
+    fn fit<T>(&mut self, op: Op, fit: Fit<T>) -> Option<T> {
+        if fit.steps > 0 && self.allow_steps {
+            self.steps.push((op, fit.steps));
+        }
+        (fit.steps == 0 || self.allow_steps).then_some(fit.factors)
+    }
+
     fn binary(&mut self, op: Op) -> Option<()> {
         let m = self.m;
         let &[a, a_scale, a_zero, b, b_scale, b_zero, c_scale, c_zero] = m.operands(op) else { return None };
@@ -244,7 +258,7 @@ impl<'m> Reader<'m> {
         let [ea, eb, ey] = [feature_extents(m, a)?, feature_extents(m, b)?, feature_extents(m, y)?];
         if QLinearMulOp::cast(m, op).is_some() {
             let is_channels = |e: [usize; 3]| e == [1, 1, ey[2]];
-            let requantization = scale::product(&qa, &qb, &qy)?;
+            let requantization = self.fit(op, scale::product(&qa, &qb, &qy)?)?;
             let (x, zeros, w) = match () {
                 () if ea == ey && is_channels(eb) => (a, [qa.zero, qb.zero], Some(b)),
                 () if eb == ey && is_channels(ea) => (b, [qb.zero, qa.zero], Some(a)),
@@ -282,7 +296,7 @@ impl<'m> Reader<'m> {
         let is_free = |l: &usize| self.net.layers[*l].table.is_empty() && self.net.layers[*l].sum.is_none();
         let fused = order.iter().find_map(|&sum| Some((self.fusible(sum.0, op).filter(is_free)?, sum)));
         let (x, qx, other, qo) = fused.map_or(order[0], |(_, sum)| sum);
-        let (scales, shift) = scale::sum(&qx, &qo, &qy)?;
+        let (scales, shift) = self.fit(op, scale::sum(&qx, &qo, &qy)?)?;
         let (feature, zeros) = (self.known(other)?, [qx.zero, qo.zero]);
         let sum = Some(Sum { feature, zeros, scales, shift, zero: qy.zero, signed: qy.signed });
         match fused {
@@ -309,7 +323,7 @@ impl<'m> Reader<'m> {
         // Entries begin with the least integer, those of the machine with 0.
         let flip = if is_signed(m, x) { TABLE / 2 } else { 0 };
         let bytes = values.bytes();
-        let entry = |i: usize| bytes[i / TABLE * TABLE + (i % TABLE ^ flip)];
+        let entry = |i: usize| bytes[i / TABLE * TABLE + ((i % TABLE) ^ flip)];
         let table: Vec<u8> = (0..bytes.len()).map(entry).collect();
         match self.fusible(x, op.0).filter(|&layer| !by_channel || !self.is_elements(layer)) {
             Some(layer) if self.net.layers[layer].table.is_empty() => {

@@ -28,6 +28,8 @@ pub struct Residency {
     pub peak: (u64, u64),
 }
 
+/// The tilings of a layer, cheapest first.
+type Frontier = Vec<(Tiling, Cost)>;
 /// The tilings and costs of two layers, and the sum of the costs.
 type Cascade = ([(Tiling, Cost); 2], Cost);
 
@@ -40,7 +42,7 @@ struct Chooser<'a> {
     /// Bytes that stay free in each layer.
     slack: &'a [usize],
     /// The tilings of each layer by what is resident, computed on demand.
-    frontiers: Vec<[Option<Vec<(Tiling, Cost)>>; 8]>,
+    frontiers: Vec<[Option<Frontier>; 8]>,
     /// The tilings of each layer with the next one, likewise.
     cascades: Vec<[Option<Vec<Cascade>>; 16]>,
     resident: Vec<bool>,

@@ -2,7 +2,7 @@
 
 // A multiply of elements and one by channels are depthwise convolutions; nothing between the convolutions leaves SRAM.
 func.func @main(%x: tensor<1x8x4x4xi8>, %w: tensor<1x8x1x1xi8>) -> tensor<1x8x4x4xi8> {
-  %s = graph.constant dense<0.05> : tensor<f32>
+  %s = graph.constant dense<0.0625> : tensor<f32>
   %z = graph.constant dense<3> : tensor<i8>
   %f = graph.constant dense<2> : tensor<8x8x1x1xi8>
   %fs = graph.constant dense<0.01> : tensor<f32>
