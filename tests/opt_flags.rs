@@ -158,7 +158,7 @@ fn what_exists_is_listed() {
             && passes.contains("\n    --max-iterations=<long> "),
         "{passes}"
     );
-    assert!(gradus(&["opt", "--show-dialects"]).out.starts_with("Available Dialects: addr,affine,arith,"));
+    assert!(gradus(&["opt", "--show-dialects"]).out.starts_with("Available Dialects: a64,a64_ext,addr,affine,arith,"));
     let all = gradus(&["list"]).out;
     let headings: Vec<&str> = all.lines().filter(|l| !l.starts_with(' ') && l.ends_with(':')).collect();
     assert_eq!(

@@ -234,6 +234,16 @@ const EQUIVALENT: &[(&str, &str)] = &[
     ("right-unrolled", "without the condition 'matrices'"),
     ("right-patterns", "without the condition 'matrices'"),
     ("right-csr", "without the condition 'matrices'"),
+    // Sums and products are commutative, and the condition says when the sparse form pays.
+    ("left-schur", "right: operands 0 and 1 of 'sparse.mul' swapped"),
+    ("left-schur", "without the condition 'mostly_zeros'"),
+    ("right-schur", "right: operands 0 and 1 of 'sparse.mul' swapped"),
+    ("right-schur", "without the condition 'mostly_zeros'"),
+    ("left-sum", "right: operands 0 and 1 of 'sparse.add' swapped"),
+    ("left-sum", "without the condition 'mostly_zeros'"),
+    ("right-sum", "right: operands 0 and 1 of 'sparse.add' swapped"),
+    ("right-sum", "without the condition 'mostly_zeros'"),
+    ("difference", "without the condition 'mostly_zeros'"),
 ];
 
 #[test]

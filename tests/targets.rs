@@ -60,7 +60,7 @@ fn the_machine_decides_what_is_chosen() {
 #[test]
 fn a_machine_belongs_to_its_target() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let (npu, model) = (machine(&folder, "npu", "750", "700"), example("digits_cnn.onnx"));
+    let (npu, model) = (machine(&folder, "npu", "500", "400"), example("digits_cnn.onnx"));
     let of_other = gradus(&["bench", &model, "--target", "cpu", "--machine", &npu]);
     let said = "error: --machine describes 'npu', but the target is 'cpu'\n";
     assert_eq!((of_other.code, of_other.err.as_str()), (2, said));

@@ -91,14 +91,15 @@ impl<'m> Inputs<'m> {
 
     /// Draws an input. The error names a type without values.
     pub fn draw(&self, random: &mut Random) -> Result<Input, String> {
+        // Most calls use one extent for all dynamic dimensions, since operands of different extents are rarely valid.
+        let extent = if random.percent(90) { Some(random.pick(&EXTENTS)) } else { None };
+        let (poison, seed) = (random.percent(self.poison), random.next());
         let mut draw = Draw {
             ctx: self.ctx,
-            // Most calls use one extent for all dynamic dimensions, since operands of different extents are rarely
-            // valid.
-            extent: if random.percent(90) { Some(random.pick(&EXTENTS)) } else { None },
-            small: random.percent(SMALL),
-            poison: random.percent(self.poison),
-            input: Input::new(random.next()),
+            extent,
+            small: (seed >> 32) % 100 < SMALL,
+            poison,
+            input: Input::new(seed),
             floats: self.floats,
             random,
         };
