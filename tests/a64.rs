@@ -6,13 +6,12 @@ use gradus::Tool;
 use gradus::dialects::a64::{CallOp, CodeOp, Panels};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
-use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
-use gradus::ir::{DType, Module, Op, OpDecl, Tensor, verify};
+use gradus::ir::{DType, Module, Op, OpDecl, Tensor};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
-use support::parse;
+use support::{lowered, parse};
 
 /// A random product with a sparse constant.
 struct Product {
@@ -101,18 +100,6 @@ impl Product {
         let shape = if self.is_right { [m, k] } else { [k, n] };
         vec![Datum::Tensor(tensor(self.dtype, &shape, &self.dense))]
     }
-}
-
-/// Lowers a program by a pipeline.
-fn lowered(tool: &Tool, m: &Module, pipeline: &str) -> Module {
-    let mut m = m.clone();
-    let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("it is a pipeline");
-    let run = pipeline.run(&mut m, &RunOptions::default(), &mut Watch::new(|_| {}));
-    assert!(run.is_ok(), "{}", m.to_text(Default::default()));
-    if let Err(errors) = verify(&m) {
-        panic!("{}\n{}", errors[0].render(&m.ctx), m.to_text(Default::default()));
-    }
-    m
 }
 
 fn numbers(tensor: &Tensor) -> Vec<f64> {

@@ -6,22 +6,9 @@ use gradus::Tool;
 use gradus::dialects::nna::{CallOp, Prepared, inst_of};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
-use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
-use gradus::ir::{Module, Op, OpDecl, Tensor, verify};
-use support::{gradus, parse, pipeline_of, root};
-
-/// Lowers a program by a pipeline.
-fn lowered(tool: &Tool, m: &Module, pipeline: &str) -> Module {
-    let mut m = m.clone();
-    let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("it is a pipeline");
-    let run = pipeline.run(&mut m, &RunOptions::default(), &mut Watch::new(|_| {}));
-    assert!(run.is_ok(), "{}", m.to_text(Default::default()));
-    if let Err(errors) = verify(&m) {
-        panic!("{}", errors[0].render(&m.ctx));
-    }
-    m
-}
+use gradus::ir::{Module, Op, OpDecl, Tensor};
+use support::{gradus, lowered, parse, pipeline_of, root};
 
 fn main_of(m: &Module) -> Op {
     m.block_ops(m.entry(m.regions(m.root())[0]).expect("it has a block")).next().expect("it has a function")

@@ -6,13 +6,12 @@ use gradus::Tool;
 use gradus::dialects::x64::{Abi, CallOp, CodeOp, FuncOp, assemble, decode_all};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, Trap};
-use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
-use gradus::ir::{DType, Module, OpDecl, Tensor, verify};
-use gradus::runtime::code::verify as verify_code;
+use gradus::ir::{DType, Module, OpDecl, Tensor};
+use gradus::runtime::code::verify;
 use gradus::runtime::cpu::Program;
 use gradus::runtime::workers::Workers;
-use support::parse;
+use support::{lowered, parse};
 
 /// A random product with a sparse constant.
 struct Product {
@@ -93,18 +92,6 @@ impl Product {
             false => Tensor::from_vec(&shape, self.dense.iter().map(|&x| x as f32).collect()),
         })]
     }
-}
-
-/// Lowers a program by a pipeline.
-fn lowered(tool: &Tool, m: &Module, pipeline: &str) -> Module {
-    let mut m = m.clone();
-    let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("it is a pipeline");
-    let run = pipeline.run(&mut m, &RunOptions::default(), &mut Watch::new(|_| {}));
-    assert!(run.is_ok(), "{}", m.to_text(Default::default()));
-    if let Err(errors) = verify(&m) {
-        panic!("{}\n{}", errors[0].render(&m.ctx), m.to_text(Default::default()));
-    }
-    m
 }
 
 fn floats(result: &[Datum]) -> Vec<f32> {
@@ -422,7 +409,7 @@ fn accepted_mutants_of_generated_code_stay_inside() {
             let mut mutant = bytes.bytes().to_vec();
             let at = random.below(mutant.len() as u64) as usize;
             mutant[at] = if random.percent(50) { mutant[at] ^ 1 << random.below(8) } else { random.below(256) as u8 };
-            if verify_code(&mutant, &abi).is_err() {
+            if verify(&mutant, &abi).is_err() {
                 refused += 1;
                 continue;
             }

@@ -91,14 +91,10 @@ struct Npu {
 impl Device for Npu {
     fn run(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<(Vec<Datum>, u64), Trap>> {
         let program = self.programs.get(&args.op?)?;
-        let mut run = || {
-            let operands = data.iter().map(|d| d.tensor().cloned()).collect::<Result<Vec<_>, _>>()?;
-            let shapes = CallOp::shapes(args.ctx(), args.result_types);
-            let (results, counts) = program.run(&operands, &shapes, false)?;
+        Some(program.call(args, data).map(|(results, counts)| {
             self.counts.add(&counts);
-            Ok((results.into_iter().map(Datum::Tensor).collect(), counts.cycles))
-        };
-        Some(run())
+            (results, counts.cycles)
+        }))
     }
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {

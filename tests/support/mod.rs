@@ -5,7 +5,7 @@
 use gradus::Tool;
 use gradus::egraph::report::{GRAPH, REPORT, Report};
 use gradus::ir::pass::{PassEvent, Pipeline, RunOptions, Watch};
-use gradus::ir::{Context, Module, ParseOptions, parse_module};
+use gradus::ir::{Context, Module, ParseOptions, parse_module, verify};
 pub use gradus_golden::{Output, files};
 use std::path::Path;
 use std::sync::Arc;
@@ -82,4 +82,16 @@ pub fn seal(bytes: &mut [u8]) {
     }
     let checksum = crc32fast::hash(&bytes[28..HEADER + ENTRY * count]);
     bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Lowers a program by a pipeline, and verifies the result.
+pub fn lowered(tool: &Tool, m: &Module, pipeline: &str) -> Module {
+    let mut m = m.clone();
+    let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("it is a pipeline");
+    let run = pipeline.run(&mut m, &RunOptions::default(), &mut Watch::new(|_| {}));
+    assert!(run.is_ok(), "{}", m.to_text(Default::default()));
+    if let Err(errors) = verify(&m) {
+        panic!("{}\n{}", errors[0].render(&m.ctx), m.to_text(Default::default()));
+    }
+    m
 }

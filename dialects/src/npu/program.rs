@@ -217,7 +217,7 @@ impl NewProgram<'_> {
     pub fn build(&self, b: &mut Builder<'_>, loc: Loc) -> Op {
         let ctx = b.module.ctx.clone();
         let mut machine = self.machine.clone();
-        let numbers: Vec<i64> = machine.parameters().into_iter().map(|n| i64::from(*n)).collect();
+        let numbers: Vec<i64> = machine.parameters().into_iter().map(|(_, n)| i64::from(*n)).collect();
         let bytes = ctx.tensor_type(&[self.constants.len() as i64], ctx.int_type(8, gradus_ir::Signedness::Unsigned));
         let mut state = OpState::new(&ctx, ProgramOp::INFO.name, loc);
         let attrs = [
@@ -252,7 +252,7 @@ fn header(m: &Module, op: ProgramOp) -> Result<(Machine, usize), String> {
     if list.len() != fields.len() {
         return Err(format!("requires {} parameters of the machine, not {}", fields.len(), list.len()));
     }
-    for (field, &value) in fields.into_iter().zip(list.iter()) {
+    for ((_, field), &value) in fields.into_iter().zip(list.iter()) {
         *field = u32::try_from(value).map_err(|_| format!("a parameter of the machine is {value}"))?;
     }
     machine.check().map_err(|rule| format!("requires a machine with {rule}"))?;
@@ -313,6 +313,18 @@ fn shape_of(ctx: &gradus_ir::Context, ty: Type) -> Option<(DType, Vec<usize>)> {
     Some((dtype, extents))
 }
 
+impl Program {
+    /// Runs the program on the operands of a call. Returns the results of the call and the counts of the run.
+    ///
+    /// # Errors
+    /// Those of [`Program::run`], and operands that are no tensors.
+    pub fn call(&self, args: &OpArgs<'_>, data: &[Datum]) -> Result<(Vec<Datum>, Statistics), Trap> {
+        let operands = data.iter().map(|d| d.tensor().cloned()).collect::<Result<Vec<_>, _>>()?;
+        let (results, counts) = self.run(&operands, &CallOp::shapes(args.ctx(), args.result_types), false)?;
+        Ok((results.into_iter().map(Datum::Tensor).collect(), counts))
+    }
+}
+
 impl CallOp {
     /// Returns the element types and extents of tensors of bytes.
     pub fn shapes(ctx: &gradus_ir::Context, types: &[Type]) -> Vec<(DType, Vec<usize>)> {
@@ -331,7 +343,5 @@ impl CallOp {
 fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let op = args.op.ok_or_else(|| Trap::unsupported("is a call without a program"))?;
     let program = CallOp::program(args.module, op).map_err(Trap::unsupported)?;
-    let operands = data.iter().map(|d| d.tensor().cloned()).collect::<Result<Vec<_>, _>>()?;
-    let (results, _) = program.run(&operands, &CallOp::shapes(args.ctx(), args.result_types), false)?;
-    Ok(results.into_iter().map(Datum::Tensor).collect())
+    Ok(program.call(args, data)?.0)
 }

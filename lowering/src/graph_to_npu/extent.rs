@@ -1,7 +1,7 @@
 //! The bytes and accumulators that an instruction accesses, as one range for each operand.
 
 use super::tiling::PARAMETERS;
-use gradus_simulators::npu::{Conv, Feature, Inst, Machine, Move, Post, Transfer, Unit};
+use gradus_simulators::npu::{Conv, Feature, Inst, Machine, Move, Post, Transfer};
 
 /// The memories of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,18 +46,6 @@ impl Extent {
 
     fn written(self) -> Extent {
         Extent { is_write: true, ..self }
-    }
-}
-
-/// Returns the unit that executes an instruction; `None` for tokens and the end.
-pub fn unit(inst: &Inst) -> Option<Unit> {
-    match inst {
-        Inst::Load(_) => Some(Unit::Load),
-        Inst::Store(_) => Some(Unit::Store),
-        Inst::Conv(_) | Inst::DwConv(_) => Some(Unit::Array),
-        Inst::Post(_) => Some(Unit::Pipe),
-        Inst::Move(_) => Some(Unit::Mover),
-        Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => None,
     }
 }
 

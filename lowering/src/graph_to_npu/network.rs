@@ -149,6 +149,40 @@ pub struct Layer {
 }
 
 impl Layer {
+    /// A layer that copies a feature: a depthwise convolution of each element with the weight 1.
+    pub fn copy(name: String, input: FeatureId, output: FeatureId, channels: usize, signed: bool) -> Layer {
+        Layer {
+            name,
+            input,
+            output,
+            depthwise: true,
+            weights: Weights::Constant(vec![1; channels]),
+            signed_weights: true,
+            zeros: [0, 0],
+            depth: 1,
+            kernels: channels,
+            kernel: [1, 1],
+            stride: [1, 1],
+            dilation: [1, 1],
+            pad: [0, 0],
+            folded: 0,
+            requantization: vec![Requantization { bias: 0, scale: 1, shift: 0 }],
+            zero: 0,
+            signed,
+            sum: None,
+            table: Vec::new(),
+        }
+    }
+
+    /// The features that it reads: input, other operand of the sum, weights.
+    pub fn reads(&self) -> impl Iterator<Item = FeatureId> + use<> {
+        let weights = match self.weights {
+            Weights::Constant(_) => None,
+            Weights::Elements(id) | Weights::Channels(id) => Some(id),
+        };
+        [Some(self.input), self.sum.map(|sum| sum.feature), weights].into_iter().flatten()
+    }
+
     /// Number of taps.
     pub fn taps(&self) -> usize {
         self.kernel[0] * self.kernel[1]
@@ -172,14 +206,5 @@ impl Network {
             (id, channel) = (whole, channel + first);
         }
         (id, channel)
-    }
-
-    /// The features that a layer reads: its input, its sum, its weights.
-    pub fn reads(&self, layer: &Layer) -> Vec<FeatureId> {
-        let weights = match layer.weights {
-            Weights::Constant(_) => None,
-            Weights::Elements(id) | Weights::Channels(id) => Some(id),
-        };
-        [Some(layer.input), layer.sum.map(|sum| sum.feature), weights].into_iter().flatten().collect()
     }
 }

@@ -4,7 +4,7 @@
 //! writes, unless its queue knows already that this one has completed. Signals and waits of a pair are in the same order, so counting
 //! tokens pair up.
 
-use super::extent::{Extent, Space, extents, unit};
+use super::extent::{Extent, Space, extents};
 use gradus_simulators::npu::{Inst, Machine, Queue, Unit};
 
 /// Number of units.
@@ -32,9 +32,9 @@ pub struct Ordered {
     numbers: Vec<Option<(Unit, u32)>>,
     /// Number of instructions of each unit.
     counts: [u32; NUM_UNITS],
-    /// What each queue knows.
+    /// The instructions that each queue knows to have completed.
     known: [Clock; NUM_QUEUES],
-    /// What each instruction knew when it was issued, by unit.
+    /// The clock of its queue when each instruction was issued, by unit.
     clocks: [Vec<Clock>; NUM_UNITS],
     /// Operands of instructions that are not known to have completed by all queues.
     earlier: Vec<Earlier>,
@@ -45,7 +45,7 @@ pub struct Ordered {
 impl Ordered {
     /// Adds an instruction after the waits that it needs.
     pub fn push(&mut self, inst: Inst, machine: &Machine) {
-        let Some(unit) = unit(&inst) else { return };
+        let Some(unit) = inst.unit() else { return };
         let (queue, new) = (unit.queue(), extents(machine, &inst));
         let mut needed = [0; NUM_UNITS];
         for e in self.earlier.iter().filter(|e| e.unit != unit && new.iter().any(|n| n.conflicts(&e.extent))) {

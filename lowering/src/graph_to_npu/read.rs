@@ -406,30 +406,10 @@ impl<'m> Reader<'m> {
         Some(copy)
     }
 
-    /// A layer that copies a feature: a depthwise convolution with weights 1.
+    /// A layer that copies a feature, without an output.
     fn identity(&self, op: Op, x: Value) -> Option<Layer> {
         let [_, _, channels] = feature_extents(self.m, x)?;
-        Some(Layer {
-            name: self.name(op),
-            input: self.known(x)?,
-            output: 0,
-            depthwise: true,
-            weights: Weights::Constant(vec![1; channels]),
-            signed_weights: true,
-            zeros: [0, 0],
-            depth: 1,
-            kernels: channels,
-            kernel: [1, 1],
-            stride: [1, 1],
-            dilation: [1, 1],
-            pad: [0, 0],
-            folded: 0,
-            requantization: vec![Requantization { bias: 0, scale: 1, shift: 0 }],
-            zero: 0,
-            signed: is_signed(self.m, x),
-            sum: None,
-            table: Vec::new(),
-        })
+        Some(Layer::copy(self.name(op), self.known(x)?, 0, channels, is_signed(self.m, x)))
     }
 
     /// The name of the op in its source, or its own.
@@ -449,7 +429,7 @@ impl<'m> Reader<'m> {
         let layer = self.net.layers.iter().rposition(|layer| layer.output == id)?;
         let is_only = self.m.has_one_use(value) && self.m.uses(value).all(|(op, _)| op == user) && !(self.kept)(value);
         // Other values may be views of the same feature.
-        let is_read = self.net.layers.iter().any(|l| self.net.reads(l).contains(&id));
+        let is_read = self.net.layers.iter().any(|l| l.reads().any(|read| read == id));
         let is_viewed = self.features.values().filter(|&&other| other == id).count() > 1;
         (is_only && !is_read && !is_viewed && self.net.features[id].part_of.is_none()).then_some(layer)
     }
@@ -469,6 +449,7 @@ impl<'m> Reader<'m> {
     /// Returns the network, with each layer that computes the other operand of a sum as early as possible, so that the layers
     /// before the sum follow each other.
     pub fn finish(mut self) -> Network {
+        let roots: Vec<FeatureId> = (0..self.net.features.len()).map(|id| self.net.root(id).0).collect();
         let layers = &mut self.net.layers;
         for i in 0..layers.len() {
             let output = layers[i].output;
@@ -480,17 +461,8 @@ impl<'m> Reader<'m> {
             if !is_other || self.net.features[output].part_of.is_some() {
                 continue;
             }
-            let reads = {
-                let net = Network { features: self.net.features.clone(), layers: Vec::new() };
-                net.reads(&layers[i]).into_iter().map(|id| net.root(id).0).collect::<Vec<_>>()
-            };
-            let writes = |l: &Layer| {
-                let mut id = l.output;
-                while let Some((whole, _)) = self.net.features[id].part_of {
-                    id = whole;
-                }
-                reads.contains(&id)
-            };
+            let reads: Vec<FeatureId> = layers[i].reads().map(|id| roots[id]).collect();
+            let writes = |l: &Layer| reads.contains(&roots[l.output]);
             let first = layers[..i].iter().rposition(writes).map_or(0, |last| last + 1);
             layers[first..=i].rotate_right(1);
         }

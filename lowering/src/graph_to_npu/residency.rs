@@ -90,7 +90,7 @@ impl Chooser<'_> {
             let [a, b] = [from, to].map(|id| &net.features[id]);
             let fits = a.tile == b.tile && a.bytes() == b.bytes() && a.row() == b.row();
             let is_read_beside =
-                index > 0 && self.cascaded[index - 1] && net.reads(&net.layers[index - 1]).contains(&from);
+                index > 0 && self.cascaded[index - 1] && net.layers[index - 1].reads().any(|read| read == from);
             let is_last = !is_read_beside
                 && self.lifetimes[to].0 == index
                 && self.lifetimes[from].1 == index
@@ -131,7 +131,7 @@ impl Chooser<'_> {
         let [layer, next] = [index, index + 1].map(|i| self.net.layers.get(i));
         let (Some(layer), Some(next)) = (layer, next) else { return false };
         let id = layer.output;
-        let readers = self.net.layers.iter().flat_map(|l| self.net.reads(l)).filter(|&r| r == id).count();
+        let readers = self.net.layers.iter().flat_map(Layer::reads).filter(|&r| r == id).count();
         let is_constant = |l: &Layer| matches!(l.weights, Weights::Constant(_));
         next.input == id
             && readers == 1
@@ -271,7 +271,7 @@ const ROUNDS: usize = 4;
 fn lifetimes(net: &Network) -> Vec<(usize, usize)> {
     let mut lifetimes = vec![(usize::MAX, 0); net.features.len()];
     for (index, layer) in net.layers.iter().enumerate() {
-        for id in net.reads(layer).into_iter().chain([layer.output]) {
+        for id in layer.reads().chain([layer.output]) {
             let (first, last) = &mut lifetimes[net.root(id).0];
             (*first, *last) = ((*first).min(index), (*last).max(index));
         }

@@ -98,8 +98,6 @@ pub struct Steps {
     pub steps: Vec<Step>,
     /// Streams in the order of their first use.
     pub streams: Vec<Stream>,
-    /// The first byte in DDR of the constants of each layer.
-    pub layers: Vec<usize>,
     /// The first byte in DDR of each feature with memory of its own there.
     pub ddr: Vec<Option<usize>>,
     /// Bytes of DDR.
@@ -122,7 +120,8 @@ pub struct NoRoom {
 /// # Errors
 /// A stream finds no bytes.
 pub fn divide(net: &Network, residency: &Residency, machine: &Machine) -> Result<Steps, NoRoom> {
-    let mut builder = Builder { net, residency, machine, out: Steps::default(), written: Vec::new() };
+    let mut builder =
+        Builder { net, residency, machine, out: Steps::default(), slices: Vec::new(), written: Vec::new() };
     builder.out.ddr = vec![None; net.features.len()];
     builder.written = vec![Vec::new(); net.features.len()];
     builder.constants();
@@ -139,11 +138,26 @@ pub fn divide(net: &Network, residency: &Residency, machine: &Machine) -> Result
     Ok(builder.out)
 }
 
+/// The constants of some kernels of a layer.
+#[derive(Clone, Copy)]
+struct Slice {
+    /// First kernel.
+    kernel: usize,
+    /// Number of kernels.
+    kernels: usize,
+    /// First byte in DDR.
+    at: usize,
+    /// Bytes.
+    bytes: usize,
+}
+
 struct Builder<'a> {
     net: &'a Network,
     residency: &'a Residency,
     machine: &'a Machine,
     out: Steps,
+    /// The slices of each layer.
+    slices: Vec<Vec<Slice>>,
     /// For each feature in DDR the slot after which each row is there.
     written: Vec<Vec<usize>>,
 }
@@ -155,15 +169,16 @@ impl Builder<'_> {
 
     /// Lays out the constants of all slices of all layers, in the order of their use.
     fn constants(&mut self) {
-        self.out.layers = (0..self.net.layers.len())
-            .scan(0, |at, index| {
-                let first = *at;
-                *at += self.constant_bytes(index);
-                Some(first)
-            })
-            .collect();
-        let last = self.net.layers.len().checked_sub(1);
-        self.out.ddr_bytes = last.map_or(0, |last| self.out.layers[last] + self.constant_bytes(last));
+        for index in 0..self.net.layers.len() {
+            let shape = LayerShape::new(self.net, &self.net.layers[index], self.machine);
+            let mut of_layer = Vec::new();
+            for (kernel, kernels) in slices(&shape, self.residency.tilings[index].0.kernels) {
+                let bytes = shape.slice_bytes(kernels);
+                of_layer.push(Slice { kernel, kernels, at: self.out.ddr_bytes, bytes });
+                self.out.ddr_bytes += bytes;
+            }
+            self.slices.push(of_layer);
+        }
     }
 
     fn features(&mut self) {
@@ -185,13 +200,13 @@ impl Builder<'_> {
         let shape = LayerShape::new(self.net, layer, self.machine);
         let height = shape.output.height;
         let rows = (0..height).step_by(tiling.rows).map(|row| (row, tiling.rows.min(height - row)));
-        let slices: Vec<_> = slices(&shape, tiling.kernels).into_iter().enumerate().collect();
+        let of_layer = self.slices[index].iter().enumerate().map(|(i, slice)| (i, (slice.kernel, slice.kernels)));
         if let Weights::Elements(_) = layer.weights {
             return rows.flat_map(|r| self.chunks(&shape, r.1).into_iter().map(move |k| (r, 0, k))).collect();
         }
         match tiling.rows_outer {
-            true => rows.flat_map(|r| slices.iter().map(move |&(s, k)| (r, s, k))).collect(),
-            false => slices.iter().flat_map(|&(s, k)| rows.clone().map(move |r| (r, s, k))).collect(),
+            true => rows.flat_map(|r| of_layer.clone().map(move |(s, k)| (r, s, k))).collect(),
+            false => of_layer.flat_map(|(s, k)| rows.clone().map(move |r| (r, s, k))).collect(),
         }
     }
 
@@ -274,7 +289,7 @@ impl Builder<'_> {
         let (net, tiling) = (self.net, self.residency.tilings[index].0);
         let layer = &net.layers[index];
         let shape = LayerShape::new(net, layer, self.machine);
-        let slices = slices(&shape, tiling.kernels);
+        let Slice { kernel: constants_kernel, kernels: constants_kernels, at, bytes } = self.slices[index][slice];
         let mut slot = self.out.steps.last().map_or(1, |step| step.slot + 1);
         let (first, count, _) = shape.input_rows(row, rows);
         let wanted = self.wanted(index, tile, (first, count));
@@ -295,12 +310,10 @@ impl Builder<'_> {
                 },
             };
         }
-        turn.constants.resize(slices.len(), None);
+        turn.constants.resize(self.slices[index].len(), None);
         if tiling.rows_outer && !tiling.keeps_weights {
             turn.constants.fill(None);
         }
-        let at = self.out.layers[index] + slices[..slice].iter().map(|s| shape.slice_bytes(s.1)).sum::<usize>();
-        let bytes = shape.slice_bytes(slices[slice].1);
         let constants = *turn.constants[slice].get_or_insert_with(|| self.out.constant(at, bytes));
         for stream in parts.iter().filter_map(Part::stream).chain([constants]) {
             let uses = &mut self.out.streams[stream].uses;
@@ -311,7 +324,6 @@ impl Builder<'_> {
             // The store is in the slot after the last use; a load of these rows may be in the one after that.
             self.written[root][row..row + rows].fill(slot + 2);
         }
-        let (constants_kernel, constants_kernels) = slices[slice];
         let [input, weights, sum, output] = parts;
         let layer = index;
         self.out.steps.push(Step {
@@ -329,12 +341,6 @@ impl Builder<'_> {
             sum,
             output,
         });
-    }
-
-    /// The bytes of the constants of a layer.
-    fn constant_bytes(&self, index: usize) -> usize {
-        let shape = LayerShape::new(self.net, &self.net.layers[index], self.machine);
-        slices(&shape, self.residency.tilings[index].0.kernels).iter().map(|s| shape.slice_bytes(s.1)).sum()
     }
 
     /// The elements of some rows as ranges that fit into half of the accumulators.
@@ -367,10 +373,11 @@ impl Builder<'_> {
     /// Places all streams: the first bytes that are free, from the earliest slot on.
     fn place(&mut self) -> Result<(), NoRoom> {
         let mut taken = Taken::default();
-        let last_slot = |layer: usize| self.out.steps.iter().rev().find(|s| s.layer == layer).map_or(0, |s| s.slot);
-        let slots: Vec<(usize, usize)> = (0..self.net.layers.len())
-            .map(|l| (self.out.steps.iter().find(|s| s.layer == l).map_or(0, |s| s.slot), last_slot(l)))
-            .collect();
+        let mut slots = vec![(usize::MAX, 0); self.net.layers.len()];
+        for step in &self.out.steps {
+            let (first, last) = &mut slots[step.layer];
+            (*first, *last) = ((*first).min(step.slot), step.slot);
+        }
         for (id, place) in self.residency.places.iter().enumerate() {
             let Some(place) = place else { continue };
             let (first, last) = self.residency.lifetimes[id];

@@ -49,30 +49,10 @@ fn in_blocks_of(mut net: Network, depth: u32) -> Network {
     net
 }
 
-/// A pointwise layer that copies a feature.
+/// A layer that copies a feature, named by its number.
 fn copy(net: &Network, input: FeatureId, output: FeatureId) -> Layer {
-    let channels = net.features[input].channels;
-    Layer {
-        name: format!("layer{}", net.layers.len()),
-        input,
-        output,
-        depthwise: true,
-        weights: Weights::Constant(vec![1; channels]),
-        signed_weights: true,
-        zeros: [0, 0],
-        depth: 1,
-        kernels: channels,
-        kernel: [1, 1],
-        stride: [1, 1],
-        dilation: [1, 1],
-        pad: [0, 0],
-        folded: 0,
-        requantization: vec![Requantization { bias: 0, scale: 1, shift: 0 }],
-        zero: 0,
-        signed: net.features[output].signed,
-        sum: None,
-        table: Vec::new(),
-    }
+    let [from, to] = [input, output].map(|id| &net.features[id]);
+    Layer::copy(format!("layer{}", net.layers.len()), input, output, from.channels, to.signed)
 }
 
 /// Random zero points, factors, sum and table of a layer.

@@ -1,6 +1,6 @@
 //! The bytes and accumulators that an instruction reads and writes, exactly.
 
-use super::{Conv, Fault, FaultClass, Feature, Inst, Machine, Memory, Post, Transfer, Unit};
+use super::{Conv, Fault, FaultClass, Feature, Inst, Machine, Memory, Post, Transfer};
 use std::ops::Range;
 
 /// A set of addresses of one memory, as ascending ranges with gaps between them.
@@ -49,18 +49,6 @@ impl Collector {
         });
         let total: u64 = self.ranges.iter().map(|r| r.end - r.start).sum();
         (!once || total == self.count).then_some(self.ranges)
-    }
-}
-
-/// Returns the unit that executes an instruction; `None` for tokens and the end.
-pub(super) fn unit_of(inst: &Inst) -> Option<Unit> {
-    match inst {
-        Inst::Load(_) => Some(Unit::Load),
-        Inst::Store(_) => Some(Unit::Store),
-        Inst::Conv(_) | Inst::DwConv(_) => Some(Unit::Array),
-        Inst::Post(_) => Some(Unit::Pipe),
-        Inst::Move(_) => Some(Unit::Mover),
-        Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => None,
     }
 }
 

@@ -253,5 +253,19 @@ pub enum Inst {
     End,
 }
 
+impl Inst {
+    /// Returns the unit that executes the instruction; `None` for tokens and the end.
+    pub fn unit(&self) -> Option<Unit> {
+        match self {
+            Inst::Load(_) => Some(Unit::Load),
+            Inst::Store(_) => Some(Unit::Store),
+            Inst::Conv(_) | Inst::DwConv(_) => Some(Unit::Array),
+            Inst::Post(_) => Some(Unit::Pipe),
+            Inst::Move(_) => Some(Unit::Mover),
+            Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => None,
+        }
+    }
+}
+
 /// Number of tokens.
 pub const NUM_TOKENS: usize = 32;

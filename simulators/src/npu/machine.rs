@@ -122,28 +122,28 @@ impl Machine {
         rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(rule))
     }
 
-    /// Returns the parameters in the order of the declaration, without the interlock.
-    pub fn parameters(&mut self) -> [&mut u32; 19] {
+    /// Returns the parameters with their names, in the order of the declaration, without the interlock.
+    pub fn parameters(&mut self) -> [(&'static str, &mut u32); 19] {
         [
-            &mut self.kernels,
-            &mut self.depth,
-            &mut self.positions,
-            &mut self.sram_bytes,
-            &mut self.banks,
-            &mut self.word_bytes,
-            &mut self.accumulators,
-            &mut self.weight_bits,
-            &mut self.post_width,
-            &mut self.post_latency,
-            &mut self.start,
-            &mut self.move_start,
-            &mut self.ddr_rate,
-            &mut self.read_latency,
-            &mut self.write_latency,
-            &mut self.burst,
-            &mut self.load_queue,
-            &mut self.store_queue,
-            &mut self.execute_queue,
+            ("kernels", &mut self.kernels),
+            ("depth", &mut self.depth),
+            ("positions", &mut self.positions),
+            ("sram_bytes", &mut self.sram_bytes),
+            ("banks", &mut self.banks),
+            ("word_bytes", &mut self.word_bytes),
+            ("accumulators", &mut self.accumulators),
+            ("weight_bits", &mut self.weight_bits),
+            ("post_width", &mut self.post_width),
+            ("post_latency", &mut self.post_latency),
+            ("start", &mut self.start),
+            ("move_start", &mut self.move_start),
+            ("ddr_rate", &mut self.ddr_rate),
+            ("read_latency", &mut self.read_latency),
+            ("write_latency", &mut self.write_latency),
+            ("burst", &mut self.burst),
+            ("load_queue", &mut self.load_queue),
+            ("store_queue", &mut self.store_queue),
+            ("execute_queue", &mut self.execute_queue),
         ]
     }
 
@@ -151,7 +151,7 @@ impl Machine {
     pub fn hash(&self) -> u64 {
         let mut machine = self.clone();
         let interlock = machine.interlock as u32;
-        let values = machine.parameters().map(|value| *value);
+        let values = machine.parameters().map(|(_, value)| *value);
         let bytes = values.into_iter().chain([interlock]).flat_map(u32::to_le_bytes);
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
     }

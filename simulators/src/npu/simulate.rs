@@ -9,7 +9,7 @@
 //! before it. Signals of one token must be ordered among each other, and so must its waits, so that the n-th wait always
 //! acquires the n-th signal.
 
-use super::access::{Access, Sizes, accesses, unit_of};
+use super::access::{Access, Sizes, accesses};
 use super::cost::is_bounded;
 use super::shadow::{Clock, QUEUES, Shadows, Token, UNITS, first_poison};
 use super::values::{Ddr, Memories};
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
         match inst {
             Inst::Signal { unit, .. } => unit.queue(),
             Inst::Wait { queue, .. } => *queue,
-            _ => unit_of(inst).map_or(Queue::Execute, Unit::queue),
+            _ => inst.unit().map_or(Queue::Execute, Unit::queue),
         }
     }
 
@@ -205,7 +205,7 @@ impl<'a> Run<'a> {
                 // A token that does not exist is a fault at issue.
                 pending.map_or(Some(ready), |signal| Some(ready.max(signal?.0)))
             }
-            inst => match unit_of(inst) {
+            inst => match inst.unit() {
                 Some(unit @ (Unit::Load | Unit::Store)) => {
                     Some(ready.max(self.units[unit as usize].free).max(self.channel))
                 }
@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
                 self.wait(queue, token, at)?;
             }
             _ => {
-                let Some(unit) = unit_of(inst) else { return Ok(()) };
+                let Some(unit) = inst.unit() else { return Ok(()) };
                 let free = ready.max(self.units[unit as usize].free);
                 self.statistics.stalls.unit += free - ready;
                 self.statistics.stalls.channel += cycle - free;
