@@ -153,7 +153,9 @@ impl<'m> Reader<'m> {
         if w_zero.iter().any(|&z| z != w_zero[0]) || (w_zero[0] != 0 && self.machine.weight_bits < 9) {
             return None;
         }
+        // Instructions have fields of 16 bits for these.
         let two = |list: &[usize], default| match list {
+            _ if list.iter().any(|&n| n > MAX_EXTENT as usize) => None,
             [w] => Some([default, *w]),
             [h, w] => Some([*h, *w]),
             _ => None,
