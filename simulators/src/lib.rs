@@ -5,6 +5,7 @@
 //! access. Generators of programs that need no IR are beside them. The crate depends on nothing else of Gradus.
 
 mod binary;
+pub mod cluster;
 pub mod nna;
 pub mod npu;
 
