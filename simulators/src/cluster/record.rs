@@ -198,6 +198,8 @@ pub struct Window {
 /// kernel rows, kernel columns and channels, beginning with the bias; integers in i32.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Conv {
+    /// Number of the task in the whole program, the same in all clusters that do a part of it.
+    pub task: u32,
     /// Input.
     pub input: Tile,
     /// Output.
@@ -227,6 +229,8 @@ pub struct Conv {
 /// A pool.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pool {
+    /// Number of the task in the whole program, the same in all clusters that do a part of it.
+    pub task: u32,
     /// Input.
     pub input: Tile,
     /// Output.
@@ -244,6 +248,8 @@ pub struct Pool {
 /// An elementwise function: the stages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Map {
+    /// Number of the task in the whole program, the same in all clusters that do a part of it.
+    pub task: u32,
     /// Input.
     pub input: Tile,
     /// Output, of the same extents.
@@ -255,6 +261,8 @@ pub struct Map {
 /// `exp(x - max) / sum`, over the channels of each row and column.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Softmax {
+    /// Number of the task in the whole program, the same in all clusters that do a part of it.
+    pub task: u32,
     /// Input.
     pub input: Tile,
     /// Output, of the same extents.
@@ -265,6 +273,8 @@ pub struct Softmax {
 /// and `before` channels before them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Lrn {
+    /// Number of the task in the whole program, the same in all clusters that do a part of it.
+    pub task: u32,
     /// Input.
     pub input: Tile,
     /// Output.
