@@ -345,6 +345,15 @@ pub enum Record {
     Lrn(Lrn),
 }
 
+/// Consecutive bytes of DDR.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Extent {
+    /// First byte.
+    pub offset: u32,
+    /// Number of bytes.
+    pub bytes: u32,
+}
+
 /// A program: the records of each cluster, and DDR.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Program {
@@ -354,8 +363,8 @@ pub struct Program {
     pub constants: Vec<u8>,
     /// Bytes of DDR.
     pub ddr_bytes: u32,
-    /// First byte of each operand in DDR.
-    pub operands: Vec<u32>,
-    /// First byte of each result in DDR.
-    pub results: Vec<u32>,
+    /// Each operand in DDR.
+    pub operands: Vec<Extent>,
+    /// Each result in DDR.
+    pub results: Vec<Extent>,
 }
