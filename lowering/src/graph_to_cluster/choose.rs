@@ -1,0 +1,201 @@
+//! The choice of a division for each layer: of least estimated cycles, and with regard to the memory that it takes.
+
+use super::network::{FeatureId, Kind, Layer, LayerId, Network, Part, Role, elem_bytes};
+use super::region::Region;
+use super::split::{ROWS, Split};
+use gradus_simulators::cluster::{Elem, Machine};
+
+/// Prices of memory, in cycles per byte, by which candidates of plans differ.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Prices {
+    /// Of constants in the memory of a cluster.
+    pub constants: f64,
+    /// Of features in the memory of a cluster.
+    pub features: f64,
+}
+
+/// Cycles of a layer's compute task for an output box.
+pub fn compute_cycles(net: &Network, layer: &Layer, region: &Region, machine: &Machine) -> u64 {
+    if region.is_empty() {
+        return 0;
+    }
+    let info = &net.features[layer.input];
+    let rate = match info.elem {
+        Elem::F32 => machine.f32_products,
+        Elem::F16 => machine.f16_products,
+        Elem::I8 | Elem::U8 => machine.int8_products,
+    };
+    let depth = if let Kind::Conv(conv) = &layer.kind { conv.group_in } else { 0 };
+    let share = match depth {
+        n if n >= machine.wide => machine.wide_share,
+        n if n >= machine.medium => machine.medium_share,
+        _ => machine.narrow_share,
+    };
+    let peak = u64::from(machine.cores * rate * share);
+    let products = (layer.products(region) * 100).div_ceil(peak);
+    let needed = layer.input_region(region, info.extents).len() * u64::from(elem_bytes(info.elem));
+    let others = layer.stages.iter().filter(|s| s.other.is_some()).count() as u64;
+    let output = region.len() * u64::from(elem_bytes(net.features[layer.output].elem)) * (1 + others);
+    let constants = layer.channel_bytes(net.features[layer.output].extents[2]) as u64 * u64::from(region.extents()[2]);
+    let bytes = (needed + output + constants).div_ceil(u64::from(machine.port * machine.cores));
+    u64::from(machine.task) + products.max(bytes)
+}
+
+/// A feature between layers: its writers and readers.
+struct Edges {
+    writers: Vec<Vec<LayerId>>,
+    readers: Vec<Vec<LayerId>>,
+}
+
+struct Chooser<'a> {
+    net: &'a Network,
+    machine: &'a Machine,
+    prices: Prices,
+    roots: Vec<Part>,
+    edges: Edges,
+    /// Layers that must have the same division, by number; the first of each set decides.
+    leaders: Vec<LayerId>,
+    candidates: Vec<Vec<Split>>,
+    chosen: Vec<usize>,
+    /// Cycles of each candidate alone, with the price of its constants.
+    alone: Vec<Vec<f64>>,
+}
+
+/// Sweeps over all layers, in which each is changed if that is cheaper.
+const SWEEPS: usize = 4;
+
+/// Chooses a division for each layer.
+pub fn choose(net: &Network, machine: &Machine, prices: Prices) -> Vec<Split> {
+    let mut chooser = Chooser::new(net, machine, prices);
+    for _ in 0..SWEEPS {
+        let mut changed = false;
+        for l in 0..net.layers.len() {
+            changed |= chooser.improve(l);
+        }
+        if !changed {
+            break;
+        }
+    }
+    (0..net.layers.len()).map(|l| chooser.split(l)).collect()
+}
+
+impl<'a> Chooser<'a> {
+    fn new(net: &'a Network, machine: &'a Machine, prices: Prices) -> Chooser<'a> {
+        let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
+        let none = || vec![Vec::new(); net.features.len()];
+        let mut edges = Edges { writers: none(), readers: none() };
+        for (l, layer) in net.layers.iter().enumerate() {
+            edges.writers[roots[layer.output].whole].push(l);
+            layer.reads().for_each(|id| edges.readers[roots[id].whole].push(l));
+        }
+        let mut leaders: Vec<LayerId> = (0..net.layers.len()).collect();
+        let mut spatial = vec![false; net.layers.len()];
+        for writers in &edges.writers {
+            // Interleaved parts are complete together, so they have the same division.
+            if writers.iter().any(|&l| roots[net.layers[l].output].step > 1) {
+                writers.iter().for_each(|&l| (leaders[l], spatial[l]) = (writers[0], true));
+            }
+        }
+        let candidates: Vec<Vec<Split>> = net
+            .layers
+            .iter()
+            .zip(&spatial)
+            .map(|(layer, spatial)| {
+                let extents = net.features[layer.output].extents;
+                Split::all(extents, machine.clusters, layer.divides_channels() && !spatial)
+            })
+            .collect();
+        let mut chooser =
+            Chooser { net, machine, prices, roots, edges, leaders, candidates, chosen: Vec::new(), alone: Vec::new() };
+        chooser.alone = (0..net.layers.len()).map(|l| chooser.candidates[l].iter().map(|s| chooser.alone(l, s)).collect()).collect();
+        let least = |costs: &Vec<f64>| (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
+        chooser.chosen = chooser.alone.iter().map(least).collect();
+        chooser
+    }
+
+    fn split(&self, l: LayerId) -> Split {
+        let l = self.leaders[l];
+        self.candidates[l].get(self.chosen[l]).copied().unwrap_or(ROWS)
+    }
+
+    fn boxes(&self, l: LayerId, split: &Split) -> Vec<Region> {
+        split.boxes(&Region::whole(self.net.features[self.net.layers[l].output].extents), self.machine.clusters)
+    }
+
+    /// The slowest cluster's cycles, and the price of the constants of one cluster.
+    fn alone(&self, l: LayerId, split: &Split) -> f64 {
+        let layer = &self.net.layers[l];
+        let boxes = self.boxes(l, split);
+        let cycles = boxes.iter().map(|b| compute_cycles(self.net, layer, b, self.machine)).max().unwrap_or(0);
+        let channels = boxes.iter().map(|b| b.extents()[2]).max().unwrap_or(0);
+        let bytes = layer.channel_bytes(self.net.features[layer.output].extents[2]) as f64 * f64::from(channels);
+        cycles as f64 + self.prices.constants * bytes
+    }
+
+    /// Takes the cheapest division of a layer, given those of the others. Whether it has changed.
+    fn improve(&mut self, l: LayerId) -> bool {
+        if self.leaders[l] != l {
+            return false;
+        }
+        let before = self.chosen[l];
+        let followers: Vec<LayerId> = (l..self.leaders.len()).filter(|&f| self.leaders[f] == l).collect();
+        let mut features: Vec<FeatureId> = Vec::new();
+        for &f in &followers {
+            let layer = &self.net.layers[f];
+            features.extend(layer.reads().chain([layer.output]).map(|id| self.roots[id].whole));
+        }
+        features.sort_unstable();
+        features.dedup();
+        let mut best = (f64::INFINITY, before);
+        for i in 0..self.candidates[l].len() {
+            self.chosen[l] = i;
+            let alone: f64 = followers.iter().map(|&f| self.alone[f].get(i).copied().unwrap_or(f64::INFINITY)).sum();
+            let cost = alone + features.iter().map(|&id| self.exchange(id)).sum::<f64>();
+            // The present choice stays if another one is not cheaper.
+            if cost < best.0 || cost == best.0 && i == before {
+                best = (cost, i);
+            }
+        }
+        self.chosen[l] = best.1;
+        best.1 != before
+    }
+
+    /// Cycles until all clusters have what they need of a feature, and the price of its memory.
+    fn exchange(&self, root: FeatureId) -> f64 {
+        let info = &self.net.features[root];
+        let clusters = self.machine.clusters as usize;
+        let size = u64::from(elem_bytes(info.elem));
+        let mut needs = vec![Region::default(); clusters];
+        for &l in &self.edges.readers[root] {
+            let boxes = self.boxes(l, &self.split(l));
+            let layer = &self.net.layers[l];
+            for (need, b) in needs.iter_mut().zip(&boxes) {
+                for (i, id) in layer.reads().enumerate().filter(|(_, id)| self.roots[*id].whole == root) {
+                    let extents = self.net.features[id].extents;
+                    let region = if i == 0 { layer.input_region(b, extents) } else { Layer::other_region(b, extents) };
+                    *need = need.hull(&region.in_root(self.roots[id]));
+                }
+            }
+        }
+        let mut stored = needs.clone();
+        let (mut into, mut out) = (vec![0_u64; clusters], vec![0_u64; clusters]);
+        for &l in &self.edges.writers[root] {
+            let boxes = self.boxes(l, &self.split(l));
+            for (c, b) in boxes.iter().enumerate() {
+                let made = b.in_root(self.roots[self.net.layers[l].output]);
+                stored[c] = stored[c].hull(&made);
+                for (d, need) in needs.iter().enumerate().filter(|(d, _)| *d != c) {
+                    let bytes = made.intersection(need).len() * size;
+                    into[d] += bytes;
+                    out[c] = out[c].max(bytes);
+                }
+            }
+        }
+        let is_operand = matches!(info.role, Role::Operand(_));
+        let most = into.iter().chain(&out).max().copied().unwrap_or(0);
+        let cycles = most.div_ceil(u64::from(self.machine.noc_rate));
+        let latency = if most > 0 && !is_operand { u64::from(self.machine.noc_latency + self.machine.wait) } else { 0 };
+        let bytes = stored.iter().map(|b| b.len() * size).max().unwrap_or(0);
+        (cycles + latency) as f64 + self.prices.features * bytes as f64
+    }
+}

@@ -1,0 +1,88 @@
+//! The image of DDR: constants in the order of use, operands, results, and features between groups.
+
+use super::memory::Memory;
+use super::network::{FeatureId, FeatureInfo, Network, Role, elem_bytes};
+use super::schedule::{Choices, Schedule, constant_lists, constant_places};
+use gradus_simulators::cluster::{Extent, Machine};
+
+/// The contents of DDR.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Image {
+    /// Constants, from byte 0.
+    pub constants: Vec<u8>,
+    /// First byte of each unit.
+    pub units: Vec<u32>,
+    /// First byte of each feature that is in DDR.
+    pub features: Vec<Option<u32>>,
+    /// Operands.
+    pub operands: Vec<Extent>,
+    /// Results.
+    pub results: Vec<Extent>,
+    /// Bytes of all.
+    pub bytes: u32,
+}
+
+/// Bytes of a feature.
+fn feature_bytes(info: &FeatureInfo) -> u64 {
+    info.extents.iter().map(|&n| u64::from(n)).product::<u64>() * u64::from(elem_bytes(info.elem))
+}
+
+/// Lays out DDR.
+///
+/// # Errors
+/// It needs more than 2^32 bytes.
+pub fn image(
+    net: &Network,
+    schedule: &Schedule,
+    choices: &Choices,
+    memory: &Memory,
+    machine: &Machine,
+) -> Result<Image, String> {
+    debug_assert_eq!(memory.bufs.len(), schedule.instances.len() + schedule.units.len());
+    let mut image = Image { features: vec![None; net.features.len()], ..Image::default() };
+    let alignment = machine.alignment as usize;
+    for unit in &schedule.units {
+        let layer = &net.layers[unit.layer];
+        let first = image.constants.len().next_multiple_of(alignment);
+        image.units.push(u32::try_from(first).map_err(|_| too_large())?);
+        let (places, bytes) = constant_places(layer, unit.channels.len() as u32);
+        image.constants.resize(first + bytes as usize, 0);
+        for ((list, size), place) in constant_lists(layer).zip(places) {
+            let range = unit.channels.start as usize * size..unit.channels.end as usize * size;
+            let list = if size == 0 { list } else { &list[range] };
+            let at = first + place as usize;
+            image.constants[at..at + list.len()].copy_from_slice(list);
+        }
+    }
+    let mut end = image.constants.len() as u64;
+    let mut place = |info: &FeatureInfo| {
+        let offset = end.next_multiple_of(alignment as u64);
+        end = offset + feature_bytes(info);
+        let bytes = u32::try_from(end).map_err(|_| too_large())? - offset as u32;
+        Ok::<Extent, String>(Extent { offset: offset as u32, bytes })
+    };
+    let mut roles: Vec<(Role, FeatureId)> = (0..net.features.len()).map(|id| (net.features[id].role, id)).collect();
+    roles.sort_by_key(|&(role, id)| match role {
+        Role::Operand(i) => (0, i, id),
+        Role::Result(i) => (1, i, id),
+        Role::Inner => (2, 0, id),
+    });
+    for (role, id) in roles {
+        if role == Role::Inner && (!choices.in_ddr[id] || net.features[id].part_of.is_some()) {
+            continue;
+        }
+        let extent = place(&net.features[id])?;
+        image.features[id] = Some(extent.offset);
+        match role {
+            Role::Operand(_) => image.operands.push(extent),
+            Role::Result(_) => image.results.push(extent),
+            Role::Inner => {}
+        }
+    }
+    image.bytes = u32::try_from(end).map_err(|_| too_large())?;
+    Ok(image)
+}
+
+fn too_large() -> String {
+    "constants and features exceed 2^32 bytes of DDR".to_owned()
+}

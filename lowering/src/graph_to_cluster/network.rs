@@ -1,0 +1,220 @@
+//! The network of a program: features and the layers that compute them, before any choice of splits and places.
+
+use gradus_simulators::cluster::{Elem, Stage};
+
+/// A feature by number.
+pub type FeatureId = usize;
+
+/// A layer by number.
+pub type LayerId = usize;
+
+/// A range of channels of another feature: channel `c` is its channel `first + step * c`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The feature of which it is a part.
+    pub whole: FeatureId,
+    /// First channel.
+    pub first: u32,
+    /// Distance of channels.
+    pub step: u32,
+}
+
+/// The role of a feature.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Operand `i` of the program.
+    Operand(usize),
+    /// Result `i` of the program, besides its readers.
+    Result(usize),
+    /// Neither.
+    Inner,
+}
+
+/// A feature `[rows, cols, channels]`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FeatureInfo {
+    /// Rows, columns and channels.
+    pub extents: [u32; 3],
+    /// Element type.
+    pub elem: Elem,
+    /// The feature of which it is a part.
+    pub part_of: Option<Part>,
+    /// Where it comes from or goes to. Operands and results are `[channels, rows, cols]` in DDR and in the memories of clusters.
+    pub role: Role,
+}
+
+impl FeatureInfo {
+    /// Whether channels are the outermost dimension.
+    pub fn is_planar(&self) -> bool {
+        self.role != Role::Inner
+    }
+}
+
+/// Constants of a stage, one element per output channel in each list.
+pub type PerChannel = Vec<Vec<u8>>;
+
+/// A stage, without the places of its operands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StageInfo {
+    /// The stage. Its tiles and offsets are zero.
+    pub stage: Stage,
+    /// The feature that it reads.
+    pub other: Option<FeatureId>,
+    /// Its constants by channel: lists of `size` bytes per channel each.
+    pub lists: PerChannel,
+    /// Bytes per channel of a list; 0 if the one list is for all channels.
+    pub size: usize,
+}
+
+impl StageInfo {
+    /// A stage without operands.
+    pub fn plain(stage: Stage) -> StageInfo {
+        StageInfo { stage, other: None, lists: Vec::new(), size: 0 }
+    }
+}
+
+/// The window of a convolution or pool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WindowInfo {
+    /// Rows and columns.
+    pub kernel: [u32; 2],
+    /// Strides.
+    pub stride: [u32; 2],
+    /// Distances of taps.
+    pub dilation: [u32; 2],
+    /// Padding above and to the left.
+    pub pad: [u32; 2],
+}
+
+/// A convolution with constant weights.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ConvInfo {
+    /// Window.
+    pub window: WindowInfo,
+    /// Input channels of a group.
+    pub group_in: u32,
+    /// Output channels of a group.
+    pub group_out: u32,
+    /// Weights `[K, KH, KW, group_in]`.
+    pub weights: Vec<u8>,
+    /// Type of the weights.
+    pub weights_elem: Elem,
+    /// Bias, four bytes per output channel.
+    pub bias: Option<Vec<u8>>,
+    /// Zero point of the input.
+    pub zero: i32,
+    /// Zero point of the weights.
+    pub weights_zero: i32,
+}
+
+/// The function of a layer, before its stages.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Kind {
+    /// A convolution.
+    Conv(ConvInfo),
+    /// A pool.
+    Pool {
+        /// Window.
+        window: WindowInfo,
+        /// Whether it computes the largest element; else the mean.
+        is_max: bool,
+        /// Divisor of sums; 0 for the number of taps that are not padding.
+        divisor: u32,
+    },
+    /// The identity.
+    Map,
+    /// A softmax across channels.
+    Softmax,
+    /// A local response normalization across channels.
+    Lrn {
+        /// Channels of a sum.
+        size: u32,
+        /// Factor, exponent and summand.
+        numbers: [f32; 3],
+    },
+}
+
+/// A layer: a function of a feature, and stages.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Layer {
+    /// Name of the source.
+    pub name: String,
+    /// The feature that it reads.
+    pub input: FeatureId,
+    /// The feature that it writes.
+    pub output: FeatureId,
+    /// Function.
+    pub kind: Kind,
+    /// Stages before the store.
+    pub stages: Vec<StageInfo>,
+}
+
+impl Layer {
+    /// Returns the features that the layer reads: its input and the operands of its stages.
+    pub fn reads(&self) -> impl Iterator<Item = FeatureId> + '_ {
+        std::iter::once(self.input).chain(self.stages.iter().filter_map(|s| s.other))
+    }
+
+    /// Whether an output channel needs all input channels.
+    pub fn reads_all_channels(&self) -> bool {
+        match &self.kind {
+            Kind::Conv(conv) => conv.group_in > 1,
+            Kind::Softmax | Kind::Lrn { .. } => true,
+            Kind::Pool { .. } | Kind::Map => false,
+        }
+    }
+
+    /// Whether channels can be divided.
+    pub fn divides_channels(&self) -> bool {
+        !matches!(self.kind, Kind::Softmax)
+    }
+
+    /// Bytes of constants of one output channel.
+    pub fn channel_bytes(&self, channels: u32) -> usize {
+        let conv = match &self.kind {
+            Kind::Conv(conv) => (conv.weights.len() + conv.bias.as_ref().map_or(0, Vec::len)) / channels as usize,
+            _ => 0,
+        };
+        conv + self.stages.iter().map(|s| s.size * s.lists.len()).sum::<usize>()
+    }
+
+    /// Whether the layer has constants.
+    pub fn has_constants(&self) -> bool {
+        matches!(self.kind, Kind::Conv(_)) || self.stages.iter().any(|s| !s.lists.is_empty())
+    }
+}
+
+/// A network: features, and layers in order.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Network {
+    /// Features.
+    pub features: Vec<FeatureInfo>,
+    /// Layers, each after those that write what it reads.
+    pub layers: Vec<Layer>,
+}
+
+impl Network {
+    /// Returns the feature that is no part of another, and the channels in it: the first and their distance.
+    pub fn root(&self, id: FeatureId) -> Part {
+        let (mut part, mut info) = (Part { whole: id, first: 0, step: 1 }, &self.features[id]);
+        while let Some(outer) = info.part_of {
+            part = Part { whole: outer.whole, first: outer.first + outer.step * part.first, step: part.step * outer.step };
+            info = &self.features[outer.whole];
+        }
+        part
+    }
+
+    /// Whether a feature has parts.
+    pub fn has_parts(&self, id: FeatureId) -> bool {
+        self.features.iter().any(|f| f.part_of.is_some_and(|part| part.whole == id))
+    }
+}
+
+/// Bytes of an element.
+pub fn elem_bytes(elem: Elem) -> u32 {
+    match elem {
+        Elem::F32 => 4,
+        Elem::F16 => 2,
+        Elem::I8 | Elem::U8 => 1,
+    }
+}

@@ -1,0 +1,221 @@
+//! Ops that move channels, as parts of features: nothing is copied where a producer can write its part, or a consumer read it.
+
+use super::super::network::{FeatureId, FeatureInfo, Layer, Part, Role};
+use super::{Reader, feature_type};
+use gradus_dialects::graph::{ConcatOp, ReshapeOp, SliceOp, TransposeOp};
+use gradus_ir::{Module, Op, OpDecl, Value};
+
+/// The reshape, transpose and reshape of a channel shuffle.
+struct Shuffle {
+    x: Value,
+    ops: [Op; 3],
+    groups: u32,
+}
+
+/// Returns the shuffle that ends with a reshape: `[1, G*N, H, W]` as `[1, G, N, H, W]`, with `G` and `N` exchanged.
+fn shuffle_at(m: &Module, last: Op) -> Option<Shuffle> {
+    ReshapeOp::cast(m, last)?;
+    let y = m.result(last, 0);
+    let transposed = *m.operands(last).first()?;
+    let transpose = m.defining_op(transposed).filter(|&op| TransposeOp::cast(m, op).is_some())?;
+    let split = *m.operands(transpose).first()?;
+    let first = m.defining_op(split).filter(|&op| ReshapeOp::cast(m, op).is_some())?;
+    let x = *m.operands(first).first()?;
+    let perm = m.args(transpose)?.ints("perm")?;
+    let parts = m.ctx.static_shape(m.value_type(split))?;
+    let is_swap = perm[..] == [0, 2, 1, 3, 4][..perm.len().min(5)] && matches!(perm.len(), 4 | 5);
+    let same = feature_type(m, x)? == feature_type(m, y)?;
+    let extents = feature_type(m, x)?.0;
+    let is_split = parts.len() == perm.len()
+        && parts[0] == 1
+        && parts[1] * parts[2] == i64::from(extents[2])
+        && parts[3..].iter().product::<i64>() == i64::from(extents[0] * extents[1]);
+    let is_private = m.has_one_use(transposed) && m.has_one_use(split);
+    (is_swap && same && is_split && is_private).then(|| Shuffle { x, ops: [first, transpose, last], groups: parts[1] as u32 })
+}
+
+/// Whether an op is one of the three of a channel shuffle.
+pub fn is_in_shuffle(m: &Module, op: Op) -> bool {
+    shuffle_of(m, op).is_some()
+}
+
+fn shuffle_of(m: &Module, op: Op) -> Option<Shuffle> {
+    let mut last = op;
+    for _ in 0..3 {
+        if let Some(found) = shuffle_at(m, last).filter(|found| found.ops.contains(&op)) {
+            return Some(found);
+        }
+        let result = m.results(last).next().filter(|_| m.num_results(last) == 1)?;
+        last = m.uses(result).next().filter(|_| m.has_one_use(result))?.0;
+    }
+    None
+}
+
+impl Reader<'_> {
+    /// Reads a concatenation, or parts of a tensor.
+    pub(super) fn channels(&mut self, op: Op) -> Option<()> {
+        match ConcatOp::cast(self.m, op) {
+            Some(concat) => self.concat(concat),
+            None => self.parts(op),
+        }
+    }
+
+    fn is_channel_axis(&self, op: Op, value: Value) -> Option<()> {
+        let m = self.m;
+        let rank = m.ctx.shape(m.value_type(value))?.len() as i64;
+        (m.args(op)?.int("axis")?.rem_euclid(rank) == 1).then_some(())
+    }
+
+    fn concat(&mut self, op: ConcatOp) -> Option<()> {
+        let m = self.m;
+        let y = m.result(op.0, 0);
+        self.is_channel_axis(op.0, y)?;
+        let values: Vec<Value> = m.operands(op.0).to_vec();
+        let whole = self.feature(y, Role::Inner)?;
+        let ids = values.iter().map(|&v| self.known(v)).collect::<Option<Vec<_>>>()?;
+        let (mut i, mut first) = (0, 0);
+        while i < ids.len() {
+            let part = Part { whole, first, step: 1 };
+            let (count, id) = match self.whole_of(&ids[i..]) {
+                Some((count, outer)) if self.can_be_part(outer) => (count, outer),
+                _ => (1, ids[i]),
+            };
+            let channels = self.net.features[id].extents[2];
+            let is_free = self.can_be_part(id) && ids.iter().filter(|&&other| other == id).count() <= 1;
+            let is_kept = values[i..i + count].iter().any(|&v| (self.kept)(v));
+            if is_free && !is_kept {
+                self.net.features[id].part_of = Some(part);
+            } else {
+                let output = self.part(part, channels);
+                let layer = Layer { output, ..self.copy(op.0, id) };
+                self.net.layers.push(layer);
+            }
+            first += channels;
+            i += count;
+        }
+        self.features.insert(y, whole);
+        Some(())
+    }
+
+    /// A feature whose parts, in order, are the first of a list, with their number.
+    fn whole_of(&self, ids: &[FeatureId]) -> Option<(usize, FeatureId)> {
+        let whole = self.net.features[*ids.first()?].part_of?.whole;
+        let channels = self.net.features[whole].extents[2];
+        let mut first = 0;
+        for (i, &id) in ids.iter().enumerate() {
+            if self.net.features[id].part_of != Some(Part { whole, first, step: 1 }) {
+                return None;
+            }
+            first += self.net.features[id].extents[2];
+            if first == channels {
+                return Some((i + 1, whole));
+            }
+        }
+        None
+    }
+
+    /// Whether a feature can become a part of another.
+    fn can_be_part(&self, id: FeatureId) -> bool {
+        let info = &self.net.features[id];
+        info.part_of.is_none() && info.role == Role::Inner
+    }
+
+    /// Reads a split or a slice: its results are parts.
+    fn parts(&mut self, op: Op) -> Option<()> {
+        let m = self.m;
+        let x = *m.operands(op).first()?;
+        let id = self.known(x)?;
+        let mut first = match SliceOp::cast(m, op) {
+            Some(slice) => self.slice_start(slice, x)?,
+            None => {
+                self.is_channel_axis(op, x)?;
+                0
+            }
+        };
+        for value in m.results(op).collect::<Vec<_>>() {
+            let channels = feature_type(m, value)?.0[2];
+            let part = self.part(Part { whole: id, first, step: 1 }, channels);
+            self.features.insert(value, part);
+            first += channels;
+        }
+        Some(())
+    }
+
+    /// The first channel of a slice of channels.
+    fn slice_start(&self, slice: SliceOp, x: Value) -> Option<u32> {
+        let m = self.m;
+        let list = |value: Value| self.constant(value)?.to_i64();
+        let starts = list(slice.starts(m))?;
+        let axes = slice.axes(m).map_or(Some((0..starts.len() as i64).collect()), list)?;
+        let steps = slice.steps(m).map_or(Some(vec![1; starts.len()]), list)?;
+        let (from, to) = (feature_type(m, x)?.0, feature_type(m, m.result(slice.0, 0))?.0);
+        let rank = m.ctx.shape(m.value_type(x))?.len() as i64;
+        let at = axes.iter().position(|axis| axis.rem_euclid(rank) == 1)?;
+        let is_rest_whole = from[..2] == to[..2] && steps.iter().all(|&s| s == 1);
+        let channels = i64::from(from[2]);
+        let start = if starts[at] < 0 { starts[at] + channels } else { starts[at] }.clamp(0, channels);
+        is_rest_whole.then_some(start as u32)
+    }
+
+    /// Reads a reshape whose operand and result are the same feature, or one as a vector.
+    pub(super) fn view(&mut self, op: Op) -> Option<()> {
+        let m = self.m;
+        let (x, y) = (*m.operands(op).first()?, m.result(op, 0));
+        (m.num_results(op) == 1).then_some(())?;
+        let (to, _) = feature_type(m, y)?;
+        if let Some(&id) = self.flat.get(&x) {
+            (to == feature_type(m, x)?.0).then_some(())?;
+            self.flat.insert(y, id);
+            return Some(());
+        }
+        let (id, from) = (self.known(x)?, feature_type(m, x)?.0);
+        if from == to {
+            self.features.insert(y, id);
+            return Some(());
+        }
+        // A vector of several rows or columns is read by products only.
+        let products = [gradus_dialects::graph::GemmOp::INFO, gradus_dialects::graph::MatMulOp::INFO];
+        let is_read = !(self.kept)(y) && m.uses(y).all(|(user, i)| i == 0 && m.is_one_of(user, &products));
+        (to == [1, 1, from[0] * from[1] * from[2]] && is_read).then_some(())?;
+        self.flat.insert(y, id);
+        Some(())
+    }
+
+    /// Reads a channel shuffle: each group is a part of the result with channels at a distance. The last op does it.
+    pub(super) fn shuffle(&mut self, op: Op) -> Option<()> {
+        let shuffle = shuffle_of(self.m, op)?;
+        if op != shuffle.ops[2] {
+            return Some(());
+        }
+        let m = self.m;
+        let (y, id) = (m.result(op, 0), self.known(shuffle.x)?);
+        let FeatureInfo { extents, elem, .. } = self.net.features[id];
+        let whole = self.new_feature(FeatureInfo { extents, elem, part_of: None, role: Role::Inner });
+        let group = extents[2] / shuffle.groups;
+        let is_private = m.has_one_use(shuffle.x) && !(self.kept)(shuffle.x) && self.can_be_part(id);
+        for i in 0..shuffle.groups {
+            let to = Part { whole, first: i, step: shuffle.groups };
+            let written = (0..self.net.features.len()).find(|&part| {
+                let info = &self.net.features[part];
+                info.part_of == Some(Part { whole: id, first: i * group, step: 1 }) && info.extents[2] == group
+            });
+            // A producer writes the channels of a group at their distance, if nothing else reads the concatenation.
+            match written.filter(|_| is_private && !self.is_read(id)) {
+                Some(part) => self.net.features[part].part_of = Some(to),
+                None => {
+                    let from = self.part(Part { whole: id, first: i * group, step: 1 }, group);
+                    let output = self.part(to, group);
+                    let layer = Layer { output, ..self.copy(op, from) };
+                    self.net.layers.push(layer);
+                }
+            }
+        }
+        self.features.insert(y, whole);
+        Some(())
+    }
+
+    /// Whether a layer reads a feature as a whole.
+    fn is_read(&self, id: FeatureId) -> bool {
+        self.net.layers.iter().any(|layer| layer.reads().any(|read| read == id))
+    }
+}

@@ -1,0 +1,126 @@
+//! Boxes of a feature: `[rows, cols, channels]`.
+
+use super::network::{ConvInfo, Kind, Layer, Part, WindowInfo};
+
+/// A box: rows, columns and channels from `lo` to `hi`, exclusive. Empty if an extent is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Region {
+    /// First row, column and channel.
+    pub lo: [u32; 3],
+    /// The ends.
+    pub hi: [u32; 3],
+}
+
+impl Region {
+    /// The box of a whole feature.
+    pub fn whole(extents: [u32; 3]) -> Region {
+        Region { lo: [0; 3], hi: extents }
+    }
+
+    /// Number of rows, columns and channels.
+    pub fn extents(&self) -> [u32; 3] {
+        std::array::from_fn(|i| self.hi[i].saturating_sub(self.lo[i]))
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> u64 {
+        self.extents().iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The common elements.
+    pub fn intersection(&self, other: &Region) -> Region {
+        Region {
+            lo: std::array::from_fn(|i| self.lo[i].max(other.lo[i])),
+            hi: std::array::from_fn(|i| self.hi[i].min(other.hi[i])),
+        }
+    }
+
+    /// The least box with the elements of both.
+    pub fn hull(&self, other: &Region) -> Region {
+        match (self.is_empty(), other.is_empty()) {
+            (true, _) => *other,
+            (_, true) => *self,
+            _ => Region {
+                lo: std::array::from_fn(|i| self.lo[i].min(other.lo[i])),
+                hi: std::array::from_fn(|i| self.hi[i].max(other.hi[i])),
+            },
+        }
+    }
+
+    /// The box with another range along an axis.
+    pub fn with(mut self, axis: usize, lo: u32, hi: u32) -> Region {
+        (self.lo[axis], self.hi[axis]) = (lo, hi);
+        self
+    }
+
+    /// The box, of a part of a feature, in the feature that is no part: the hull of its channels.
+    pub fn in_root(&self, part: Part) -> Region {
+        if self.is_empty() {
+            return Region::default();
+        }
+        let at = |c: u32| part.first + part.step * c;
+        self.with(2, at(self.lo[2]), at(self.hi[2] - 1) + 1)
+    }
+}
+
+/// Returns the rows or columns of an input that outputs `lo..hi` read, clipped to `extent`.
+fn receptive(window: &WindowInfo, axis: usize, lo: u32, hi: u32, extent: u32) -> (u32, u32) {
+    let (stride, pad) = (window.stride[axis], window.pad[axis]);
+    let reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
+    let first = (lo * stride).saturating_sub(pad).min(extent);
+    let end = ((hi - 1) * stride + reach).saturating_sub(pad).min(extent);
+    (first, end.max(first))
+}
+
+/// Returns the channels that output channels `lo..hi` of a convolution read.
+fn group_range(conv: &ConvInfo, lo: u32, hi: u32) -> (u32, u32) {
+    (lo / conv.group_out * conv.group_in, ((hi - 1) / conv.group_out + 1) * conv.group_in)
+}
+
+impl Layer {
+    /// Returns the box of the input, of the given extents, that an output box needs.
+    pub fn input_region(&self, output: &Region, extents: [u32; 3]) -> Region {
+        if output.is_empty() {
+            return Region::default();
+        }
+        let mut region = *output;
+        if let Kind::Conv(ConvInfo { window, .. }) | Kind::Pool { window, .. } = &self.kind {
+            for axis in 0..2 {
+                let (lo, hi) = receptive(window, axis, output.lo[axis], output.hi[axis], extents[axis]);
+                region = region.with(axis, lo, hi);
+            }
+        }
+        let (lo, hi) = (output.lo[2], output.hi[2]);
+        let (lo, hi) = match &self.kind {
+            Kind::Conv(conv) => group_range(conv, lo, hi),
+            Kind::Softmax => (0, extents[2]),
+            Kind::Lrn { size, .. } => (lo.saturating_sub(size / 2), (hi + size / 2).min(extents[2])),
+            Kind::Pool { .. } | Kind::Map => (lo, hi),
+        };
+        region.with(2, lo, hi)
+    }
+
+    /// Returns the box of a stage's operand, of the given extents, that an output box needs. Extents of 1 are broadcast.
+    pub fn other_region(output: &Region, extents: [u32; 3]) -> Region {
+        if output.is_empty() {
+            return Region::default();
+        }
+        (0..3).fold(*output, |region, axis| if extents[axis] == 1 { region.with(axis, 0, 1) } else { region })
+    }
+
+    /// Number of products of an output box.
+    pub fn products(&self, output: &Region) -> u64 {
+        match &self.kind {
+            Kind::Conv(conv) => {
+                let taps = u64::from(conv.window.kernel[0]) * u64::from(conv.window.kernel[1]);
+                output.len() * taps * u64::from(conv.group_in)
+            }
+            _ => 0,
+        }
+    }
+}

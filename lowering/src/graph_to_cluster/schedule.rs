@@ -1,0 +1,381 @@
+//! Steps in order, the instances of features that they read and write in the memories of clusters, and the constants that they need.
+
+use super::network::{FeatureId, Kind, Layer, LayerId, Network, Part, Role, elem_bytes};
+use super::region::Region;
+use super::split::Split;
+use gradus_simulators::cluster::Machine;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// An instance by number.
+pub type InstanceId = usize;
+
+/// Consecutive layers that are executed tile by tile. A tile is a range of rows of the results of the group; the layers before them compute
+/// the rows that these need.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Layers.
+    pub layers: Range<LayerId>,
+    /// Number of tiles.
+    pub tiles: u32,
+}
+
+/// The choices of a schedule.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Choices {
+    /// Division of each layer.
+    pub splits: Vec<Split>,
+    /// Groups, in order.
+    pub groups: Vec<Group>,
+    /// For each feature that is no part of another, whether it is in DDR between groups.
+    pub in_ddr: Vec<bool>,
+    /// Largest number of bytes of constants that are read at once.
+    pub slice: u32,
+}
+
+/// A layer on a tile and on the channels whose constants are read at once: a task of each cluster.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// The layer.
+    pub layer: LayerId,
+    /// Box that each cluster computes, in the output.
+    pub boxes: Vec<Region>,
+    /// The input.
+    pub input: InstanceId,
+    /// The output.
+    pub output: InstanceId,
+    /// The operands of stages, in order.
+    pub others: Vec<InstanceId>,
+    /// The constants of each cluster.
+    pub units: Vec<Option<usize>>,
+    /// Boxes of the output's root that are complete after this step, by cluster, for other clusters.
+    pub ready: Vec<Region>,
+    /// Boxes of them to be stored in DDR.
+    pub saved: Vec<Region>,
+}
+
+/// A feature in the memories of clusters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Instance {
+    /// The feature, which is no part of another.
+    pub root: FeatureId,
+    /// Box that each cluster reads.
+    pub needs: Vec<Region>,
+    /// Box that each cluster stores.
+    pub stored: Vec<Region>,
+    /// First step that needs its memory, and the last.
+    pub steps: [usize; 2],
+    /// Whether it is loaded from DDR.
+    pub is_loaded: bool,
+    /// The largest number of bytes of a cluster.
+    pub bytes: u32,
+}
+
+/// Constants of a range of output channels of a layer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Unit {
+    /// The layer.
+    pub layer: LayerId,
+    /// Channels.
+    pub channels: Range<u32>,
+    /// Clusters that need them, as a mask.
+    pub clusters: u32,
+    /// Bytes.
+    pub bytes: u32,
+    /// First step that needs them, and the last.
+    pub steps: [usize; 2],
+}
+
+/// A schedule, before addresses are known.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Schedule {
+    /// Steps in order.
+    pub steps: Vec<Step>,
+    /// Instances.
+    pub instances: Vec<Instance>,
+    /// Constants, in the order of first use.
+    pub units: Vec<Unit>,
+    /// Range of units of each layer.
+    pub units_of: Vec<Range<usize>>,
+}
+
+/// A tile of a group.
+type TileId = (usize, u32);
+
+struct Scheduler<'a> {
+    net: &'a Network,
+    choices: &'a Choices,
+    machine: &'a Machine,
+    roots: Vec<Part>,
+    /// The group of each layer.
+    group_of: Vec<usize>,
+    /// For each root, whether it exists within one tile only.
+    is_local: Vec<bool>,
+    /// For each root, the layers that write and read it.
+    writers: Vec<Vec<LayerId>>,
+    readers: Vec<Vec<LayerId>>,
+    known: FxHashMap<(FeatureId, Option<TileId>), InstanceId>,
+    out: Schedule,
+}
+
+/// Orders the steps of a network.
+pub fn schedule(net: &Network, choices: &Choices, machine: &Machine) -> Schedule {
+    let mut s = Scheduler::new(net, choices, machine);
+    for (g, group) in choices.groups.iter().enumerate() {
+        for tile in 0..group.tiles {
+            s.tile(g, tile);
+        }
+    }
+    s.finish()
+}
+
+impl<'a> Scheduler<'a> {
+    fn new(net: &'a Network, choices: &'a Choices, machine: &'a Machine) -> Scheduler<'a> {
+        let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
+        let mut group_of = vec![0; net.layers.len()];
+        for (g, group) in choices.groups.iter().enumerate() {
+            group_of[group.layers.clone()].fill(g);
+        }
+        let mut writers = vec![Vec::new(); net.features.len()];
+        let mut readers = vec![Vec::new(); net.features.len()];
+        for (l, layer) in net.layers.iter().enumerate() {
+            writers[roots[layer.output].whole].push(l);
+            layer.reads().for_each(|id| readers[roots[id].whole].push(l));
+        }
+        let is_local = |root: FeatureId| {
+            let mut groups = writers[root].iter().chain(&readers[root]).map(|&l| group_of[l]);
+            let first = groups.next().unwrap_or(0);
+            net.features[root].role == Role::Inner && choices.groups[first].tiles > 1 && groups.all(|g| g == first)
+        };
+        let is_local = (0..net.features.len()).map(is_local).collect();
+        let out = Schedule { units_of: vec![0..0; net.layers.len()], ..Schedule::default() };
+        Scheduler { net, choices, machine, roots, group_of, is_local, writers, readers, known: FxHashMap::default(), out }
+    }
+
+    /// Returns the boxes of the outputs of a group's layers in a tile.
+    fn regions(&self, g: usize, tile: u32) -> Vec<Region> {
+        let Group { layers, tiles } = self.choices.groups[g].clone();
+        let mut regions: Vec<Region> = vec![Region::default(); layers.len()];
+        for l in layers.clone().rev() {
+            let output = self.net.layers[l].output;
+            let extents = self.net.features[output].extents;
+            let whole = Region::whole(extents);
+            let own = match self.is_local[self.roots[output].whole] {
+                true => Region::default(),
+                false => whole.with(0, extents[0] * tile / tiles, extents[0] * (tile + 1) / tiles),
+            };
+            let needed = if tiles == 1 { whole } else { self.needed_rows(l, &layers, &regions) };
+            regions[l - layers.start] = own.hull(&needed);
+        }
+        regions
+    }
+
+    /// Returns the rows of a layer's output that later layers of a group read, with all columns and channels.
+    fn needed_rows(&self, l: LayerId, layers: &Range<LayerId>, regions: &[Region]) -> Region {
+        let output = self.net.layers[l].output;
+        let root = self.roots[output].whole;
+        let extents = self.net.features[output].extents;
+        let mut rows = Region::default();
+        for &user in self.readers[root].iter().filter(|&&user| user > l && layers.contains(&user)) {
+            let region = &regions[user - layers.start];
+            for need in self.needs_of(user, region).into_iter().filter(|(id, _)| self.roots[*id].whole == root) {
+                rows = rows.hull(&Region::whole(extents).with(0, need.1.lo[0], need.1.hi[0]));
+            }
+        }
+        rows
+    }
+
+    /// Returns the boxes of features that a layer reads for an output box.
+    fn needs_of(&self, l: LayerId, output: &Region) -> Vec<(FeatureId, Region)> {
+        let layer = &self.net.layers[l];
+        let extents = |id: FeatureId| self.net.features[id].extents;
+        let others = layer.stages.iter().filter_map(|s| s.other).map(|id| (id, Layer::other_region(output, extents(id))));
+        std::iter::once((layer.input, layer.input_region(output, extents(layer.input)))).chain(others).collect()
+    }
+
+    /// Adds the steps of a tile.
+    fn tile(&mut self, g: usize, tile: u32) {
+        let layers = self.choices.groups[g].layers.clone();
+        let regions = self.regions(g, tile);
+        for (l, region) in layers.zip(regions) {
+            if !region.is_empty() {
+                self.step(l, &region, (g, tile));
+            }
+        }
+    }
+
+    fn step(&mut self, l: LayerId, region: &Region, tile: TileId) {
+        let boxes = self.choices.splits[l].boxes(region, self.machine.clusters);
+        let units = self.units(l, &boxes);
+        let most = units.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        for i in 0..most {
+            let slice = |(b, units): (&Region, &Vec<usize>)| match units.get(i) {
+                Some(&u) => b.with(2, self.out.units[u].channels.start, self.out.units[u].channels.end),
+                None if units.is_empty() && i == 0 => *b,
+                None => Region::default(),
+            };
+            let part = boxes.iter().zip(&units).map(slice).collect();
+            let units = units.iter().map(|units| units.get(i).copied()).collect();
+            self.slice(l, part, units, tile, i + 1 == most);
+        }
+    }
+
+    /// Adds a step. `is_last`: whether the channels of a tile are complete with it.
+    fn slice(&mut self, l: LayerId, boxes: Vec<Region>, units: Vec<Option<usize>>, tile: TileId, is_last: bool) {
+        let (layer, at) = (&self.net.layers[l], self.out.steps.len());
+        for &unit in units.iter().flatten() {
+            let steps = &mut self.out.units[unit].steps;
+            *steps = [steps[0].min(at), at];
+        }
+        let output = self.instance(self.roots[layer.output].whole, tile, at, false);
+        let in_root: Vec<Region> = boxes.iter().map(|b| b.in_root(self.roots[layer.output])).collect();
+        self.grow(output, &in_root, false);
+        let reads: Vec<FeatureId> = layer.reads().collect();
+        let mut instances = Vec::with_capacity(reads.len());
+        let needs: Vec<Vec<(FeatureId, Region)>> = boxes.iter().map(|b| self.needs_of(l, b)).collect();
+        for (i, &id) in reads.iter().enumerate() {
+            let part = self.roots[id];
+            let instance = self.instance(part.whole, tile, at, true);
+            let boxes: Vec<Region> = needs.iter().map(|list| list[i].1.in_root(part)).collect();
+            self.grow(instance, &boxes, true);
+            instances.push(instance);
+        }
+        let ready = self.ready(l, &in_root, output, is_last);
+        let saved = self.saved(l, tile, &ready);
+        let (input, others) = (instances[0], instances.split_off(1));
+        self.out.steps.push(Step { layer: l, boxes, input, output, others, units, ready, saved });
+    }
+
+    /// Returns the boxes that are complete after a layer. Interleaved parts are complete with the last of them.
+    fn ready(&self, l: LayerId, boxes: &[Region], output: InstanceId, is_complete: bool) -> Vec<Region> {
+        let root = self.out.instances[output].root;
+        let is_interleaved = self.writers[root].iter().any(|&w| self.roots[self.net.layers[w].output].step > 1);
+        if !is_interleaved {
+            return boxes.to_vec();
+        }
+        let channels = self.net.features[root].extents[2];
+        let is_last = is_complete && self.writers[root].last() == Some(&l);
+        let whole = |b: &Region| if is_last && !b.is_empty() { b.with(2, 0, channels) } else { Region::default() };
+        boxes.iter().map(whole).collect()
+    }
+
+    /// Returns the boxes to be stored in DDR: without rows that another tile stores.
+    fn saved(&self, l: LayerId, (g, tile): TileId, ready: &[Region]) -> Vec<Region> {
+        let root = self.roots[self.net.layers[l].output].whole;
+        let (info, tiles) = (&self.net.features[root], self.choices.groups[g].tiles);
+        let is_saved = matches!(info.role, Role::Result(_)) || self.choices.in_ddr[root] && !self.is_local[root];
+        if !is_saved {
+            return vec![Region::default(); ready.len()];
+        }
+        let rows = [tile, tile + 1].map(|t| info.extents[0] * t / tiles);
+        ready.iter().map(|b| b.intersection(&Region::whole(info.extents).with(0, rows[0], rows[1]))).collect()
+    }
+
+    /// Returns the instance of a root that a step of a tile reads or writes.
+    fn instance(&mut self, root: FeatureId, tile: TileId, at: usize, is_read: bool) -> InstanceId {
+        let is_operand = matches!(self.net.features[root].role, Role::Operand(_));
+        let by_tile = self.is_local[root] || self.choices.in_ddr[root] || is_operand;
+        let key = (root, by_tile.then_some(tile));
+        let clusters = self.machine.clusters as usize;
+        let instances = &mut self.out.instances;
+        let id = *self.known.entry(key).or_insert_with(|| {
+            let none = vec![Region::default(); clusters];
+            instances.push(Instance { root, needs: none.clone(), stored: none, steps: [at, at], is_loaded: is_read, bytes: 0 });
+            instances.len() - 1
+        });
+        self.out.instances[id].steps[1] = at;
+        id
+    }
+
+    fn grow(&mut self, id: InstanceId, boxes: &[Region], is_read: bool) {
+        let instance = &mut self.out.instances[id];
+        for (c, region) in boxes.iter().enumerate() {
+            instance.stored[c] = instance.stored[c].hull(region);
+            if is_read {
+                instance.needs[c] = instance.needs[c].hull(region);
+            }
+        }
+    }
+
+    /// Returns the constants that each cluster needs for a layer, in order.
+    fn units(&mut self, l: LayerId, boxes: &[Region]) -> Vec<Vec<usize>> {
+        let layer = &self.net.layers[l];
+        if !layer.has_constants() {
+            return vec![Vec::new(); boxes.len()];
+        }
+        if self.out.units_of[l].is_empty() {
+            self.add_units(l, boxes);
+        }
+        let of = |c: usize| {
+            let has = |&u: &usize| self.out.units[u].clusters >> c & 1 == 1;
+            self.out.units_of[l].clone().filter(has).collect()
+        };
+        (0..boxes.len()).map(of).collect()
+    }
+
+    fn add_units(&mut self, l: LayerId, boxes: &[Region]) {
+        let layer = &self.net.layers[l];
+        let mut ranges: Vec<(Range<u32>, u32)> = Vec::new();
+        for (c, region) in boxes.iter().enumerate().filter(|(_, b)| !b.is_empty()) {
+            let channels = region.lo[2]..region.hi[2];
+            match ranges.iter_mut().find(|(known, _)| *known == channels) {
+                Some((_, clusters)) => *clusters |= 1 << c,
+                None => ranges.push((channels, 1 << c)),
+            }
+        }
+        let first = self.out.units.len();
+        let bytes = |channels: u32| constant_places(layer, channels).1;
+        let count = |range: &Range<u32>| bytes(range.len() as u32).div_ceil(self.choices.slice).clamp(1, range.len() as u32);
+        // All ranges have as many slices, so that clusters compute them together.
+        let most = ranges.iter().map(|(range, _)| count(range)).max().unwrap_or(1);
+        for i in 0..most {
+            for (range, clusters) in &ranges {
+                let n = most.min(range.len() as u32);
+                let at = |i: u32| range.start + (range.len() as u64 * u64::from(i) / u64::from(n)) as u32;
+                if i < n {
+                    let channels = at(i)..at(i + 1);
+                    let bytes = bytes(channels.len() as u32);
+                    self.out.units.push(Unit { layer: l, channels, clusters: *clusters, bytes, steps: [usize::MAX, 0] });
+                }
+            }
+        }
+        self.out.units_of[l] = first..self.out.units.len();
+    }
+
+    fn finish(mut self) -> Schedule {
+        for instance in &mut self.out.instances {
+            let size = u64::from(elem_bytes(self.net.features[instance.root].elem));
+            let most = instance.stored.iter().map(|b| b.len() * size).max().unwrap_or(0);
+            instance.bytes = u32::try_from(most).unwrap_or(u32::MAX);
+        }
+        self.out
+    }
+}
+
+/// Multiple of the lists of constants in bytes.
+const LIST: usize = 4;
+
+/// Returns the first byte of each list of constants of a number of channels: weights, bias, and lists of stages; and the bytes of all.
+pub fn constant_places(layer: &Layer, channels: u32) -> (Vec<u32>, u32) {
+    let (mut places, mut at) = (Vec::new(), 0_usize);
+    let mut add = |bytes: usize| {
+        places.push(at as u32);
+        at += bytes.next_multiple_of(LIST);
+    };
+    constant_lists(layer).for_each(|(list, size)| add(if size == 0 { list.len() } else { size * channels as usize }));
+    (places, u32::try_from(at).unwrap_or(u32::MAX))
+}
+
+/// Returns the lists of constants of a layer with the bytes per output channel; 0 if a list is for all.
+pub fn constant_lists(layer: &Layer) -> impl Iterator<Item = (&[u8], usize)> {
+    let conv = match &layer.kind {
+        Kind::Conv(conv) => {
+            let taps = conv.window.kernel[0] as usize * conv.window.kernel[1] as usize;
+            let size = taps * conv.group_in as usize * elem_bytes(conv.weights_elem) as usize;
+            vec![(&conv.weights[..], size)].into_iter().chain(conv.bias.as_ref().map(|b| (&b[..], 4))).collect()
+        }
+        _ => Vec::new(),
+    };
+    let stages = layer.stages.iter().flat_map(|s| s.lists.iter().map(move |list| (&list[..], s.size)));
+    conv.into_iter().chain(stages)
+}
