@@ -6,15 +6,31 @@
 //! | `fields.rs` | the declaration of their fields, from which bytes and text follow |
 //! | `words.rs` | static data blocks and binaries |
 //! | `text.rs` | assembler and disassembler |
+//! | `access.rs` | the bytes that a record reads and writes |
+//! | `graph.rs` | happens-before, as vector clocks; deadlocks |
+//! | `shadow.rs` | the last accesses of each byte |
+//! | `check.rs` | the static check of a program |
+//! | `rules.rs` | ranges of fields |
+//! | `fault.rs` | reasons for which a program is rejected |
 //! | `machine.rs` | parameters of the machine |
 
+mod access;
+mod check;
+mod fault;
 mod fields;
+mod graph;
 mod machine;
 mod record;
+mod rules;
+mod shadow;
 pub mod text;
 mod words;
 
+pub use access::{Access, Runs, accesses};
+pub use check::{MAX_RANGES, check};
+pub use fault::{Fault, FaultClass, Memory, Position};
 pub use fields::FUNCTIONS;
 pub use machine::{MAX_CLUSTERS, Machine};
 pub use record::*;
+pub use rules::{MAX_TERMS, check_fields};
 pub use words::{NAME, decode, encode};
