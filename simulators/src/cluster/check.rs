@@ -13,6 +13,9 @@ use std::cell::Cell;
 /// Largest number of ranges that a check enumerates.
 pub const MAX_RANGES: u64 = 1 << 25;
 
+/// Largest number of products of a program.
+pub const MAX_PRODUCTS: u64 = 1 << 48;
+
 /// Checks a program: fields, bounds, and that synchronization is sufficient, whatever the latencies.
 ///
 /// # Errors
@@ -41,6 +44,8 @@ struct Checker<'a> {
     readers: Readers,
     /// Ranges so far.
     ranges: u64,
+    /// Products so far.
+    products: u64,
 }
 
 /// The order of the accesses to a memory and a record.
@@ -80,7 +85,7 @@ impl<'a> Checker<'a> {
             ddr.host(start..start + u64::from(extent.bytes));
         }
         let spm = machine.buffer_bytes().into();
-        Checker { program, graph, spm, shadows, readers: Readers::default(), ranges: 0 }
+        Checker { program, graph, spm, shadows, readers: Readers::default(), ranges: 0, products: 0 }
     }
 
     fn record(&mut self, at: Position) -> Result<(), Fault> {
@@ -89,6 +94,10 @@ impl<'a> Checker<'a> {
         accesses(record, at.cluster as usize, &mut |access| list.push(access));
         list.iter().try_for_each(|access| self.bounds(access, at))?;
         overlaps(record, &list, at)?;
+        self.products = self.products.saturating_add(record.products());
+        if self.products > MAX_PRODUCTS {
+            return Err(Fault::new(FaultClass::Limit, at, "the program has more than 2^48 products"));
+        }
         self.readers.begin();
         list.iter().try_for_each(|access| self.order(access, at))
     }

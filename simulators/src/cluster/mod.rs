@@ -10,6 +10,9 @@
 //! | `graph.rs` | happens-before, as vector clocks; deadlocks |
 //! | `shadow.rs` | the last accesses of each byte |
 //! | `check.rs` | the static check of a program |
+//! | `values/` | the values that records compute |
+//! | `timing.rs`, `statistics.rs` | cycles and counts |
+//! | `simulate.rs` | the simulator |
 //! | `rules.rs` | ranges of fields |
 //! | `fault.rs` | reasons for which a program is rejected |
 //! | `machine.rs` | parameters of the machine |
@@ -23,14 +26,20 @@ mod machine;
 mod record;
 mod rules;
 mod shadow;
+mod simulate;
+mod statistics;
 pub mod text;
+mod timing;
+mod values;
 mod words;
 
 pub use access::{Access, Runs, accesses};
-pub use check::{MAX_RANGES, check};
+pub use check::{MAX_PRODUCTS, MAX_RANGES, check};
 pub use fault::{Fault, FaultClass, Memory, Position};
 pub use fields::FUNCTIONS;
 pub use machine::{MAX_CLUSTERS, Machine};
 pub use record::*;
 pub use rules::{MAX_TERMS, check_fields};
+pub use simulate::Simulator;
+pub use statistics::{Bounds, Busy, Lane, Span, Statistics, Tasks, Use};
 pub use words::{NAME, decode, encode};
