@@ -6,6 +6,7 @@
 
 mod binary;
 pub mod cluster;
+pub mod fields;
 pub mod nna;
 pub mod npu;
 

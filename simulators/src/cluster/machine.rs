@@ -77,3 +77,75 @@ impl Default for Machine {
         }
     }
 }
+
+/// Largest number of clusters: the bits of a mask.
+pub const MAX_CLUSTERS: usize = 32;
+
+impl Machine {
+    /// Checks that each parameter is in its range.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range, with its range.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let up_to = |value: u32, max: u32| (1..=max).contains(&value);
+        let share = |value: u32| up_to(value, 100);
+        let products = [self.f32_products, self.f16_products, self.int8_products];
+        let rules = [
+            (up_to(self.clusters, MAX_CLUSTERS as u32), "clusters: 1 to 32"),
+            (up_to(self.cores, 1024), "cores: 1 to 1024"),
+            (up_to(self.spm, 1 << 27), "spm: 1 to 2^27"),
+            (self.reserved <= self.spm, "reserved: at most spm"),
+            (up_to(self.port, 4096), "port: 1 to 4096"),
+            (products.into_iter().all(|n| up_to(n, 1 << 16)), "products: 1 to 2^16"),
+            (self.medium <= self.wide, "medium: at most wide"),
+            (share(self.wide_share) && share(self.medium_share) && share(self.narrow_share), "shares: 1 to 100"),
+            (up_to(self.ddr_rate, 1 << 20) && up_to(self.noc_rate, 1 << 20), "rates: 1 to 2^20"),
+            (
+                [self.task, self.ddr_latency, self.noc_latency, self.post, self.wait].into_iter().all(|n| n < 1 << 20),
+                "latencies: below 2^20",
+            ),
+            (up_to(self.alignment, 4096) && self.alignment.is_power_of_two(), "alignment: a power of 2 up to 4096"),
+        ];
+        rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(rule))
+    }
+
+    /// Returns the bytes of a cluster's memory for buffers.
+    pub fn buffer_bytes(&self) -> u32 {
+        self.spm.saturating_sub(self.reserved)
+    }
+
+    /// Returns the parameters with their names, in the order of the declaration.
+    pub fn parameters(&mut self) -> [(&'static str, &mut u32); 22] {
+        [
+            ("clusters", &mut self.clusters),
+            ("cores", &mut self.cores),
+            ("spm", &mut self.spm),
+            ("reserved", &mut self.reserved),
+            ("port", &mut self.port),
+            ("f32_products", &mut self.f32_products),
+            ("f16_products", &mut self.f16_products),
+            ("int8_products", &mut self.int8_products),
+            ("wide", &mut self.wide),
+            ("wide_share", &mut self.wide_share),
+            ("medium", &mut self.medium),
+            ("medium_share", &mut self.medium_share),
+            ("narrow_share", &mut self.narrow_share),
+            ("task", &mut self.task),
+            ("ddr_rate", &mut self.ddr_rate),
+            ("ddr_latency", &mut self.ddr_latency),
+            ("noc_rate", &mut self.noc_rate),
+            ("noc_latency", &mut self.noc_latency),
+            ("post", &mut self.post),
+            ("wait", &mut self.wait),
+            ("alignment", &mut self.alignment),
+            ("slice", &mut self.slice),
+        ]
+    }
+
+    /// Returns the hash of the parameters (FNV-1a of the values in the order of the declaration), which a binary carries.
+    pub fn hash(&self) -> u64 {
+        let mut machine = self.clone();
+        let bytes = machine.parameters().map(|(_, value)| *value).into_iter().flat_map(u32::to_le_bytes);
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    }
+}

@@ -1,7 +1,45 @@
 //! A processor of clusters: several cores and a memory each, which records in that memory drive.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `record.rs` | records and programs as data |
+//! | `fields.rs` | the declaration of their fields, from which bytes and text follow |
+//! | `words.rs` | static data blocks and binaries |
+//! | `text.rs` | assembler and disassembler |
+//! | `access.rs` | the bytes that a record reads and writes |
+//! | `graph.rs` | happens-before, as vector clocks; deadlocks |
+//! | `shadow.rs` | the last accesses of each byte |
+//! | `check.rs` | the static check of a program |
+//! | `values/` | the values that records compute |
+//! | `timing.rs`, `statistics.rs` | cycles and counts |
+//! | `simulate.rs` | the simulator |
+//! | `rules.rs` | ranges of fields |
+//! | `fault.rs` | reasons for which a program is rejected |
+//! | `machine.rs` | parameters of the machine |
 
+mod access;
+mod check;
+mod fault;
+mod fields;
+mod graph;
 mod machine;
 mod record;
+mod rules;
+mod shadow;
+mod simulate;
+mod statistics;
+pub mod text;
+mod timing;
+mod values;
+mod words;
 
-pub use machine::Machine;
+pub use access::{Access, Runs, accesses};
+pub use check::{MAX_PRODUCTS, MAX_RANGES, check};
+pub use fault::{Fault, FaultClass, Memory, Position};
+pub use fields::FUNCTIONS;
+pub use machine::{MAX_CLUSTERS, Machine};
 pub use record::*;
+pub use rules::{MAX_TERMS, check_fields};
+pub use simulate::Simulator;
+pub use statistics::{Bounds, Busy, Lane, Span, Statistics, Tasks, Use};
+pub use words::{NAME, decode, encode};

@@ -63,7 +63,7 @@ pub struct Transfer {
 
 /// A stage after a product or pool, or of a map: a function of a value and of its place in the output tile. Values are f32, in which bytes are
 /// exact.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Stage {
     /// `round(x * scale[k]) + zero`, half to even, saturated to `elem`: the requantization of the sums of a convolution of bytes, whose first
     /// stage it is. It is computed in f64. `scales`: first byte of one f32 per channel of the
@@ -130,6 +130,7 @@ pub enum Stage {
         slope: f32,
     },
     /// `1 / (1 + exp(-x))`.
+    #[default]
     Sigmoid,
     /// `max(0, min(1, alpha * x + beta))`.
     HardSigmoid {
@@ -196,7 +197,7 @@ pub struct Window {
 /// A convolution. Output channel `k` reads the `group_in` input channels from `(k + skip) / group_out * group_in` on. Weights are
 /// `[output channels, kernel rows, kernel columns, group_in]`, in `elem` of the input for floats. Floats are summed in f32, in the order of
 /// kernel rows, kernel columns and channels, beginning with the bias; integers in i32.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Conv {
     /// Number of the task in the whole program, the same in all clusters that do a part of it.
     pub task: u32,
@@ -227,7 +228,7 @@ pub struct Conv {
 }
 
 /// A pool.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Pool {
     /// Number of the task in the whole program, the same in all clusters that do a part of it.
     pub task: u32,
@@ -246,7 +247,7 @@ pub struct Pool {
 }
 
 /// An elementwise function: the stages.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Map {
     /// Number of the task in the whole program, the same in all clusters that do a part of it.
     pub task: u32,
@@ -259,7 +260,7 @@ pub struct Map {
 }
 
 /// `exp(x - max) / sum`, over the channels of each row and column.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Softmax {
     /// Number of the task in the whole program, the same in all clusters that do a part of it.
     pub task: u32,
@@ -271,7 +272,7 @@ pub struct Softmax {
 
 /// Local response normalization across channels: `x / (bias + alpha / size * sum of squares) ^ beta`. The input has the channels of the output,
 /// and `before` channels before them.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Lrn {
     /// Number of the task in the whole program, the same in all clusters that do a part of it.
     pub task: u32,

@@ -18,14 +18,16 @@ mod text;
 mod values;
 mod words;
 
+pub use crate::fields::text::TextError;
+pub use crate::fields::{Fields, Group, Visitor};
 pub use check::{MAX_TERMS, check};
 pub use cost::{Cost, cost, cycles};
 pub use fault::{Fault, FaultClass, Memory};
-pub use fields::{Fields, Group, MNEMONICS, Visitor};
+pub use fields::MNEMONICS;
 pub use instruction::*;
 pub use machine::{Interlock, MAX_BANKS, Machine};
 pub use simulate::Simulator;
 pub use statistics::{Span, Stalls, Statistics};
-pub use text::{TextError, assemble, disassemble};
+pub use text::{assemble, disassemble};
 pub use values::Ddr;
 pub use words::{Image, NAME, decode, encode};

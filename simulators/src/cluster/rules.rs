@@ -1,0 +1,174 @@
+//! The ranges of fields, which need no memory to be checked.
+
+use super::{Conv, Elem, Lrn, Pool, Record, Scale, Stage, Stages, Tile, Window};
+
+/// Largest number of products in one sum, and of taps of a window.
+pub const MAX_TERMS: u64 = 1 << 22;
+
+type Rule = Result<(), &'static str>;
+
+/// Checks that each field of a record is in its range; a program has `clusters` clusters.
+///
+/// # Errors
+/// The rule that is violated.
+pub fn check_fields(record: &Record, clusters: usize) -> Rule {
+    if let Some(t) = record.transfer() {
+        rules(&[(t.rows >= 1 && t.cols >= 1 && t.bytes >= 1, "a transfer has at least one byte")])?;
+    }
+    match record {
+        Record::Fetch { clusters: mask, .. }
+        | Record::Send { clusters: mask, .. }
+        | Record::Notify { clusters: mask, .. } => rules(&[
+            (*mask != 0, "a mask has at least one cluster"),
+            (u64::from(*mask) >> clusters == 0, "a mask has clusters of the program only"),
+        ]),
+        Record::Store { .. } | Record::Wait { .. } => Ok(()),
+        Record::Conv(conv) => check_conv(conv),
+        Record::Pool(pool) => check_pool(pool),
+        Record::Map(map) => {
+            check_pair(&map.input, &map.output)?;
+            rules(&[(extents(&map.input) == extents(&map.output), "a map has the extents of its input")])?;
+            check_stages(&map.stages, &map.output, false)
+        }
+        Record::Softmax(softmax) => {
+            check_pair(&softmax.input, &softmax.output)?;
+            rules(&[(extents(&softmax.input) == extents(&softmax.output), "a softmax has the extents of its input")])
+        }
+        Record::Lrn(lrn) => check_lrn(lrn),
+    }
+}
+
+fn rules(rules: &[(bool, &'static str)]) -> Rule {
+    rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(rule))
+}
+
+fn extents(tile: &Tile) -> [u32; 3] {
+    [tile.rows, tile.cols, tile.channels]
+}
+
+fn check_pair(input: &Tile, output: &Tile) -> Rule {
+    check_tile(input)?;
+    check_tile(output)
+}
+
+fn check_tile(tile: &Tile) -> Rule {
+    let size = tile.elem.bytes();
+    let dims = [(tile.rows, tile.row), (tile.cols, tile.pixel), (tile.channels, tile.channel)];
+    let strides = dims.into_iter().filter(|dim| dim.0 > 1).map(|dim| dim.1);
+    rules(&[
+        (extents(tile).iter().all(|&n| n >= 1), "a tile has at least one element"),
+        (strides.chain([tile.offset]).all(|n| n.is_multiple_of(size)), "elements are aligned to their size"),
+    ])
+}
+
+fn check_window(window: &Window, terms: u64) -> Rule {
+    let positive = |pair: [u32; 2]| pair.iter().all(|&n| n >= 1);
+    let taps = u64::from(window.kernel[0]) * u64::from(window.kernel[1]);
+    rules(&[
+        (positive(window.kernel), "a window has at least one tap"),
+        (positive(window.stride) && positive(window.dilation), "strides and dilations are at least 1"),
+        (taps.saturating_mul(terms) <= MAX_TERMS, "a window has at most 2^22 products"),
+    ])
+}
+
+/// Whether a zero point is a value of a type.
+fn is_value(zero: i32, elem: Elem) -> bool {
+    match elem {
+        Elem::I8 => i8::try_from(zero).is_ok(),
+        Elem::U8 => u8::try_from(zero).is_ok(),
+        Elem::F32 | Elem::F16 => zero == 0,
+    }
+}
+
+fn check_conv(conv: &Conv) -> Rule {
+    check_pair(&conv.input, &conv.output)?;
+    rules(&[(conv.group_in >= 1 && conv.group_out >= 1, "a group has at least one channel")])?;
+    check_window(&conv.window, conv.group_in.into())?;
+    let last = (u64::from(conv.output.channels) - 1 + u64::from(conv.skip)) / u64::from(conv.group_out);
+    let is_float = conv.input.elem.is_float();
+    let is_same = conv.weights_elem == conv.input.elem;
+    rules(&[
+        (conv.skip < conv.group_out, "fewer output channels are skipped than a group has"),
+        (
+            (last + 1).saturating_mul(conv.group_in.into()) <= conv.input.channels.into(),
+            "the input has the channels of all groups",
+        ),
+        (
+            if is_float { is_same } else { !conv.weights_elem.is_float() },
+            "weights have the type of the input, or are bytes too",
+        ),
+        (is_value(conv.zero, conv.input.elem), "the zero point of the input is a value of its type, 0 for floats"),
+        (
+            is_value(conv.weights_zero, conv.weights_elem),
+            "the zero point of the weights is a value of their type, 0 for floats",
+        ),
+        (conv.weights.is_multiple_of(conv.weights_elem.bytes()), "elements are aligned to their size"),
+        (conv.bias.unwrap_or(0).is_multiple_of(4), "elements are aligned to their size"),
+    ])?;
+    check_stages(&conv.stages, &conv.output, !is_float)
+}
+
+fn check_pool(pool: &Pool) -> Rule {
+    check_pair(&pool.input, &pool.output)?;
+    check_window(&pool.window, 1)?;
+    rules(&[(pool.input.channels == pool.output.channels, "a pool has the channels of its input")])?;
+    check_stages(&pool.stages, &pool.output, false)
+}
+
+fn check_lrn(lrn: &Lrn) -> Rule {
+    check_pair(&lrn.input, &lrn.output)?;
+    let channels = u64::from(lrn.before) + u64::from(lrn.output.channels);
+    rules(&[
+        (lrn.size >= 1, "a sum has at least one channel"),
+        (
+            extents(&lrn.input)[..2] == extents(&lrn.output)[..2],
+            "a normalization has the rows and columns of its input",
+        ),
+        (channels <= lrn.input.channels.into(), "the input has the channels of the output and those before"),
+    ])
+}
+
+/// Checks stages; `sums` are integers, which the first stage turns into bytes.
+fn check_stages(stages: &Stages, output: &Tile, sums: bool) -> Rule {
+    let len = stages.iter().take_while(|stage| stage.is_some()).count();
+    rules(&[
+        (stages[len..].iter().all(Option::is_none), "no stage follows an absent one"),
+        (
+            matches!(stages[0], Some(Stage::Requantize { .. })) == sums,
+            "the sums of a convolution of bytes, and only they, begin with their requantization",
+        ),
+        (
+            !stages[1..].iter().flatten().any(|stage| matches!(stage, Stage::Requantize { .. })),
+            "only the first stage requantizes",
+        ),
+    ])?;
+    stages.iter().flatten().try_for_each(|stage| check_stage(stage, output))
+}
+
+fn check_stage(stage: &Stage, output: &Tile) -> Rule {
+    if let Some(other) = stage.other() {
+        check_tile(other)?;
+        let may_broadcast = matches!(stage, Stage::Mul { .. } | Stage::QuantizedMul { .. });
+        let fits = |(a, b): (u32, u32)| a == b || (may_broadcast && a == 1);
+        let fits = extents(other).into_iter().zip(extents(output)).all(fits);
+        rules(&[(fits, "the other operand has the extents of the output")])?;
+    }
+    let byte = |to: Scale, elem: Elem| {
+        rules(&[(
+            !elem.is_float() && is_value(to.zero, elem),
+            "the result of a quantization is a byte, and its zero point too",
+        )])
+    };
+    match stage {
+        Stage::Requantize { scales, zero, elem } => {
+            rules(&[(scales.is_multiple_of(4), "elements are aligned to their size")])?;
+            byte(Scale { scale: 1.0, zero: *zero }, *elem)
+        }
+        Stage::Affine { scales } => rules(&[(scales.is_multiple_of(4), "elements are aligned to their size")]),
+        Stage::QuantizedAdd { to, elem, .. } | Stage::QuantizedMul { to, elem, .. } | Stage::Quantize { to, elem } => {
+            byte(*to, *elem)
+        }
+        Stage::Table { from, to, .. } => rules(&[(!from.is_float() && !to.is_float(), "tables are of bytes")]),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,273 @@
+//! Cycles.
+//!
+//! Each cluster executes its records in order. The cluster with the earliest time goes on, so that transfers are issued in the order of
+//! time and, at the same time, of clusters. DDR and each port serve transfers in that order. An event is counted in a cluster when the
+//! bytes have arrived there.
+
+use super::access::{accesses, members};
+use super::check::peaks;
+use super::graph::Graph;
+use super::statistics::{Bounds, Busy, Lane, Span, Statistics, Tasks, Use};
+use super::{Conv, Elem, Machine, Position, Program, Record, Runs};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+
+/// Returns the counts of a checked program.
+pub(super) fn time(machine: &Machine, program: &Program, graph: &Graph<'_>, trace: bool) -> Statistics {
+    let clusters = program.records.len();
+    let mut timing = Timing {
+        machine,
+        graph,
+        is_contended: true,
+        ddr: 0,
+        inputs: vec![0; clusters],
+        outputs: vec![0; clusters],
+        counts: HashMap::new(),
+        trace: trace.then(Vec::new),
+        statistics: Statistics { busy: vec![Busy::default(); clusters], ..Statistics::default() },
+    };
+    let cycles = timing.simulate();
+    let mut statistics = timing.statistics;
+    statistics.cycles = cycles;
+    statistics.trace = timing.trace.unwrap_or_default();
+    statistics.trace.sort_by_key(|span| (span.begin, span.lane, span.end));
+    statistics.spm_peak = peaks(program);
+    count(machine, program, &mut statistics);
+    statistics.bounds.critical_path = critical_path(machine, graph);
+    statistics
+}
+
+/// Returns the cycles of the longest chain: those of the program if ports and DDR served all transfers at once.
+fn critical_path(machine: &Machine, graph: &Graph<'_>) -> u64 {
+    let clusters = graph.records.len();
+    let timing = Timing {
+        machine,
+        graph,
+        is_contended: false,
+        ddr: 0,
+        inputs: vec![0; clusters],
+        outputs: vec![0; clusters],
+        counts: HashMap::new(),
+        trace: None,
+        statistics: Statistics { busy: vec![Busy::default(); clusters], ..Statistics::default() },
+    };
+    { timing }.simulate()
+}
+
+impl Machine {
+    /// Returns the cycles of the products of a convolution.
+    pub fn product_cycles(&self, conv: &Conv) -> u64 {
+        let rate = match conv.input.elem {
+            Elem::F32 => self.f32_products,
+            Elem::F16 => self.f16_products,
+            Elem::I8 | Elem::U8 => self.int8_products,
+        };
+        let share = match conv.group_in {
+            n if n >= self.wide => self.wide_share,
+            n if n >= self.medium => self.medium_share,
+            _ => self.narrow_share,
+        };
+        let per_cycle = u64::from(self.cores) * u64::from(rate) * u64::from(share);
+        Record::Conv(*conv).products().saturating_mul(100).div_ceil(per_cycle)
+    }
+
+    /// Returns the cycles of a compute record, its start included; 0 of other records.
+    pub fn compute_cycles(&self, record: &Record) -> u64 {
+        let mut bytes = 0u64;
+        if record.task().is_none() {
+            return 0;
+        }
+        accesses(record, 0, &mut |access| bytes = bytes.saturating_add(access.runs.total()));
+        let moved = bytes.div_ceil(u64::from(self.port) * u64::from(self.cores));
+        let products = if let Record::Conv(conv) = record { self.product_cycles(conv) } else { 0 };
+        u64::from(self.task) + moved.max(products)
+    }
+}
+
+struct Timing<'a> {
+    machine: &'a Machine,
+    graph: &'a Graph<'a>,
+    /// Whether transfers wait for ports and DDR.
+    is_contended: bool,
+    /// Cycle from which on DDR is free.
+    ddr: u64,
+    /// Cycles from which on the ports into the clusters are free.
+    inputs: Vec<u64>,
+    /// Cycles from which on the ports out of the clusters are free.
+    outputs: Vec<u64>,
+    /// Increments and the cycle of the last one, by cluster and event.
+    counts: HashMap<(u32, u32), (u32, u64)>,
+    trace: Option<Vec<Span>>,
+    statistics: Statistics,
+}
+
+impl Timing<'_> {
+    /// Returns the cycle in which all is complete.
+    fn simulate(&mut self) -> u64 {
+        let clusters = self.graph.records.len();
+        let mut next = vec![0u32; clusters];
+        // Cycles from which on clusters that wait for increments do so.
+        let mut blocked: Vec<Option<u64>> = vec![None; clusters];
+        let mut heap: BinaryHeap<Reverse<(u64, usize)>> = (0..clusters).map(|i| Reverse((0, i))).collect();
+        let mut last = 0;
+        while let Some(Reverse((now, cluster))) = heap.pop() {
+            let Some(record) = self.graph.records[cluster].get(next[cluster] as usize) else { continue };
+            let at = Position { cluster: cluster as u32, index: next[cluster] };
+            if let Record::Wait { event, count } = *record {
+                let begin = blocked[cluster].take().unwrap_or(now);
+                let (n, arrival) = self.counts.get(&(at.cluster, event)).copied().unwrap_or((0, 0));
+                if n < count {
+                    blocked[cluster] = Some(begin);
+                    continue;
+                }
+                let end = begin.max(arrival) + u64::from(self.machine.wait);
+                self.statistics.busy[cluster].wait += end - begin;
+                self.span(Lane::Cluster(cluster), Use::Wait, at, begin, end);
+                next[cluster] += 1;
+                last = last.max(end);
+                heap.push(Reverse((end, cluster)));
+                continue;
+            }
+            let end = self.record(record, at, now, &mut last);
+            next[cluster] += 1;
+            last = last.max(end);
+            heap.push(Reverse((end, cluster)));
+            if let Some((event, mask)) = record.counts(cluster) {
+                for target in members(mask).filter(|&target| blocked[target].is_some()) {
+                    let waits = &self.graph.records[target][next[target] as usize];
+                    let (n, arrival) = self.counts.get(&(target as u32, event)).copied().unwrap_or((0, 0));
+                    if matches!(*waits, Record::Wait { event: e, count } if e == event && count <= n) {
+                        heap.push(Reverse((arrival.max(now), target)));
+                    }
+                }
+            }
+        }
+        last
+    }
+
+    /// Executes a record that begins in cycle `now`; returns when the next one begins.
+    fn record(&mut self, record: &Record, at: Position, now: u64, last: &mut u64) -> u64 {
+        let cluster = at.cluster as usize;
+        let Some((event, mask)) = record.counts(cluster) else {
+            let end = now + self.machine.compute_cycles(record);
+            self.statistics.busy[cluster].compute += end - now;
+            self.span(Lane::Cluster(cluster), Use::Compute, at, now, end);
+            return end;
+        };
+        let end = now + u64::from(self.machine.post);
+        self.statistics.busy[cluster].issue += end - now;
+        self.span(Lane::Cluster(cluster), Use::Issue, at, now, end);
+        let (start, bytes) = self.begin(record, at, end);
+        for target in members(mask) {
+            let arrival = self.arrival(record, at, target, start, bytes);
+            *last = arrival.max(*last);
+            let (n, latest) = self.counts.entry((target as u32, event)).or_default();
+            (*n, *latest) = (*n + 1, arrival.max(*latest));
+        }
+        end
+    }
+
+    fn ddr_cycles(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.machine.ddr_rate.into())
+    }
+
+    fn noc_cycles(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.machine.noc_rate.into())
+    }
+
+    /// Occupies the source of a transfer that is issued in cycle `issued`; returns its first cycle there, and its bytes.
+    fn begin(&mut self, record: &Record, at: Position, issued: u64) -> (u64, u64) {
+        let Some(transfer) = record.transfer() else { return (issued, 0) };
+        let bytes = u64::from(transfer.rows) * u64::from(transfer.cols) * u64::from(transfer.bytes);
+        let cluster = at.cluster as usize;
+        let (lane, usage, cycles) = match record {
+            Record::Fetch { .. } => (Lane::Ddr, Use::Read, self.ddr_cycles(bytes)),
+            Record::Store { .. } => (Lane::Ddr, Use::Write, self.ddr_cycles(bytes)),
+            _ => (Lane::Output(cluster), Use::Exchange, self.noc_cycles(bytes)),
+        };
+        let is_contended = self.is_contended;
+        let free = if lane == Lane::Ddr { &mut self.ddr } else { &mut self.outputs[cluster] };
+        let start = if is_contended { issued.max(*free) } else { issued };
+        *free = start + cycles;
+        if lane == Lane::Ddr {
+            self.statistics.ddr_busy += cycles;
+        }
+        self.span(lane, usage, at, start, start + cycles);
+        (start, bytes)
+    }
+
+    /// Occupies the port into a cluster, and returns the cycle in which bytes and event have arrived there.
+    fn arrival(&mut self, record: &Record, at: Position, target: usize, start: u64, bytes: u64) -> u64 {
+        let (ddr_latency, noc_latency) = (u64::from(self.machine.ddr_latency), u64::from(self.machine.noc_latency));
+        let (ddr, noc) = (self.ddr_cycles(bytes), self.noc_cycles(bytes));
+        let (first, source_end, usage) = match record {
+            Record::Store { .. } => return start + ddr + ddr_latency,
+            Record::Notify { .. } => return start + noc_latency,
+            Record::Fetch { .. } => (start + ddr_latency, start + ddr_latency + ddr, Use::Read),
+            _ => (start + noc_latency, start + noc_latency + noc, Use::Exchange),
+        };
+        let begin = if self.is_contended { first.max(self.inputs[target]) } else { first };
+        self.inputs[target] = begin + noc;
+        self.span(Lane::Input(target), usage, at, begin, begin + noc);
+        source_end.max(begin + noc)
+    }
+
+    fn span(&mut self, lane: Lane, usage: Use, record: Position, begin: u64, end: u64) {
+        let task = self.graph.record(record).task();
+        if let Some(trace) = &mut self.trace {
+            trace.push(Span { lane, usage, record, task, begin, end });
+        }
+    }
+}
+
+/// Counts what does not depend on time.
+fn count(machine: &Machine, program: &Program, statistics: &mut Statistics) {
+    let constants = program.constants.len() as u64;
+    // Products and their cycles by task and cluster.
+    let mut convs: BTreeMap<u32, BTreeMap<usize, [u64; 2]>> = BTreeMap::new();
+    let mut tasks: [BTreeSet<u32>; 5] = Default::default();
+    for (cluster, records) in program.records.iter().enumerate() {
+        for record in records {
+            count_bytes(record, constants, statistics);
+            if let Record::Conv(conv) = record {
+                let sums = convs.entry(conv.task).or_default().entry(cluster).or_default();
+                *sums = [sums[0] + record.products(), sums[1] + machine.product_cycles(conv)];
+            }
+            if let Some(task) = record.task() {
+                tasks[record.function() - 5].insert(task);
+            }
+        }
+    }
+    let [conv, pool, map, softmax, lrn] = tasks.map(|set| set.len() as u64);
+    statistics.tasks = Tasks { conv, pool, map, softmax, lrn };
+    let total = |i: usize| convs.values().flat_map(|task| task.values()).map(|sums| sums[i]).sum::<u64>();
+    let slowest = |i: usize| convs.values().filter_map(|task| task.values().map(|sums| sums[i]).max()).sum::<u64>();
+    statistics.products = total(0);
+    let largest = slowest(0) * program.records.len() as u64;
+    statistics.balance = if largest == 0 { 1.0 } else { total(0) as f64 / largest as f64 };
+    let ddr = statistics.ddr_bytes_read + statistics.ddr_bytes_written;
+    statistics.bounds = Bounds { ddr: ddr.div_ceil(machine.ddr_rate.into()), products: slowest(1), critical_path: 0 };
+}
+
+fn count_bytes(record: &Record, constants: u64, statistics: &mut Statistics) {
+    let Some(t) = record.transfer() else { return };
+    let bytes = u64::from(t.rows) * u64::from(t.cols) * u64::from(t.bytes);
+    match record {
+        Record::Fetch { .. } => {
+            statistics.ddr_bytes_read += bytes;
+            statistics.parameter_bytes_read += below(t, constants);
+        }
+        Record::Store { .. } => statistics.ddr_bytes_written += bytes,
+        _ => statistics.exchange_bytes += bytes,
+    }
+}
+
+/// Returns the number of source bytes of a transfer below an address.
+fn below(t: &super::Transfer, limit: u64) -> u64 {
+    let dims = [(t.rows.into(), t.from.row.into()), (t.cols.into(), t.from.pixel.into()), (1, 0)];
+    let runs = Runs::new(t.from.offset.into(), t.bytes.into(), dims);
+    if runs.end() <= limit {
+        return runs.total();
+    }
+    runs.ranges().take_while(|range| range.start < limit).map(|range| range.end.min(limit) - range.start).sum()
+}
