@@ -124,8 +124,8 @@ fn transfer(info: &FeatureInfo, region: &Region, from: Place, to: Place) -> Tran
 }
 
 impl Emitter<'_> {
-    fn unit_buf(&self, unit: usize) -> usize {
-        self.schedule.instances.len() + unit
+    fn slice_buf(&self, slice: usize) -> usize {
+        self.schedule.instances.len() + slice
     }
 
     /// The conditions under which the accesses to a buffer in a memory are complete.
@@ -179,13 +179,13 @@ impl Emitter<'_> {
     /// Begins a read from DDR.
     fn read(&mut self, item: Item) {
         match item {
-            Item::Unit(u) => self.read_unit(u),
+            Item::Slice(s) => (0..self.schedule.slices[s].units.len()).for_each(|u| self.read_unit(s, u)),
             Item::Instance(i) => self.load(i),
         }
     }
 
-    fn read_unit(&mut self, u: usize) {
-        let (unit, buf) = (&self.schedule.units[u], self.unit_buf(u));
+    fn read_unit(&mut self, slice: usize, u: usize) {
+        let (unit, buf) = (&self.schedule.slices[slice].units[u], self.slice_buf(slice));
         let conditions = self.free(buf, unit.clusters);
         let members = (0..self.clusters).filter(|c| unit.clusters >> c & 1 == 1);
         let Some(issuer) = members.min_by_key(|&c| (self.sync.missing(c, &conditions), self.fetches[c])) else { return };
@@ -193,7 +193,7 @@ impl Emitter<'_> {
         self.fetches[issuer] += 1;
         let event = self.sync.event();
         let at = |offset| Place { offset, row: 0, pixel: 0 };
-        let (from, to) = (at(self.image.units[u]), at(self.memory.bufs[buf].offset));
+        let (from, to) = (at(self.image.slices[slice][u]), at(self.memory.bufs[buf].offset));
         let transfer = Transfer { from, to, rows: 1, cols: 1, bytes: unit.bytes };
         let record = Record::Fetch { transfer, clusters: unit.clusters, event };
         self.sync.transfer(issuer, record, unit.clusters, event);
@@ -253,8 +253,8 @@ impl Emitter<'_> {
 
     fn compute(&mut self, c: usize, step: &Step, task: u32) {
         let reads: Vec<InstanceId> = std::iter::once(step.input).chain(step.others.iter().copied()).collect();
-        let unit = step.units[c].map(|u| self.unit_buf(u));
-        for buf in reads.iter().copied().chain(unit) {
+        let slice = step.slice.map(|s| self.slice_buf(s));
+        for buf in reads.iter().copied().chain(slice) {
             for event in std::mem::take(&mut self.accesses[buf].arrivals[c]) {
                 self.sync.wait(c, event);
             }
@@ -262,7 +262,7 @@ impl Emitter<'_> {
         self.clear(step.output, 1 << c, c);
         let record = self.record(c, step, task);
         let count = self.sync.push(c, record);
-        for buf in reads.into_iter().chain(unit).chain([step.output]) {
+        for buf in reads.into_iter().chain(slice).chain([step.output]) {
             self.accesses[buf].complete[c][c] = count;
         }
     }
@@ -325,13 +325,13 @@ impl Emitter<'_> {
     }
 
     fn record(&self, c: usize, step: &Step, task: u32) -> Record {
-        let (layer, region, unit) = (&self.net.layers[step.layer], &step.boxes[c], step.units[c]);
+        let (layer, region) = (&self.net.layers[step.layer], &step.boxes[c]);
         let extents = self.net.features[layer.input].extents;
         let needed = layer.input_region(region, extents);
         let input = self.tile(c, step.input, layer.input, &needed);
         let output = self.tile(c, step.output, layer.output, region);
         let (places, _) = constant_places(layer, region.extents()[2]);
-        let base = unit.map_or(0, |u| self.memory.bufs[self.unit_buf(u)].offset);
+        let base = step.slice.map_or(0, |s| self.memory.bufs[self.slice_buf(s)].offset);
         let mut constants = places.into_iter().map(|at| base + at);
         match &layer.kind {
             Kind::Conv(conv) => {

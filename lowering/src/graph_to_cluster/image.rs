@@ -1,8 +1,8 @@
 //! The image of DDR: constants in the order of use, operands, results, and features between groups.
 
 use super::memory::Memory;
-use super::network::{FeatureId, FeatureInfo, Network, Role, elem_bytes};
-use super::schedule::{Choices, Schedule, constant_lists, constant_places};
+use super::network::{FeatureId, FeatureInfo, Layer, Network, Role, elem_bytes};
+use super::schedule::{Choices, Schedule, Unit, constant_lists, constant_places};
 use gradus_simulators::cluster::{Extent, Machine};
 
 /// The contents of DDR.
@@ -10,8 +10,8 @@ use gradus_simulators::cluster::{Extent, Machine};
 pub struct Image {
     /// Constants, from byte 0.
     pub constants: Vec<u8>,
-    /// First byte of each unit.
-    pub units: Vec<u32>,
+    /// First byte of each unit of each slice.
+    pub slices: Vec<Vec<u32>>,
     /// First byte of each feature that is in DDR.
     pub features: Vec<Option<u32>>,
     /// Operands.
@@ -38,21 +38,12 @@ pub fn image(
     memory: &Memory,
     machine: &Machine,
 ) -> Result<Image, String> {
-    debug_assert_eq!(memory.bufs.len(), schedule.instances.len() + schedule.units.len());
+    debug_assert_eq!(memory.bufs.len(), schedule.instances.len() + schedule.slices.len());
     let mut image = Image { features: vec![None; net.features.len()], ..Image::default() };
     let alignment = machine.alignment as usize;
-    for unit in &schedule.units {
-        let layer = &net.layers[unit.layer];
-        let first = image.constants.len().next_multiple_of(alignment);
-        image.units.push(u32::try_from(first).map_err(|_| too_large())?);
-        let (places, bytes) = constant_places(layer, unit.channels.len() as u32);
-        image.constants.resize(first + bytes as usize, 0);
-        for ((list, size), place) in constant_lists(layer).zip(places) {
-            let range = unit.channels.start as usize * size..unit.channels.end as usize * size;
-            let list = if size == 0 { list } else { &list[range] };
-            let at = first + place as usize;
-            image.constants[at..at + list.len()].copy_from_slice(list);
-        }
+    for slice in &schedule.slices {
+        let units = slice.units.iter().map(|unit| constants(&net.layers[slice.layer], unit, &mut image.constants, alignment));
+        image.slices.push(units.collect::<Result<_, _>>()?);
     }
     let mut end = image.constants.len() as u64;
     let mut place = |info: &FeatureInfo| {
@@ -81,6 +72,20 @@ pub fn image(
     }
     image.bytes = u32::try_from(end).map_err(|_| too_large())?;
     Ok(image)
+}
+
+/// Appends the constants of a unit. Returns their first byte.
+fn constants(layer: &Layer, unit: &Unit, image: &mut Vec<u8>, alignment: usize) -> Result<u32, String> {
+    let first = image.len().next_multiple_of(alignment);
+    let (places, bytes) = constant_places(layer, unit.channels.len() as u32);
+    image.resize(first + bytes as usize, 0);
+    for ((list, size), place) in constant_lists(layer).zip(places) {
+        let range = unit.channels.start as usize * size..unit.channels.end as usize * size;
+        let list = if size == 0 { list } else { &list[range] };
+        let at = first + place as usize;
+        image[at..at + list.len()].copy_from_slice(list);
+    }
+    u32::try_from(first).map_err(|_| too_large())
 }
 
 fn too_large() -> String {

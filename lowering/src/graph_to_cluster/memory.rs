@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 /// Something that is read from DDR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Item {
-    /// Constants, by number.
-    Unit(usize),
+    /// A slice of constants.
+    Slice(usize),
     /// A feature.
     Instance(InstanceId),
 }
@@ -30,7 +30,7 @@ pub struct Buf {
 /// The places of all buffers, the same in all clusters.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Memory {
-    /// Buffers of instances, then of units.
+    /// Buffers of instances, then of slices.
     pub bufs: Vec<Buf>,
     /// The reads that begin before each step, in order.
     pub reads: Vec<Vec<Item>>,
@@ -97,8 +97,8 @@ fn live_ranges(schedule: &Schedule, machine: &Machine) -> Memory {
     let aligned = |bytes: u32| bytes.next_multiple_of(machine.alignment);
     let buf = |steps: [usize; 2], bytes| Buf { start: steps[0], end: steps[1] + 1, bytes: aligned(bytes), offset: 0 };
     let instances = schedule.instances.iter().map(|i| buf(i.steps, i.bytes));
-    let units = schedule.units.iter().map(|u| buf(u.steps, u.bytes));
-    Memory { bufs: instances.chain(units).collect(), ..Memory::default() }
+    let slices = schedule.slices.iter().map(|s| buf(s.steps, s.bytes()));
+    Memory { bufs: instances.chain(slices).collect(), ..Memory::default() }
 }
 
 /// The live bytes in each step.
@@ -114,12 +114,12 @@ fn live_bytes(memory: &Memory, schedule: &Schedule) -> Vec<u64> {
 /// early.
 fn read_early(memory: &mut Memory, schedule: &Schedule, mut live: Vec<u64>, limit: u64, ahead: usize) {
     memory.reads = vec![Vec::new(); live.len()];
-    let first_unit = schedule.instances.len();
-    let loaded = (0..first_unit).filter(|&i| schedule.instances[i].is_loaded).map(Item::Instance);
-    let mut items: Vec<Item> = loaded.chain((0..schedule.units.len()).map(Item::Unit)).collect();
+    let first_slice = schedule.instances.len();
+    let loaded = (0..first_slice).filter(|&i| schedule.instances[i].is_loaded).map(Item::Instance);
+    let mut items: Vec<Item> = loaded.chain((0..schedule.slices.len()).map(Item::Slice)).collect();
     let index = |item: Item| match item {
         Item::Instance(i) => i,
-        Item::Unit(u) => first_unit + u,
+        Item::Slice(s) => first_slice + s,
     };
     items.sort_by_key(|&item| memory.bufs[index(item)].start);
     let mut earliest = 0;

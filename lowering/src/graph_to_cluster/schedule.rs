@@ -46,8 +46,8 @@ pub struct Step {
     pub output: InstanceId,
     /// The operands of stages, in order.
     pub others: Vec<InstanceId>,
-    /// The constants of each cluster.
-    pub units: Vec<Option<usize>>,
+    /// The constants, by number of their slice.
+    pub slice: Option<usize>,
     /// Boxes of the output's root that are complete after this step, by cluster, for other clusters.
     pub ready: Vec<Region>,
     /// Boxes of them to be stored in DDR.
@@ -74,16 +74,35 @@ pub struct Instance {
 /// Constants of a range of output channels of a layer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Unit {
-    /// The layer.
-    pub layer: LayerId,
     /// Channels.
     pub channels: Range<u32>,
     /// Clusters that need them, as a mask.
     pub clusters: u32,
     /// Bytes.
     pub bytes: u32,
+}
+
+/// Constants that are in the same place of different clusters: a slice of a layer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Slice {
+    /// The layer.
+    pub layer: LayerId,
+    /// One for each range of channels. Their masks are disjoint.
+    pub units: Vec<Unit>,
     /// First step that needs them, and the last.
     pub steps: [usize; 2],
+}
+
+impl Slice {
+    /// The largest number of bytes of a cluster.
+    pub fn bytes(&self) -> u32 {
+        self.units.iter().map(|unit| unit.bytes).max().unwrap_or(0)
+    }
+
+    /// The constants of a cluster.
+    pub fn unit(&self, cluster: usize) -> Option<&Unit> {
+        self.units.iter().find(|unit| unit.clusters >> cluster & 1 == 1)
+    }
 }
 
 /// A schedule, before addresses are known.
@@ -94,9 +113,9 @@ pub struct Schedule {
     /// Instances.
     pub instances: Vec<Instance>,
     /// Constants, in the order of first use.
-    pub units: Vec<Unit>,
-    /// Range of units of each layer.
-    pub units_of: Vec<Range<usize>>,
+    pub slices: Vec<Slice>,
+    /// The slices of each layer.
+    slices_of: Vec<Range<usize>>,
 }
 
 /// A tile of a group.
@@ -148,7 +167,7 @@ impl<'a> Scheduler<'a> {
             net.features[root].role == Role::Inner && choices.groups[first].tiles > 1 && groups.all(|g| g == first)
         };
         let is_local = (0..net.features.len()).map(is_local).collect();
-        let out = Schedule { units_of: vec![0..0; net.layers.len()], ..Schedule::default() };
+        let out = Schedule { slices_of: vec![0..0; net.layers.len()], ..Schedule::default() };
         Scheduler { net, choices, machine, roots, group_of, is_local, writers, readers, known: FxHashMap::default(), out }
     }
 
@@ -206,25 +225,25 @@ impl<'a> Scheduler<'a> {
 
     fn step(&mut self, l: LayerId, region: &Region, tile: TileId) {
         let boxes = self.choices.splits[l].boxes(region, self.machine.clusters);
-        let units = self.units(l, &boxes);
-        let most = units.iter().map(Vec::len).max().unwrap_or(0).max(1);
-        for i in 0..most {
-            let slice = |(b, units): (&Region, &Vec<usize>)| match units.get(i) {
-                Some(&u) => b.with(2, self.out.units[u].channels.start, self.out.units[u].channels.end),
-                None if units.is_empty() && i == 0 => *b,
+        let slices = self.slices(l, &boxes);
+        if slices.is_empty() {
+            return self.task(l, boxes, None, tile, true);
+        }
+        for slice in slices.clone() {
+            let part = |(c, b): (usize, &Region)| match self.out.slices[slice].unit(c) {
+                Some(unit) => b.with(2, unit.channels.start, unit.channels.end),
                 None => Region::default(),
             };
-            let part = boxes.iter().zip(&units).map(slice).collect();
-            let units = units.iter().map(|units| units.get(i).copied()).collect();
-            self.slice(l, part, units, tile, i + 1 == most);
+            let part = boxes.iter().enumerate().map(part).collect();
+            self.task(l, part, Some(slice), tile, slice + 1 == slices.end);
         }
     }
 
     /// Adds a step. `is_last`: whether the channels of a tile are complete with it.
-    fn slice(&mut self, l: LayerId, boxes: Vec<Region>, units: Vec<Option<usize>>, tile: TileId, is_last: bool) {
+    fn task(&mut self, l: LayerId, boxes: Vec<Region>, slice: Option<usize>, tile: TileId, is_last: bool) {
         let (layer, at) = (&self.net.layers[l], self.out.steps.len());
-        for &unit in units.iter().flatten() {
-            let steps = &mut self.out.units[unit].steps;
+        if let Some(slice) = slice {
+            let steps = &mut self.out.slices[slice].steps;
             *steps = [steps[0].min(at), at];
         }
         let output = self.instance(self.roots[layer.output].whole, tile, at, false);
@@ -243,7 +262,7 @@ impl<'a> Scheduler<'a> {
         let ready = self.ready(l, &in_root, output, is_last);
         let saved = self.saved(l, tile, &ready);
         let (input, others) = (instances[0], instances.split_off(1));
-        self.out.steps.push(Step { layer: l, boxes, input, output, others, units, ready, saved });
+        self.out.steps.push(Step { layer: l, boxes, input, output, others, slice, ready, saved });
     }
 
     /// Returns the boxes that are complete after a layer. Interleaved parts are complete with the last of them.
@@ -297,23 +316,15 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Returns the constants that each cluster needs for a layer, in order.
-    fn units(&mut self, l: LayerId, boxes: &[Region]) -> Vec<Vec<usize>> {
-        let layer = &self.net.layers[l];
-        if !layer.has_constants() {
-            return vec![Vec::new(); boxes.len()];
+    /// Returns the slices of a layer's constants, in order.
+    fn slices(&mut self, l: LayerId, boxes: &[Region]) -> Range<usize> {
+        if self.net.layers[l].has_constants() && self.out.slices_of[l].is_empty() {
+            self.add_slices(l, boxes);
         }
-        if self.out.units_of[l].is_empty() {
-            self.add_units(l, boxes);
-        }
-        let of = |c: usize| {
-            let has = |&u: &usize| self.out.units[u].clusters >> c & 1 == 1;
-            self.out.units_of[l].clone().filter(has).collect()
-        };
-        (0..boxes.len()).map(of).collect()
+        self.out.slices_of[l].clone()
     }
 
-    fn add_units(&mut self, l: LayerId, boxes: &[Region]) {
+    fn add_slices(&mut self, l: LayerId, boxes: &[Region]) {
         let layer = &self.net.layers[l];
         let mut ranges: Vec<(Range<u32>, u32)> = Vec::new();
         for (c, region) in boxes.iter().enumerate().filter(|(_, b)| !b.is_empty()) {
@@ -323,23 +334,22 @@ impl<'a> Scheduler<'a> {
                 None => ranges.push((channels, 1 << c)),
             }
         }
-        let first = self.out.units.len();
         let bytes = |channels: u32| constant_places(layer, channels).1;
         let count = |range: &Range<u32>| bytes(range.len() as u32).div_ceil(self.choices.slice).clamp(1, range.len() as u32);
         // All ranges have as many slices, so that clusters compute them together.
         let most = ranges.iter().map(|(range, _)| count(range)).max().unwrap_or(1);
+        let first = self.out.slices.len();
         for i in 0..most {
-            for (range, clusters) in &ranges {
+            let unit = |(range, clusters): &(Range<u32>, u32)| {
                 let n = most.min(range.len() as u32);
                 let at = |i: u32| range.start + (range.len() as u64 * u64::from(i) / u64::from(n)) as u32;
-                if i < n {
-                    let channels = at(i)..at(i + 1);
-                    let bytes = bytes(channels.len() as u32);
-                    self.out.units.push(Unit { layer: l, channels, clusters: *clusters, bytes, steps: [usize::MAX, 0] });
-                }
-            }
+                let channels = at(i.min(n))..at((i + 1).min(n));
+                (i < n).then(|| Unit { bytes: bytes(channels.len() as u32), channels, clusters: *clusters })
+            };
+            let units = ranges.iter().filter_map(unit).collect();
+            self.out.slices.push(Slice { layer: l, units, steps: [usize::MAX, 0] });
         }
-        self.out.units_of[l] = first..self.out.units.len();
+        self.out.slices_of[l] = first..self.out.slices.len();
     }
 
     fn finish(mut self) -> Schedule {
