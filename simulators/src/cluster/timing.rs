@@ -1,8 +1,9 @@
 //! Cycles.
 //!
 //! Each cluster executes its records in order. The cluster with the earliest time goes on, so that transfers are issued in the order of
-//! time and, at the same time, of clusters. DDR and each port serve transfers in that order. An event is counted in a cluster when the
-//! bytes have arrived there.
+//! time and, at the same time, of clusters. DDR and each port serve transfers in that order. At the port into a cluster, what comes from DDR
+//! has precedence: copies from clusters get the rest of its rate while a read that was issued before them streams. An event is counted in
+//! a cluster when the bytes have arrived there.
 
 use super::access::{accesses, members};
 use super::check::peaks;
@@ -20,7 +21,7 @@ pub(super) fn time(machine: &Machine, program: &Program, graph: &Graph<'_>, trac
         graph,
         is_contended: true,
         ddr: 0,
-        inputs: vec![0; clusters],
+        inputs: vec![Input::default(); clusters],
         outputs: vec![0; clusters],
         counts: HashMap::new(),
         trace: trace.then(Vec::new),
@@ -45,7 +46,7 @@ fn critical_path(machine: &Machine, graph: &Graph<'_>) -> u64 {
         graph,
         is_contended: false,
         ddr: 0,
-        inputs: vec![0; clusters],
+        inputs: vec![Input::default(); clusters],
         outputs: vec![0; clusters],
         counts: HashMap::new(),
         trace: None,
@@ -84,6 +85,48 @@ impl Machine {
     }
 }
 
+/// The port into a cluster.
+#[derive(Clone, Default)]
+struct Input {
+    /// Intervals in which reads from DDR stream, in order.
+    reads: Vec<[u64; 2]>,
+    /// First interval that may end after the present.
+    first: usize,
+    /// Cycle from which on there is no copy.
+    free: u64,
+}
+
+impl Input {
+    /// Occupies the port for a read that may begin in cycle `first`; returns its end.
+    fn read(&mut self, first: u64, cycles: u64) -> [u64; 2] {
+        let begin = first.max(self.reads.last().map_or(0, |last| last[1]));
+        self.reads.push([begin, begin + cycles]);
+        [begin, begin + cycles]
+    }
+
+    /// Occupies the port for a copy of `bytes` that may begin in cycle `first`, at rate `full`, or `rest` beside reads.
+    fn copy(&mut self, first: u64, now: u64, mut bytes: u64, [full, rest]: [u64; 2]) -> [u64; 2] {
+        let begin = first.max(self.free);
+        while self.reads.get(self.first).is_some_and(|read| read[1] <= now) {
+            self.first += 1;
+        }
+        let mut at = begin;
+        for &[start, end] in self.reads[self.first..].iter().filter(|read| read[1] > begin) {
+            for (until, rate) in [(start, full), (end, rest)] {
+                let cycles = until.saturating_sub(at);
+                if bytes <= cycles * rate {
+                    self.free = at + bytes.div_ceil(rate.max(1));
+                    return [begin, self.free];
+                }
+                bytes -= cycles * rate;
+                at = at.max(until);
+            }
+        }
+        self.free = at + bytes.div_ceil(full);
+        [begin, self.free]
+    }
+}
+
 struct Timing<'a> {
     machine: &'a Machine,
     graph: &'a Graph<'a>,
@@ -91,8 +134,8 @@ struct Timing<'a> {
     is_contended: bool,
     /// Cycle from which on DDR is free.
     ddr: u64,
-    /// Cycles from which on the ports into the clusters are free.
-    inputs: Vec<u64>,
+    /// The ports into the clusters.
+    inputs: Vec<Input>,
     /// Cycles from which on the ports out of the clusters are free.
     outputs: Vec<u64>,
     /// Increments and the cycle of the last one, by cluster and event.
@@ -206,10 +249,19 @@ impl Timing<'_> {
             Record::Fetch { .. } => (start + ddr_latency, start + ddr_latency + ddr, Use::Read),
             _ => (start + noc_latency, start + noc_latency + noc, Use::Exchange),
         };
-        let begin = if self.is_contended { first.max(self.inputs[target]) } else { first };
-        self.inputs[target] = begin + noc;
-        self.span(Lane::Input(target), usage, at, begin, begin + noc);
-        source_end.max(begin + noc)
+        if !self.is_contended {
+            return source_end.max(first + noc);
+        }
+        let full = u64::from(self.machine.noc_rate);
+        let [begin, end] = match usage {
+            Use::Read => self.inputs[target].read(first, noc.max(ddr)),
+            _ => {
+                let rates = [full, full.saturating_sub(self.machine.ddr_rate.into())];
+                self.inputs[target].copy(first, start, bytes, rates)
+            }
+        };
+        self.span(Lane::Input(target), usage, at, begin, end);
+        source_end.max(end)
     }
 
     fn span(&mut self, lane: Lane, usage: Use, record: Position, begin: u64, end: u64) {
