@@ -1,14 +1,16 @@
-//! From a network to the program of a machine: choices, schedule, places, records.
+//! From a network to the program of a machine: candidates of choices are scheduled, placed, emitted and timed; the fastest remains.
 
 use super::choose::{Prices, choose};
 use super::emit::emit;
+use super::fit::fit;
 use super::image::image;
 use super::memory::{Memory, assign};
-use super::network::Network;
+use super::network::{Network, Role};
 use super::schedule::{Choices, Group, Schedule, schedule};
-use gradus_simulators::cluster::{Machine, Program};
+use gradus_simulators::cluster::{Machine, Program, Simulator, Statistics};
 
 /// A compiled network.
+#[derive(Clone, Debug)]
 pub struct Compiled {
     /// The program.
     pub program: Program,
@@ -18,26 +20,127 @@ pub struct Compiled {
     pub schedule: Schedule,
     /// Its places.
     pub memory: Memory,
+    /// Its estimated counts.
+    pub estimate: Statistics,
+    /// Candidates, with their estimated cycles; `None` if memory does not suffice.
+    pub candidates: Vec<(String, Option<u64>)>,
 }
 
-/// Compiles with given choices.
+/// Prices of constants with which divisions are chosen, in cycles per byte.
+const PRICES: [f64; 4] = [0.0, 0.01, 0.03, 0.1];
+
+/// Numbers of tiles with which the operands are streamed.
+const TILES: [u32; 3] = [2, 4, 8];
+
+/// Largest number of layers that are executed by tiles while operands stream.
+const STREAMED: usize = 3;
+
+/// Largest number of passes over neighbouring groups.
+const MERGES: usize = 2;
+
+struct Search<'a> {
+    net: &'a Network,
+    machine: &'a Machine,
+    best: Option<Compiled>,
+    candidates: Vec<(String, Option<u64>)>,
+    failure: String,
+}
+
+/// Compiles a network.
 ///
 /// # Errors
-/// Memory does not suffice.
-pub fn compile_with(net: &Network, machine: &Machine, choices: Choices) -> Result<Compiled, String> {
-    let schedule = schedule(net, &choices, machine);
-    let memory = assign(&schedule, machine).map_err(|m| format!("{} bytes are missing at step {}", m.bytes, m.step))?;
-    let image = image(net, &schedule, &choices, &memory, machine)?;
-    let program = emit(net, &schedule, &memory, &image, machine.clusters as usize);
-    Ok(Compiled { program, choices, schedule, memory })
+/// The memory of a cluster does not suffice for a layer.
+pub fn compile(net: &Network, machine: &Machine) -> Result<Compiled, String> {
+    let mut search = Search { net, machine, best: None, candidates: Vec::new(), failure: String::new() };
+    for constants in PRICES {
+        let choices = simple(net, machine, Prices { constants, features: 0.0 });
+        search.attempt(format!("constants at {constants} cycles per byte"), choices);
+    }
+    search.stream();
+    search.merge();
+    let Some(mut best) = search.best else { return Err(search.failure) };
+    best.candidates = search.candidates;
+    Ok(best)
 }
 
-/// The choices without tiles.
-pub fn simple(net: &Network, machine: &Machine, prices: Prices) -> Choices {
+/// Choices without tiles.
+fn simple(net: &Network, machine: &Machine, prices: Prices) -> Choices {
     Choices {
         splits: choose(net, machine, prices),
         groups: (0..net.layers.len()).map(|l| Group { layers: l..l + 1, tiles: 1 }).collect(),
         in_ddr: vec![false; net.features.len()],
         slice: machine.slice,
+    }
+}
+
+impl Search<'_> {
+    /// Compiles with choices, which are made to fit into memory first. Whether they are the fastest so far.
+    fn attempt(&mut self, name: String, mut choices: Choices) -> bool {
+        let compiled = fit(self.net, &mut choices, self.machine).and_then(|()| self.compile_with(choices));
+        let cycles = compiled.as_ref().ok().map(|c| c.estimate.cycles);
+        self.candidates.push((name, cycles));
+        match compiled {
+            Ok(new) if self.best.as_ref().is_none_or(|best| new.estimate.cycles < best.estimate.cycles) => {
+                self.best = Some(new);
+                true
+            }
+            Ok(_) => false,
+            Err(why) => {
+                self.failure = why;
+                false
+            }
+        }
+    }
+
+    fn compile_with(&self, choices: Choices) -> Result<Compiled, String> {
+        let (net, machine) = (self.net, self.machine);
+        let schedule = schedule(net, &choices, machine);
+        let memory = assign(&schedule, machine).map_err(|missing| missing.to_string())?;
+        let image = image(net, &schedule, &choices, &memory, machine)?;
+        let program = emit(net, &schedule, &memory, &image, machine.clusters as usize);
+        let estimate = Simulator::new(machine.clone()).estimate(&program).map_err(|fault| fault.to_string())?;
+        Ok(Compiled { program, choices, schedule, memory, estimate, candidates: Vec::new() })
+    }
+
+    /// Executes the first layers by tiles, so that they begin before all of an operand has been read.
+    fn stream(&mut self) {
+        let reads_operand = self.net.layers.first().is_some_and(|layer| {
+            matches!(self.net.features[self.net.root(layer.input).whole].role, Role::Operand(_))
+        });
+        let Some(base) = self.best.as_ref().map(|best| best.choices.clone()).filter(|_| reads_operand) else { return };
+        for layers in 1..=STREAMED.min(self.net.layers.len()) {
+            for tiles in TILES {
+                let mut choices = base.clone();
+                let rest = base.groups.iter().filter(|g| g.layers.start >= layers).cloned();
+                choices.groups = std::iter::once(Group { layers: 0..layers, tiles }).chain(rest).collect();
+                self.attempt(format!("the first {layers} layers in {tiles} tiles"), choices);
+            }
+        }
+    }
+
+    /// Joins neighbouring groups with tiles, so that what is between them does not go through DDR.
+    fn merge(&mut self) {
+        for _ in 0..MERGES {
+            let mut at = 0;
+            let mut changed = false;
+            while let Some(best) = &self.best {
+                let groups = &best.choices.groups;
+                let Some([a, b]) = groups.get(at..at + 2) else { break };
+                if a.tiles > 1 && b.tiles > 1 {
+                    let mut choices = best.choices.clone();
+                    let (layers, tiles) = (a.layers.start..b.layers.end, a.tiles.max(b.tiles));
+                    let name = format!("layers {} to {} in {tiles} tiles", layers.start, layers.end - 1);
+                    choices.groups.splice(at..at + 2, [Group { layers, tiles }]);
+                    if self.attempt(name, choices) {
+                        changed = true;
+                        continue;
+                    }
+                }
+                at += 1;
+            }
+            if !changed {
+                break;
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::schedule::{InstanceId, Schedule};
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
 use gradus_simulators::cluster::Machine;
+use std::fmt;
 use std::ops::ControlFlow;
 
 /// Something that is read from DDR.
@@ -58,7 +59,7 @@ const ATTEMPTS: [(u64, usize); 9] = [
 ];
 
 /// Work of the planner.
-const BUDGET: u64 = 2_000_000;
+const BUDGET: u64 = 300_000;
 
 /// Memory that is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +68,12 @@ pub struct Missing {
     pub bytes: u64,
     /// The step that needs them.
     pub step: usize,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes of a cluster's memory are missing at step {}", self.bytes, self.step)
+    }
 }
 
 /// Assigns offsets. Reads begin as early as there is memory.
@@ -101,6 +108,11 @@ fn live_ranges(schedule: &Schedule, machine: &Machine) -> Memory {
     Memory { bufs: instances.chain(slices).collect(), ..Memory::default() }
 }
 
+/// Returns the live bytes in each step of a schedule in which reads begin as late as possible.
+pub fn live_bytes_of(schedule: &Schedule, machine: &Machine) -> Vec<u64> {
+    live_bytes(&live_ranges(schedule, machine), schedule)
+}
+
 /// The live bytes in each step.
 fn live_bytes(memory: &Memory, schedule: &Schedule) -> Vec<u64> {
     let mut live = vec![0_u64; schedule.steps.len()];
@@ -126,13 +138,17 @@ fn read_early(memory: &mut Memory, schedule: &Schedule, mut live: Vec<u64>, limi
     for item in items {
         let buf = &mut memory.bufs[index(item)];
         let (bytes, wanted) = (u64::from(buf.bytes), buf.start);
-        while buf.start > earliest && wanted - buf.start < ahead && live[buf.start - 1] + bytes <= limit {
+        let available = match item {
+            Item::Instance(i) => schedule.instances[i].available,
+            Item::Slice(_) => 0,
+        };
+        while buf.start > earliest.max(available) && wanted - buf.start < ahead && live[buf.start - 1] + bytes <= limit {
             buf.start -= 1;
             live[buf.start] += bytes;
         }
         let issue = (buf.start + SLACK).min(wanted);
         let issue = if buf.start == 0 { 0 } else { issue };
-        earliest = buf.start;
+        earliest = earliest.max(if available == 0 { buf.start } else { 0 });
         memory.reads[issue].push(item);
     }
     memory.lower_bound = live.into_iter().max().unwrap_or(0);

@@ -67,6 +67,8 @@ pub struct Instance {
     pub steps: [usize; 2],
     /// Whether it is loaded from DDR.
     pub is_loaded: bool,
+    /// First step before which it can be loaded, since its bytes are in DDR.
+    pub available: usize,
     /// The largest number of bytes of a cluster.
     pub bytes: u32,
 }
@@ -134,6 +136,8 @@ struct Scheduler<'a> {
     writers: Vec<Vec<LayerId>>,
     readers: Vec<Vec<LayerId>>,
     known: FxHashMap<(FeatureId, Option<TileId>), InstanceId>,
+    /// For each root, the step after the last one that stored it in DDR.
+    saved_until: Vec<usize>,
     out: Schedule,
 }
 
@@ -168,7 +172,7 @@ impl<'a> Scheduler<'a> {
         };
         let is_local = (0..net.features.len()).map(is_local).collect();
         let out = Schedule { slices_of: vec![0..0; net.layers.len()], ..Schedule::default() };
-        Scheduler { net, choices, machine, roots, group_of, is_local, writers, readers, known: FxHashMap::default(), out }
+        Scheduler { net, choices, machine, roots, group_of, is_local, writers, readers, known: FxHashMap::default(), saved_until: vec![0; net.features.len()], out }
     }
 
     /// Returns the boxes of the outputs of a group's layers in a tile.
@@ -261,6 +265,9 @@ impl<'a> Scheduler<'a> {
         }
         let ready = self.ready(l, &in_root, output, is_last);
         let saved = self.saved(l, tile, &ready);
+        if saved.iter().any(|b| !b.is_empty()) {
+            self.saved_until[self.roots[layer.output].whole] = at + 1;
+        }
         let (input, others) = (instances[0], instances.split_off(1));
         self.out.steps.push(Step { layer: l, boxes, input, output, others, slice, ready, saved });
     }
@@ -296,10 +303,10 @@ impl<'a> Scheduler<'a> {
         let by_tile = self.is_local[root] || self.choices.in_ddr[root] || is_operand;
         let key = (root, by_tile.then_some(tile));
         let clusters = self.machine.clusters as usize;
-        let instances = &mut self.out.instances;
+        let (instances, available) = (&mut self.out.instances, self.saved_until[root]);
         let id = *self.known.entry(key).or_insert_with(|| {
             let none = vec![Region::default(); clusters];
-            instances.push(Instance { root, needs: none.clone(), stored: none, steps: [at, at], is_loaded: is_read, bytes: 0 });
+            instances.push(Instance { root, needs: none.clone(), stored: none, steps: [at, at], is_loaded: is_read, available, bytes: 0 });
             instances.len() - 1
         });
         self.out.instances[id].steps[1] = at;

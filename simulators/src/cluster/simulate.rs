@@ -49,6 +49,15 @@ impl Simulator {
         Ok(time(&self.machine, program, &graph, self.trace))
     }
 
+    /// Returns the counts of a program whose accesses are not checked: for a compiler that compares programs.
+    ///
+    /// # Errors
+    /// An invalid field, a wait for another count than that of all increments, and a deadlock.
+    pub fn estimate(&self, program: &Program) -> Result<Statistics, Fault> {
+        let graph = Graph::new(program, &self.machine)?;
+        Ok(time(&self.machine, program, &graph, self.trace))
+    }
+
     /// Executes a program in an order that is legal but otherwise chosen by `seed`: any cluster goes on, and any transfer that was
     /// begun copies for one of its clusters. A test of the check: all orders give the same results.
     ///

@@ -1,0 +1,82 @@
+//! Choices that fit into the memory of a cluster: features go to DDR between groups, and groups are executed by tiles.
+
+use super::memory::live_bytes_of;
+use super::network::{FeatureId, Network, Role};
+use super::schedule::{Choices, InstanceId, Schedule, schedule};
+use gradus_simulators::cluster::Machine;
+
+/// Largest number of changes.
+const ROUNDS: usize = 400;
+
+/// Percentage of the memory that must suffice for what a step needs, since a plan of offsets may need more than is live.
+const SHARE: u64 = 97;
+
+/// Least bytes of constants that are read at once.
+const LEAST_SLICE: u32 = 4096;
+
+/// Changes choices until each step fits: the largest feature that a step does not access goes to DDR first, then the step's group
+/// is executed by more tiles, then features that it accesses go to DDR.
+///
+/// # Errors
+/// The missing bytes and the layer that needs them.
+pub fn fit(net: &Network, choices: &mut Choices, machine: &Machine) -> Result<(), String> {
+    let limit = u64::from(machine.spm - machine.reserved) * SHARE / 100;
+    for _ in 0..ROUNDS {
+        let schedule = schedule(net, choices, machine);
+        let live = live_bytes_of(&schedule, machine);
+        let Some((at, most)) = live.into_iter().enumerate().max_by_key(|&(i, n)| (n, usize::MAX - i)) else { return Ok(()) };
+        if most <= limit {
+            return Ok(());
+        }
+        if !relieve(net, choices, &schedule, at) {
+            let layer = &net.layers[schedule.steps[at].layer];
+            return Err(format!("'{}' needs {} bytes of a cluster's memory more than there are", layer.name, most - limit));
+        }
+    }
+    Err("the network does not fit into the memory of the clusters".to_owned())
+}
+
+/// Makes a step need less memory. Whether that was possible.
+fn relieve(net: &Network, choices: &mut Choices, schedule: &Schedule, at: usize) -> bool {
+    let step = &schedule.steps[at];
+    let accessed: Vec<InstanceId> = [step.input, step.output].into_iter().chain(step.others.iter().copied()).collect();
+    let is_live = |&i: &InstanceId| schedule.instances[i].steps[0] <= at && at <= schedule.instances[i].steps[1];
+    let largest = |list: &mut dyn Iterator<Item = InstanceId>, choices: &Choices| {
+        list.filter(|&i| can_spill(net, choices, schedule.instances[i].root)).max_by_key(|&i| schedule.instances[i].bytes)
+    };
+    let mut idle = (0..schedule.instances.len()).filter(is_live).filter(|i| !accessed.contains(i));
+    if let Some(i) = largest(&mut idle, choices) {
+        choices.in_ddr[schedule.instances[i].root] = true;
+        return true;
+    }
+    let group = choices.groups.iter_mut().find(|g| g.layers.contains(&step.layer));
+    let rows = net.features[net.layers[step.layer].output].extents[0];
+    let is_tiled = |i: &InstanceId| {
+        let root = schedule.instances[*i].root;
+        choices.in_ddr[root] || matches!(net.features[root].role, Role::Operand(_))
+    };
+    if let Some(group) = group.filter(|g| g.tiles < rows && accessed.iter().any(is_tiled)) {
+        let slice = step.slice.map_or(0, |s| schedule.slices[s].bytes());
+        let features = accessed.iter().map(|&i| schedule.instances[i].bytes).max().unwrap_or(0);
+        if features >= slice {
+            group.tiles = (group.tiles * 2).min(rows);
+            return true;
+        }
+    }
+    if let Some(i) = largest(&mut accessed.iter().copied(), choices) {
+        choices.in_ddr[schedule.instances[i].root] = true;
+        return true;
+    }
+    let is_smaller = choices.slice > LEAST_SLICE;
+    choices.slice = (choices.slice / 2).max(LEAST_SLICE);
+    is_smaller
+}
+
+/// Whether a feature can go to DDR. The parts of one that are interleaved are complete only together.
+fn can_spill(net: &Network, choices: &Choices, root: FeatureId) -> bool {
+    let is_interleaved = (0..net.features.len()).any(|id| {
+        let part = net.root(id);
+        part.whole == root && part.step > 1
+    });
+    net.features[root].role == Role::Inner && !choices.in_ddr[root] && !is_interleaved
+}
