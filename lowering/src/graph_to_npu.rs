@@ -2,7 +2,6 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `partition.rs` | the ops of a program, and those of the host between programs |
 //! | `read.rs`, `scale.rs`, `network.rs` | ops as layers, and factors that equal the floats of the reference |
 //! | `tiling.rs` | the tiles of a layer and their costs |
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
@@ -16,7 +15,6 @@ mod extent;
 mod machine;
 mod network;
 mod order;
-mod partition;
 mod program;
 mod read;
 mod residency;
@@ -27,6 +25,7 @@ mod tests;
 mod tiling;
 
 use crate::emit::Emitter;
+use crate::partition::levels;
 pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
 use gradus_dialects::layout::TiledLayout;
@@ -39,7 +38,6 @@ use gradus_ir::{
 use gradus_simulators::npu::Machine;
 pub use machine::machine;
 use network::{FeatureId, Role};
-use partition::levels;
 use program::{Program, compile};
 use read::{OPS, Packing, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -197,7 +195,7 @@ fn compile_all(
     refused: &FxHashSet<Op>,
 ) -> Result<Vec<Compiled>, (Op, String)> {
     let mut all = Vec::new();
-    for level in levels(m, block, &|op| refused.contains(&op)) {
+    for level in levels(m, block, &|op| read::is_candidate(m, op) && !refused.contains(&op)) {
         let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
         let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
         let mut reader = Reader::new(m, machine, allow_steps, &kept);

@@ -26,6 +26,8 @@ pub mod onnx;
 #[cfg(feature = "onnx")]
 pub mod onnx_to_graph;
 #[cfg(feature = "graph")]
+mod partition;
+#[cfg(feature = "graph")]
 mod qdq_to_integer;
 mod scf_to_cf;
 #[cfg(feature = "graph")]

@@ -59,6 +59,15 @@ struct Chooser<'a> {
     chosen: Vec<usize>,
     /// Cycles of each candidate alone, with the price of its constants.
     alone: Vec<Vec<f64>>,
+    /// Boxes of each candidate.
+    boxes: Vec<Vec<Boxes>>,
+}
+
+/// The boxes of a layer's division, by cluster, in the features that are no parts.
+struct Boxes {
+    output: Vec<Region>,
+    /// For each feature that the layer reads.
+    inputs: Vec<Vec<Region>>,
 }
 
 /// Sweeps over all layers, in which each is changed if that is cheaper.
@@ -106,8 +115,10 @@ impl<'a> Chooser<'a> {
             })
             .collect();
         let mut chooser =
-            Chooser { net, machine, prices, roots, edges, leaders, candidates, chosen: Vec::new(), alone: Vec::new() };
+            Chooser { net, machine, prices, roots, edges, leaders, candidates, chosen: Vec::new(), alone: Vec::new(), boxes: Vec::new() };
         chooser.alone = (0..net.layers.len()).map(|l| chooser.candidates[l].iter().map(|s| chooser.alone(l, s)).collect()).collect();
+        chooser.boxes =
+            (0..net.layers.len()).map(|l| chooser.candidates[l].iter().map(|s| chooser.in_roots(l, s)).collect()).collect();
         let least = |costs: &Vec<f64>| (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
         chooser.chosen = chooser.alone.iter().map(least).collect();
         chooser
@@ -118,14 +129,32 @@ impl<'a> Chooser<'a> {
         self.candidates[l].get(self.chosen[l]).copied().unwrap_or(ROWS)
     }
 
-    fn boxes(&self, l: LayerId, split: &Split) -> Vec<Region> {
+    fn divide(&self, l: LayerId, split: &Split) -> Vec<Region> {
         split.boxes(&Region::whole(self.net.features[self.net.layers[l].output].extents), self.machine.clusters)
+    }
+
+    fn in_roots(&self, l: LayerId, split: &Split) -> Boxes {
+        let (boxes, layer) = (self.divide(l, split), &self.net.layers[l]);
+        let input = |(i, id): (usize, FeatureId)| {
+            let extents = self.net.features[id].extents;
+            let need = |b: &Region| if i == 0 { layer.input_region(b, extents) } else { Layer::other_region(b, extents) };
+            boxes.iter().map(|b| need(b).in_root(self.roots[id])).collect()
+        };
+        Boxes {
+            inputs: layer.reads().enumerate().map(input).collect(),
+            output: boxes.iter().map(|b| b.in_root(self.roots[layer.output])).collect(),
+        }
+    }
+
+    /// The boxes of the present division of a layer.
+    fn chosen_boxes(&self, l: LayerId) -> &Boxes {
+        &self.boxes[l][self.chosen[self.leaders[l]].min(self.boxes[l].len() - 1)]
     }
 
     /// The slowest cluster's cycles, and the price of the constants of one cluster.
     fn alone(&self, l: LayerId, split: &Split) -> f64 {
         let layer = &self.net.layers[l];
-        let boxes = self.boxes(l, split);
+        let boxes = self.divide(l, split);
         let cycles = boxes.iter().map(|b| compute_cycles(self.net, layer, b, self.machine)).max().unwrap_or(0);
         let channels = boxes.iter().map(|b| b.extents()[2]).max().unwrap_or(0);
         let bytes = layer.channel_bytes(self.net.features[layer.output].extents[2]) as f64 * f64::from(channels);
@@ -167,23 +196,17 @@ impl<'a> Chooser<'a> {
         let size = u64::from(elem_bytes(info.elem));
         let mut needs = vec![Region::default(); clusters];
         for &l in &self.edges.readers[root] {
-            let boxes = self.boxes(l, &self.split(l));
-            let layer = &self.net.layers[l];
-            for (need, b) in needs.iter_mut().zip(&boxes) {
-                for (i, id) in layer.reads().enumerate().filter(|(_, id)| self.roots[*id].whole == root) {
-                    let extents = self.net.features[id].extents;
-                    let region = if i == 0 { layer.input_region(b, extents) } else { Layer::other_region(b, extents) };
-                    *need = need.hull(&region.in_root(self.roots[id]));
+            for (id, boxes) in self.net.layers[l].reads().zip(&self.chosen_boxes(l).inputs) {
+                if self.roots[id].whole == root {
+                    needs.iter_mut().zip(boxes).for_each(|(need, b)| *need = need.hull(b));
                 }
             }
         }
         let mut stored = needs.clone();
         let (mut into, mut out) = (vec![0_u64; clusters], vec![0_u64; clusters]);
         for &l in &self.edges.writers[root] {
-            let boxes = self.boxes(l, &self.split(l));
-            for (c, b) in boxes.iter().enumerate() {
-                let made = b.in_root(self.roots[self.net.layers[l].output]);
-                stored[c] = stored[c].hull(&made);
+            for (c, made) in self.chosen_boxes(l).output.iter().enumerate() {
+                stored[c] = stored[c].hull(made);
                 for (d, need) in needs.iter().enumerate().filter(|(d, _)| *d != c) {
                     let bytes = made.intersection(need).len() * size;
                     into[d] += bytes;

@@ -2,8 +2,8 @@
 
 use super::choose::{Prices, choose};
 use super::emit::emit;
-use super::fit::fit;
-use super::image::image;
+use super::fit::{Failure, fit};
+use super::image::{Image, constants, image};
 use super::memory::{Memory, assign};
 use super::network::{Network, Role};
 use super::schedule::{Choices, Group, Schedule, schedule};
@@ -20,14 +20,17 @@ pub struct Compiled {
     pub schedule: Schedule,
     /// Its places.
     pub memory: Memory,
+    /// Its places in DDR.
+    image: Image,
     /// Its estimated counts.
     pub estimate: Statistics,
     /// Candidates, with their estimated cycles; `None` if memory does not suffice.
     pub candidates: Vec<(String, Option<u64>)>,
 }
 
-/// Prices of constants with which divisions are chosen, in cycles per byte.
-const PRICES: [f64; 4] = [0.0, 0.01, 0.03, 0.1];
+/// Prices of constants and features with which divisions are chosen, in cycles per byte.
+const PRICES: [[f64; 2]; 9] =
+    [[0.0, 0.0], [0.01, 0.0], [0.03, 0.0], [0.1, 0.0], [0.0, 0.003], [0.01, 0.003], [0.03, 0.01], [0.0, 0.02], [0.1, 0.03]];
 
 /// Numbers of tiles with which the operands are streamed.
 const TILES: [u32; 3] = [2, 4, 8];
@@ -43,22 +46,23 @@ struct Search<'a> {
     machine: &'a Machine,
     best: Option<Compiled>,
     candidates: Vec<(String, Option<u64>)>,
-    failure: String,
+    failure: Failure,
 }
 
 /// Compiles a network.
 ///
 /// # Errors
 /// The memory of a cluster does not suffice for a layer.
-pub fn compile(net: &Network, machine: &Machine) -> Result<Compiled, String> {
-    let mut search = Search { net, machine, best: None, candidates: Vec::new(), failure: String::new() };
-    for constants in PRICES {
-        let choices = simple(net, machine, Prices { constants, features: 0.0 });
-        search.attempt(format!("constants at {constants} cycles per byte"), choices);
+pub fn compile(net: &Network, machine: &Machine) -> Result<Compiled, Failure> {
+    let mut search = Search { net, machine, best: None, candidates: Vec::new(), failure: Failure::default() };
+    for [constants, features] in PRICES {
+        let choices = simple(net, machine, Prices { constants, features });
+        search.attempt(format!("constants at {constants}, features at {features} cycles per byte"), choices);
     }
     search.stream();
     search.merge();
     let Some(mut best) = search.best else { return Err(search.failure) };
+    best.program.constants = constants(net, &best.schedule, &best.image);
     best.candidates = search.candidates;
     Ok(best)
 }
@@ -92,14 +96,18 @@ impl Search<'_> {
         }
     }
 
-    fn compile_with(&self, choices: Choices) -> Result<Compiled, String> {
+    fn compile_with(&self, choices: Choices) -> Result<Compiled, Failure> {
         let (net, machine) = (self.net, self.machine);
         let schedule = schedule(net, &choices, machine);
-        let memory = assign(&schedule, machine).map_err(|missing| missing.to_string())?;
-        let image = image(net, &schedule, &choices, &memory, machine)?;
+        let memory = assign(&schedule, machine).map_err(|missing| {
+            let source = net.layers[schedule.steps[missing.step].layer].source;
+            Failure { source, why: missing.to_string() }
+        })?;
+        let fail = |why: String| Failure { source: 0, why };
+        let image = image(net, &schedule, &choices, &memory, machine).map_err(fail)?;
         let program = emit(net, &schedule, &memory, &image, machine.clusters as usize);
-        let estimate = Simulator::new(machine.clone()).estimate(&program).map_err(|fault| fault.to_string())?;
-        Ok(Compiled { program, choices, schedule, memory, estimate, candidates: Vec::new() })
+        let estimate = Simulator::new(machine.clone()).estimate(&program).map_err(|fault| fail(fault.to_string()))?;
+        Ok(Compiled { program, choices, schedule, memory, image, estimate, candidates: Vec::new() })
     }
 
     /// Executes the first layers by tiles, so that they begin before all of an operand has been read.

@@ -47,7 +47,7 @@ struct Emitter<'a> {
     task: u32,
 }
 
-/// Emits the program of a schedule.
+/// Emits the program of a schedule, without the constants.
 pub fn emit(net: &Network, schedule: &Schedule, memory: &Memory, image: &Image, clusters: usize) -> Program {
     let empty = Accesses {
         complete: vec![vec![0; clusters]; clusters],
@@ -74,7 +74,7 @@ pub fn emit(net: &Network, schedule: &Schedule, memory: &Memory, image: &Image, 
     }
     Program {
         records: e.sync.finish(),
-        constants: image.constants.clone(),
+        constants: Vec::new(),
         ddr_bytes: image.bytes,
         operands: image.operands.clone(),
         results: image.results.clone(),

@@ -14,12 +14,21 @@ const SHARE: u64 = 97;
 /// Least bytes of constants that are read at once.
 const LEAST_SLICE: u32 = 4096;
 
+/// The reason why a network is not compiled.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Failure {
+    /// The op, by number among those of the program.
+    pub source: usize,
+    /// The reason.
+    pub why: String,
+}
+
 /// Changes choices until each step fits: the largest feature that a step does not access goes to DDR first, then the step's group
 /// is executed by more tiles, then features that it accesses go to DDR.
 ///
 /// # Errors
-/// The missing bytes and the layer that needs them.
-pub fn fit(net: &Network, choices: &mut Choices, machine: &Machine) -> Result<(), String> {
+/// The missing bytes and the op that needs them.
+pub fn fit(net: &Network, choices: &mut Choices, machine: &Machine) -> Result<(), Failure> {
     let limit = u64::from(machine.spm - machine.reserved) * SHARE / 100;
     for _ in 0..ROUNDS {
         let schedule = schedule(net, choices, machine);
@@ -30,10 +39,12 @@ pub fn fit(net: &Network, choices: &mut Choices, machine: &Machine) -> Result<()
         }
         if !relieve(net, choices, &schedule, at) {
             let layer = &net.layers[schedule.steps[at].layer];
-            return Err(format!("'{}' needs {} bytes of a cluster's memory more than there are", layer.name, most - limit));
+            let why = format!("'{}' needs {} bytes of a cluster's memory more than there are", layer.name, most - limit);
+            return Err(Failure { source: layer.source, why });
         }
     }
-    Err("the network does not fit into the memory of the clusters".to_owned())
+    let source = net.layers.first().map_or(0, |layer| layer.source);
+    Err(Failure { source, why: "the network does not fit into the memories of the clusters".to_owned() })
 }
 
 /// Makes a step need less memory. Whether that was possible.

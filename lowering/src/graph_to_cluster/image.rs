@@ -1,15 +1,15 @@
 //! The image of DDR: constants in the order of use, operands, results, and features between groups.
 
 use super::memory::Memory;
-use super::network::{FeatureId, FeatureInfo, Layer, Network, Role, elem_bytes};
+use super::network::{FeatureId, FeatureInfo, Network, Role, elem_bytes};
 use super::schedule::{Choices, Schedule, Unit, constant_lists, constant_places};
 use gradus_simulators::cluster::{Extent, Machine};
 
 /// The contents of DDR.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Image {
-    /// Constants, from byte 0.
-    pub constants: Vec<u8>,
+    /// Bytes of the constants, which begin at byte 0.
+    pub constants: u64,
     /// First byte of each unit of each slice.
     pub slices: Vec<Vec<u32>>,
     /// First byte of each feature that is in DDR.
@@ -40,14 +40,19 @@ pub fn image(
 ) -> Result<Image, String> {
     debug_assert_eq!(memory.bufs.len(), schedule.instances.len() + schedule.slices.len());
     let mut image = Image { features: vec![None; net.features.len()], ..Image::default() };
-    let alignment = machine.alignment as usize;
+    let alignment = u64::from(machine.alignment);
     for slice in &schedule.slices {
-        let units = slice.units.iter().map(|unit| constants(&net.layers[slice.layer], unit, &mut image.constants, alignment));
-        image.slices.push(units.collect::<Result<_, _>>()?);
+        let mut place = |unit: &Unit| {
+            let first = image.constants.next_multiple_of(alignment);
+            image.constants = first + u64::from(unit.bytes);
+            u32::try_from(first).map_err(|_| too_large())
+        };
+        let places = slice.units.iter().map(&mut place).collect::<Result<_, _>>()?;
+        image.slices.push(places);
     }
-    let mut end = image.constants.len() as u64;
+    let mut end = image.constants;
     let mut place = |info: &FeatureInfo| {
-        let offset = end.next_multiple_of(alignment as u64);
+        let offset = end.next_multiple_of(alignment);
         end = offset + feature_bytes(info);
         let bytes = u32::try_from(end).map_err(|_| too_large())? - offset as u32;
         Ok::<Extent, String>(Extent { offset: offset as u32, bytes })
@@ -74,18 +79,22 @@ pub fn image(
     Ok(image)
 }
 
-/// Appends the constants of a unit. Returns their first byte.
-fn constants(layer: &Layer, unit: &Unit, image: &mut Vec<u8>, alignment: usize) -> Result<u32, String> {
-    let first = image.len().next_multiple_of(alignment);
-    let (places, bytes) = constant_places(layer, unit.channels.len() as u32);
-    image.resize(first + bytes as usize, 0);
-    for ((list, size), place) in constant_lists(layer).zip(places) {
-        let range = unit.channels.start as usize * size..unit.channels.end as usize * size;
-        let list = if size == 0 { list } else { &list[range] };
-        let at = first + place as usize;
-        image[at..at + list.len()].copy_from_slice(list);
+/// Returns the constants of an image.
+pub fn constants(net: &Network, schedule: &Schedule, image: &Image) -> Vec<u8> {
+    let mut bytes = vec![0; image.constants as usize];
+    for (slice, places) in schedule.slices.iter().zip(&image.slices) {
+        let layer = &net.layers[slice.layer];
+        for (unit, &first) in slice.units.iter().zip(places) {
+            let (lists, _) = constant_places(layer, unit.channels.len() as u32);
+            for ((list, size), place) in constant_lists(layer).zip(lists) {
+                let range = unit.channels.start as usize * size..unit.channels.end as usize * size;
+                let list = if size == 0 { list } else { &list[range] };
+                let at = (first + place) as usize;
+                bytes[at..at + list.len()].copy_from_slice(list);
+            }
+        }
     }
-    u32::try_from(first).map_err(|_| too_large())
+    bytes
 }
 
 fn too_large() -> String {

@@ -59,7 +59,7 @@ const ATTEMPTS: [(u64, usize); 9] = [
 ];
 
 /// Work of the planner.
-const BUDGET: u64 = 300_000;
+const BUDGET: u64 = 1_500_000;
 
 /// Memory that is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -139,6 +139,8 @@ pub enum Kind {
 pub struct Layer {
     /// Name of the source.
     pub name: String,
+    /// The op, by number among those of the program.
+    pub source: usize,
     /// The feature that it reads.
     pub input: FeatureId,
     /// The feature that it writes.

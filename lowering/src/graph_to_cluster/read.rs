@@ -102,6 +102,8 @@ pub struct Reader<'m> {
     pub features: FxHashMap<Value, FeatureId>,
     /// Vectors `[1, C*H*W]` of features `[H, W, C]`.
     flat: FxHashMap<Value, FeatureId>,
+    /// Number of ops so far.
+    source: usize,
     /// Values that are read outside of the program, so that they must exist.
     kept: &'m dyn Fn(Value) -> bool,
 }
@@ -109,7 +111,7 @@ pub struct Reader<'m> {
 impl<'m> Reader<'m> {
     /// Creates a reader of ops.
     pub fn new(m: &'m Module, kept: &'m dyn Fn(Value) -> bool) -> Reader<'m> {
-        Reader { m, net: Network::default(), features: FxHashMap::default(), flat: FxHashMap::default(), kept }
+        Reader { m, net: Network::default(), features: FxHashMap::default(), flat: FxHashMap::default(), source: 0, kept }
     }
 
     /// Adds the feature of a value.
@@ -136,6 +138,12 @@ impl<'m> Reader<'m> {
 
     /// Reads an op. `None` if the clusters do not compute it; the reader is useless then.
     pub fn read(&mut self, op: Op) -> Option<()> {
+        self.layers_of(op)?;
+        self.source += 1;
+        Some(())
+    }
+
+    fn layers_of(&mut self, op: Op) -> Option<()> {
         let m = self.m;
         if movement::is_in_shuffle(m, op) {
             return self.shuffle(op);
@@ -177,7 +185,7 @@ impl<'m> Reader<'m> {
 
     /// A layer that copies a feature, without an output.
     fn copy(&self, op: Op, input: FeatureId) -> Layer {
-        Layer { name: self.name(op), input, output: 0, kind: Kind::Map, stages: Vec::new() }
+        Layer { name: self.name(op), source: self.source, input, output: 0, kind: Kind::Map, stages: Vec::new() }
     }
 
     /// Applies a stage to a value, in the layer that computes it if that is possible.

@@ -44,6 +44,11 @@ pub fn feature_extents(m: &Module, value: Value) -> Option<[usize; 3]> {
     }
 }
 
+/// Whether an op could run on the machine.
+pub fn is_candidate(m: &Module, op: Op) -> bool {
+    m.is_one_of(op, OPS) && m.results(op).all(|v| feature_extents(m, v).is_some())
+}
+
 /// Whether bytes of a tensor are signed.
 fn is_signed(m: &Module, value: Value) -> bool {
     m.ctx.dtype(m.ctx.element_type(m.value_type(value))) == Some(DType::I8)

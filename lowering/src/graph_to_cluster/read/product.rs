@@ -69,7 +69,7 @@ impl Reader<'_> {
     }
 
     fn add_layer(&mut self, op: Op, x: Value, kind: Kind, stages: Vec<StageInfo>) -> Option<()> {
-        let layer = Layer { name: self.name(op), input: self.known(x)?, output: 0, kind, stages };
+        let layer = Layer { kind, stages, ..self.copy(op, self.known(x)?) };
         self.add(layer, self.m.result(op, 0))
     }
 
@@ -170,7 +170,7 @@ impl Reader<'_> {
             zero: 0,
             weights_zero: 0,
         };
-        let layer = Layer { name: self.name(op), input, output: 0, kind: Kind::Conv(info), stages: Vec::new() };
+        let layer = Layer { kind: Kind::Conv(info), ..self.copy(op, input) };
         self.add(layer, m.result(op, 0))
     }
 

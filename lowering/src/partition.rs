@@ -3,34 +3,28 @@
 //! Each op has a level: ops of the machine that depend on an op of the host, which depends on the machine, have the next one. The ops of
 //! the machine of a level are a program.
 
-use super::read::{OPS, feature_extents};
 use gradus_ir::{Block, Module, Op, Traits, Value};
 use rustc_hash::FxHashMap;
 
 /// The ops of a level.
 #[derive(Clone, Default, Debug)]
-pub struct Level {
+pub(crate) struct Level {
     /// Ops of the machine.
-    pub machine: Vec<Op>,
+    pub(crate) machine: Vec<Op>,
     /// Ops of the host that depend on the machine's of this level, or on none.
-    pub host: Vec<Op>,
-}
-
-/// Whether an op could run on the machine.
-fn is_candidate(m: &Module, op: Op) -> bool {
-    m.is_one_of(op, OPS) && m.results(op).all(|v| feature_extents(m, v).is_some())
+    pub(crate) host: Vec<Op>,
 }
 
 /// Returns the levels of the ops of a block, without constants and the terminator. The first has ops of the host that depend on no op
-/// of the machine. `refused`: ops that the machine does not compute.
-pub fn levels(m: &Module, block: Block, refused: &dyn Fn(Op) -> bool) -> Vec<Level> {
+/// of the machine.
+pub(crate) fn levels(m: &Module, block: Block, is_of_machine: &dyn Fn(Op) -> bool) -> Vec<Level> {
     let mut of: FxHashMap<Value, (usize, bool)> = FxHashMap::default();
     let mut levels = vec![Level::default()];
     for op in m.block_ops(block) {
         if m.has_trait(op, Traits::CONSTANT_LIKE) || m.has_trait(op, Traits::TERMINATOR) {
             continue;
         }
-        let is_machine = is_candidate(m, op) && !refused(op);
+        let is_machine = is_of_machine(op);
         let known = m.operands(op).iter().filter_map(|v| of.get(v));
         // An op of the machine comes after ops of the host that its operands need.
         let level = known.map(|&(level, machine)| level + usize::from(is_machine && !machine)).max();

@@ -1,0 +1,298 @@
+//! `convert-graph-to-cluster`: compiles networks to programs of a processor of clusters.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `read.rs`, `read/` | ops as layers with stages; concatenations, slices and shuffles as parts of features |
+//! | `network.rs`, `region.rs` | layers and features; the boxes that layers read and write |
+//! | `split.rs`, `choose.rs` | divisions of a layer among clusters, and their choice by cost |
+//! | `schedule.rs`, `fit.rs` | steps, tiles, features in memories; features that go to DDR |
+//! | `memory.rs`, `image.rs` | offsets in the memories of clusters and in DDR, prefetch |
+//! | `emit.rs`, `sync.rs` | records, and the events that order them |
+//! | `compile.rs` | candidates of choices, of which the fastest remains |
+
+mod choose;
+mod compile;
+mod emit;
+mod fit;
+mod image;
+mod memory;
+mod network;
+mod read;
+mod region;
+mod schedule;
+mod split;
+mod sync;
+
+use crate::emit::Emitter;
+use crate::partition::{Level, levels};
+use compile::{Compiled, compile};
+use gradus_cost::CostModel;
+use gradus_dialects::cluster;
+use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::symbols::symbol_name;
+use gradus_ir::{Block, Builder, Diagnostic, Module, Op, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
+use gradus_simulators::cluster::Machine;
+use network::{FeatureId, Role};
+use read::{OPS, Reader};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The declaration of the pass.
+pub const INFO: PassInfo = PassInfo {
+    name: "convert-graph-to-cluster",
+    doc: "Compile networks to programs of a processor of clusters
+
+# Before / After
+
+```mlir
+%0 = graph.conv %x, %w, %b ... : (tensor<1x16x8x8xf32>, ...) -> tensor<1x32x8x8xf32>
+%1 = graph.relu %0 : tensor<1x32x8x8xf32>                               // becomes:
+
+%1 = cluster.call @cluster0(%x) : (tensor<1x16x8x8xf32>) -> tensor<1x32x8x8xf32>
+cluster.program @cluster0 ...
+```
+
+# Does
+
+Convolutions, products with constant matrices, pools, normalizations and elementwise ops of one image become layers of a program; an op
+of the host between them begins another program. Elementwise ops are stages of the layer before them: activations, batch normalizations,
+residual sums, requantization. Padding is part of a convolution's window. Producers write their part of a concatenation, consumers read
+their slice, and the producers of shuffled channels write them at their distance, so that nothing is copied.
+
+Each layer is divided among all clusters: by rows, columns, channels, or by two of them, so that the estimated cycles of the slowest
+cluster and of the exchange with its neighbours in the network are least. Constants are read from DDR once, by multicast to all clusters
+that need them, in slices of at most `slice` bytes (machine description), and as early as memory allows. A cluster sends what it has computed to
+the clusters that read it. Events are placed where an access must follow another one and nothing orders them yet.
+
+Where features do not fit into the memories of the clusters they go to DDR, and layers are executed by tiles of rows; neighbouring layers
+with tiles are executed depth first if that is faster. Candidates of these choices are compiled and timed; the fastest remains.
+
+# Refuses
+
+Other ops and types, batches, weights that are not constant, and layers for which the memory of a cluster is too small stay on the host,
+with a remark for ops that clusters could have computed.
+
+# Cost
+
+Some twenty candidates, each linear in the number of layers, slices and tiles, and quadratic in the number of clusters.",
+    options: &[
+        PassOption { name: "target", doc: "Target whose machine is meant", kind: OptionKind::Text("cluster") },
+        PassOption {
+            name: "clusters",
+            doc: "Number of clusters of the sub-device; 0 for all of the machine",
+            kind: OptionKind::Int(0),
+        },
+    ],
+    statistics: &[
+        ("num-programs", "Number of programs"),
+        ("num-layers", "Number of layers"),
+        ("num-records", "Number of records of all clusters"),
+        ("num-candidates", "Number of candidates that were timed"),
+        ("num-host", "Number of ops that stay on the host though others like them are compiled"),
+    ],
+    rounds: |_| true,
+    make: |options| {
+        let (target, clusters) = (options.text("target").to_owned(), options.int("clusters"));
+        Ok(Box::new(GraphToCluster { target, clusters }))
+    },
+    ..PassInfo::DEFAULT
+};
+
+struct GraphToCluster {
+    target: String,
+    clusters: i64,
+}
+
+/// Returns the ops that the pass lowers.
+pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
+    OPS.iter().copied()
+}
+
+/// Reads the parameters of a machine description.
+///
+/// # Errors
+/// A number is missing or out of range.
+pub fn machine(description: &gradus_cost::Machine) -> Result<Machine, String> {
+    let mut machine = Machine::default();
+    for (key, field) in machine.parameters() {
+        let value = description.value(key).map_err(|e| e.to_string())?;
+        *field = u32::try_from(value).map_err(|_| format!("'{key}' is too large"))?;
+    }
+    machine.check().map_err(str::to_owned)?;
+    Ok(machine)
+}
+
+impl Pass for GraphToCluster {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let fail = |m: &Module, why: String| Diagnostic::error(m.loc(root), why);
+        let model = CostModel::named(&m.ctx, &self.target).map_err(|e| fail(m, e.to_string()))?;
+        let description = model.machine(&m.ctx).map_err(|e| fail(m, e.to_string()))?;
+        let mut machine = machine(&description).map_err(|e| fail(m, e))?;
+        if self.clusters != 0 {
+            let all = machine.clusters;
+            let clusters = u32::try_from(self.clusters).ok().filter(|n| (1..=all).contains(n));
+            machine.clusters = clusters.ok_or_else(|| fail(m, format!("the machine has 1 to {all} clusters")))?;
+        }
+        let functions: Vec<Op> =
+            m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect();
+        for function in functions {
+            let blocks: Vec<Block> = m.regions(function).iter().flat_map(|&r| m.region_blocks(r)).collect();
+            let &[block] = &blocks[..] else { continue };
+            convert(m, function, block, &machine, cx)?;
+        }
+        Ok(())
+    }
+}
+
+/// A program with the ops that it replaces.
+struct Part {
+    level: Level,
+    operands: Vec<Value>,
+    results: Vec<Value>,
+    layers: usize,
+    compiled: Option<Compiled>,
+}
+
+/// Compiles the ops of a function.
+fn convert(
+    m: &mut Module,
+    function: Op,
+    block: Block,
+    machine: &Machine,
+    cx: &mut PassContext<'_>,
+) -> Result<(), Diagnostic> {
+    let mut refused = FxHashSet::default();
+    let parts = loop {
+        match compile_all(m, block, machine, &refused) {
+            Ok(parts) => break parts,
+            Err((op, why)) => {
+                cx.emit(Diagnostic::remark(m.loc(op), format!("'{}' stays on the host: {why}", m.name_text(op))));
+                cx.count("num-host", 1);
+                refused.insert(op);
+            }
+        }
+    };
+    let Some(end) = m.terminator(block).filter(|_| !parts.is_empty()) else { return Ok(()) };
+    for part in parts {
+        if let Some(compiled) = &part.compiled {
+            report(m, &part, compiled, cx);
+            emit_call(m, function, end, machine, &part, compiled)?;
+        }
+        part.level.host.iter().for_each(|&op| m.move_before(op, end));
+        part.level.machine.iter().rev().for_each(|&op| m.erase_op(op));
+    }
+    Ok(())
+}
+
+/// Counts a program, and explains its choices.
+fn report(m: &Module, part: &Part, compiled: &Compiled, cx: &mut PassContext<'_>) {
+    cx.count("num-programs", 1);
+    cx.count("num-layers", part.layers as u64);
+    cx.count("num-records", compiled.program.records.iter().map(|records| records.len() as u64).sum());
+    cx.count("num-candidates", compiled.candidates.len() as u64);
+    let best = compiled.estimate.cycles;
+    let (tiled, spilled) = (compiled.choices.groups.iter().filter(|g| g.tiles > 1), compiled.choices.in_ddr.iter());
+    let cycles = |cycles: Option<u64>| cycles.map_or("too large".to_owned(), |n| n.to_string());
+    let candidates = compiled.candidates.iter().map(|(name, n)| format!("{name}: {}", cycles(*n)));
+    let text = format!(
+        "{} layers in {} steps take about {best} cycles, bound {}; {} groups of layers are executed by tiles, {} features go to DDR; \
+         {} of {} live bytes at the peak; candidates, with their cycles: {}",
+        part.layers,
+        compiled.schedule.steps.len(),
+        compiled.estimate.bound(),
+        tiled.count(),
+        spilled.filter(|in_ddr| **in_ddr).count(),
+        compiled.memory.peak,
+        compiled.memory.lower_bound,
+        candidates.collect::<Vec<_>>().join("; "),
+    );
+    if let Some(&first) = part.level.machine.first() {
+        cx.emit(Diagnostic::remark(m.loc(first), text));
+    }
+}
+
+/// Compiles the programs of all levels, or returns an op that the clusters do not compute.
+fn compile_all(
+    m: &Module,
+    block: Block,
+    machine: &Machine,
+    refused: &FxHashSet<Op>,
+) -> Result<Vec<Part>, (Op, String)> {
+    let levels = levels(m, block, &|op| read::is_candidate(m, op) && !refused.contains(&op));
+    levels.into_iter().map(|level| compile_level(m, level, machine)).collect()
+}
+
+fn compile_level(m: &Module, level: Level, machine: &Machine) -> Result<Part, (Op, String)> {
+    let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
+    let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
+    let mut reader = Reader::new(m, &kept);
+    let mut operands = Vec::new();
+    for &op in &level.machine {
+        for &value in m.operands(op) {
+            let is_inner = m.defining_op(value).is_some_and(|op| ops.contains(&op));
+            if is_inner || reader.features.contains_key(&value) || m.constant(value).is_some() {
+                continue;
+            }
+            if let Some(id) = reader.feature(value, Role::Operand(operands.len())) {
+                reader.features.insert(value, id);
+                operands.push(value);
+            }
+        }
+        reader.read(op).ok_or((op, "clusters do not compute it with these operands".to_owned()))?;
+    }
+    let values = level.machine.iter().flat_map(|&op| m.results(op));
+    let mut results = Vec::new();
+    for value in values.filter(|&v| kept(v)).collect::<Vec<_>>() {
+        let found: Option<FeatureId> = reader.result(value, results.len());
+        let op = m.defining_op(value).unwrap_or(level.machine[0]);
+        found.ok_or((op, "its result is no feature".to_owned()))?;
+        results.push(value);
+    }
+    let net = reader.finish();
+    let layers = net.layers.len();
+    let compiled = match layers {
+        0 => None,
+        _ => Some(compile(&net, machine).map_err(|failure| (level.machine[failure.source], failure.why))?),
+    };
+    if compiled.is_none() && !level.machine.is_empty() {
+        return Err((level.machine[0], "it computes nothing".to_owned()));
+    }
+    Ok(Part { level, operands, results, layers, compiled })
+}
+
+/// Creates a program and its call.
+fn emit_call(
+    m: &mut Module,
+    function: Op,
+    end: Op,
+    machine: &Machine,
+    part: &Part,
+    compiled: &Compiled,
+) -> Result<(), Diagnostic> {
+    let first = part.level.machine[0];
+    let fail = |m: &Module| Diagnostic::error(m.loc(first), "the program cannot be created");
+    let name = define(m, function, machine, first, compiled).ok_or_else(|| fail(m))?;
+    let types: Vec<_> = part.results.iter().map(|&v| m.value_type(v)).collect();
+    let mut b = Builder::before(m, end);
+    let mut e = Emitter::of(&mut b, first);
+    let callee = e.m().ctx.symbol_attr(&name);
+    let call = e.op("cluster.call", &[&part.operands], &[("callee", callee)], &types).ok_or_else(|| fail(m))?;
+    let news: FxHashMap<Value, Value> = part.results.iter().copied().zip(m.results(call).collect::<Vec<_>>()).collect();
+    for &old in &part.results {
+        m.replace_all_uses(old, news[&old]);
+    }
+    Ok(())
+}
+
+/// Defines the program in the symbol table around a function. Returns its name.
+fn define(m: &mut Module, function: Op, machine: &Machine, first: Op, compiled: &Compiled) -> Option<String> {
+    let table = std::iter::successors(m.parent_op(function), |&op| m.parent_op(op))
+        .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
+    let block = m.entry(*m.regions(table).first()?)?;
+    let taken: FxHashSet<String> =
+        m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?).to_owned())).collect();
+    let name = (0..).map(|i| format!("cluster{i}")).find(|name| !taken.contains(name))?;
+    let loc = m.loc(first);
+    let mut b = Builder::at_end(m, block);
+    cluster::NewProgram { name: &name, machine, program: &compiled.program }.build(&mut b, loc);
+    Some(name)
+}
