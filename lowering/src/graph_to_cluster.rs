@@ -25,12 +25,12 @@ mod sync;
 
 use crate::emit::Emitter;
 use crate::partition::{Level, levels};
-use compile::{Compiled, compile};
+use compile::{Compiled, Settings, compile};
 use gradus_cost::CostModel;
 use gradus_dialects::cluster;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
-use gradus_ir::{Block, Builder, Diagnostic, Module, Op, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
+use gradus_ir::{Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
 use gradus_simulators::cluster::Machine;
 use network::{FeatureId, Role};
 use read::{OPS, Reader};
@@ -81,6 +81,11 @@ Some twenty candidates, each linear in the number of layers, slices and tiles, a
             doc: "Number of clusters of the sub-device; 0 for all of the machine",
             kind: OptionKind::Int(0),
         },
+        PassOption {
+            name: "without",
+            doc: "Optimizations to leave out, separated by commas: fusion, in-place, divisions, prefetch, multicast, streaming, cascades",
+            kind: OptionKind::Text(""),
+        },
     ],
     statistics: &[
         ("num-programs", "Number of programs"),
@@ -91,8 +96,13 @@ Some twenty candidates, each linear in the number of layers, slices and tiles, a
     ],
     rounds: |_| true,
     make: |options| {
+        let mut settings = Settings::default();
+        for without in options.text("without").split(',').filter(|name| !name.is_empty()) {
+            let found = settings.names().into_iter().find(|(name, _)| *name == without).map(|(_, setting)| *setting = false);
+            found.ok_or_else(|| format!("there is no optimization '{without}'"))?;
+        }
         let (target, clusters) = (options.text("target").to_owned(), options.int("clusters"));
-        Ok(Box::new(GraphToCluster { target, clusters }))
+        Ok(Box::new(GraphToCluster { target, clusters, settings }))
     },
     ..PassInfo::DEFAULT
 };
@@ -100,6 +110,7 @@ Some twenty candidates, each linear in the number of layers, slices and tiles, a
 struct GraphToCluster {
     target: String,
     clusters: i64,
+    settings: Settings,
 }
 
 /// Returns the ops that the pass lowers.
@@ -137,7 +148,7 @@ impl Pass for GraphToCluster {
         for function in functions {
             let blocks: Vec<Block> = m.regions(function).iter().flat_map(|&r| m.region_blocks(r)).collect();
             let &[block] = &blocks[..] else { continue };
-            convert(m, function, block, &machine, cx)?;
+            convert(m, function, block, (&machine, self.settings), cx)?;
         }
         Ok(())
     }
@@ -157,12 +168,12 @@ fn convert(
     m: &mut Module,
     function: Op,
     block: Block,
-    machine: &Machine,
+    (machine, settings): (&Machine, Settings),
     cx: &mut PassContext<'_>,
 ) -> Result<(), Diagnostic> {
     let mut refused = FxHashSet::default();
     let parts = loop {
-        match compile_all(m, block, machine, &refused) {
+        match compile_all(m, block, machine, settings, &refused) {
             Ok(parts) => break parts,
             Err((op, why)) => {
                 cx.emit(Diagnostic::remark(m.loc(op), format!("'{}' stays on the host: {why}", m.name_text(op))));
@@ -215,16 +226,17 @@ fn compile_all(
     m: &Module,
     block: Block,
     machine: &Machine,
+    settings: Settings,
     refused: &FxHashSet<Op>,
 ) -> Result<Vec<Part>, (Op, String)> {
     let levels = levels(m, block, &|op| read::is_candidate(m, op) && !refused.contains(&op));
-    levels.into_iter().map(|level| compile_level(m, level, machine)).collect()
+    levels.into_iter().map(|level| compile_level(m, level, machine, settings)).collect()
 }
 
-fn compile_level(m: &Module, level: Level, machine: &Machine) -> Result<Part, (Op, String)> {
+fn compile_level(m: &Module, level: Level, machine: &Machine, settings: Settings) -> Result<Part, (Op, String)> {
     let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
     let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
-    let mut reader = Reader::new(m, &kept);
+    let mut reader = Reader::new(m, settings, &kept);
     let mut operands = Vec::new();
     for &op in &level.machine {
         for &value in m.operands(op) {
@@ -251,7 +263,7 @@ fn compile_level(m: &Module, level: Level, machine: &Machine) -> Result<Part, (O
     let layers = net.layers.len();
     let compiled = match layers {
         0 => None,
-        _ => Some(compile(&net, machine).map_err(|failure| (level.machine[failure.source], failure.why))?),
+        _ => Some(compile(&net, machine, settings).map_err(|failure| (level.machine[failure.source], failure.why))?),
     };
     if compiled.is_none() && !level.machine.is_empty() {
         return Err((level.machine[0], "it computes nothing".to_owned()));
@@ -270,7 +282,7 @@ fn emit_call(
 ) -> Result<(), Diagnostic> {
     let first = part.level.machine[0];
     let fail = |m: &Module| Diagnostic::error(m.loc(first), "the program cannot be created");
-    let name = define(m, function, machine, first, compiled).ok_or_else(|| fail(m))?;
+    let name = define(m, function, machine, &part.level.machine, compiled).ok_or_else(|| fail(m))?;
     let types: Vec<_> = part.results.iter().map(|&v| m.value_type(v)).collect();
     let mut b = Builder::before(m, end);
     let mut e = Emitter::of(&mut b, first);
@@ -284,15 +296,22 @@ fn emit_call(
 }
 
 /// Defines the program in the symbol table around a function. Returns its name.
-fn define(m: &mut Module, function: Op, machine: &Machine, first: Op, compiled: &Compiled) -> Option<String> {
+fn define(m: &mut Module, function: Op, machine: &Machine, ops: &[Op], compiled: &Compiled) -> Option<String> {
+    let first = *ops.first()?;
     let table = std::iter::successors(m.parent_op(function), |&op| m.parent_op(op))
         .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
     let block = m.entry(*m.regions(table).first()?)?;
     let taken: FxHashSet<String> =
         m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?).to_owned())).collect();
     let name = (0..).map(|i| format!("cluster{i}")).find(|name| !taken.contains(name))?;
-    let loc = m.loc(first);
+    let (loc, code) = (m.loc(first), &compiled.program);
+    // A compute record has the location of its op.
+    let locations: Vec<Loc> = compiled.sources.iter().map(|&source| m.loc(ops[source])).collect();
+    let location = |cluster: usize, index: usize| {
+        let task = code.records[cluster][index].task();
+        task.and_then(|task| locations.get(task as usize)).copied().unwrap_or(loc)
+    };
     let mut b = Builder::at_end(m, block);
-    cluster::NewProgram { name: &name, machine, program: &compiled.program }.build(&mut b, loc);
+    cluster::NewProgram { name: &name, machine, code }.build_with(&mut b, loc, location);
     Some(name)
 }

@@ -1,32 +1,45 @@
-//! `cluster`: five clusters of sixteen cores; costs only.
+//! `cluster`: a processor of clusters of cores, by its simulator.
 
-use crate::Target;
-use gradus_cost::{CostModel, NEVER, Pricing, machine_numbers, price};
+use crate::cluster_picture::draw;
+use crate::simulated::{Device, Simulated};
+use crate::{Executable, Statistic, Target};
+use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
+use gradus_dialects::cluster::{CallOp, Program, ProgramOp};
 use gradus_dialects::op_cost::{Contraction, OpCost};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, OpArgs, OpDecl};
+use gradus_simulators::cluster::Statistics;
+use rustc_hash::FxHashMap;
 
 /// The declaration of the target.
 pub const TARGET: Target = Target {
     cost: CostModel {
         name: "cluster",
-        doc: "five clusters of sixteen cores; costs in cycles",
+        doc: "five clusters of sixteen cores with memories of their own, simulated; costs in cycles",
         machine: include_str!("../machines/cluster.toml"),
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
-        ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "tensor.*"],
+        ops: || vec!["arith.*", "cluster.*", "graph.*", "layout.*", "math.*", "tensor.*"],
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
         approx: true,
         ..CostModel::DEFAULT
     },
+    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,apply-rules{target=cluster rules=graph-fuse floats=approx},\
+               canonicalize,convert-graph-to-cluster{target=cluster},canonicalize,cse)",
+    load: Some(load),
+    listing: Some(listing),
+    picture: Some(picture),
     ..Target::DEFAULT
 };
 
 machine_numbers! {
     /// The numbers of the cost model.
     struct Numbers {
+        clusters,
         cores,
-        products,
+        f32_products,
         task,
-        memory_bandwidth,
-        local_bandwidth,
+        ddr_rate,
+        port,
         wide,
         wide_share,
         medium,
@@ -43,10 +56,14 @@ impl Numbers {
         match op {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Map(n) => {
-                self.task + n.saturating_mul(2 * ELEMENT).div_ceil(self.local_bandwidth * self.cores)
+                self.task + n.saturating_mul(2 * ELEMENT).div_ceil(self.port.saturating_mul(self.all_cores()))
             }
             OpCost::Contract(c) => self.task.saturating_add(self.contract(&c)),
         }
+    }
+
+    fn all_cores(&self) -> u64 {
+        self.clusters.saturating_mul(self.cores)
     }
 
     fn contract(&self, c: &Contraction) -> u64 {
@@ -59,7 +76,88 @@ impl Numbers {
             _ => self.narrow_share,
         };
         let bytes = c.groups.saturating_mul(c.rows).saturating_mul(c.depth).saturating_mul(ELEMENT);
-        let cycles = c.products().saturating_mul(100) / (self.cores * self.products).saturating_mul(share);
-        cycles.max(bytes.div_ceil(self.memory_bandwidth))
+        let peak = self.all_cores().saturating_mul(self.f32_products);
+        let cycles = c.products().saturating_mul(100) / peak.saturating_mul(share);
+        cycles.max(bytes.div_ceil(self.ddr_rate))
     }
+}
+
+fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
+    gradus_lowering::graph_to_cluster::machine(machine)?;
+    let mut programs = FxHashMap::default();
+    for op in m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()) {
+        programs.insert(op, CallOp::program(m, op)?);
+    }
+    Ok(Box::new(Simulated::new(m, function, Clusters { programs, counts: Vec::new() })))
+}
+
+/// The programs of a function, and the counts of their runs.
+struct Clusters {
+    programs: FxHashMap<Op, Program>,
+    counts: Vec<Statistics>,
+}
+
+impl Device for Clusters {
+    fn run(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<(Vec<Datum>, u64), Trap>> {
+        let program = self.programs.get(&args.op?)?;
+        Some(program.call(args, data).map(|(results, counts)| {
+            let cycles = counts.cycles;
+            self.counts.push(counts);
+            (results, cycles)
+        }))
+    }
+
+    fn statistics(&self, calls: u64) -> Vec<Statistic> {
+        let sum = |f: &dyn Fn(&Statistics) -> u64| self.counts.iter().map(f).sum::<u64>();
+        let each = |name: &str, unit, f: &dyn Fn(&Statistics) -> u64| Statistic {
+            name: name.to_owned(),
+            value: (sum(f) / calls) as f64,
+            unit,
+        };
+        let share = |name: &str, value: f64| Statistic { name: name.to_owned(), value: 100.0 * value, unit: "%" };
+        let (cycles, clusters) = (sum(&|c| c.cycles).max(1), sum(&|c| c.busy.len() as u64 * c.cycles).max(1));
+        let busy = |f: &dyn Fn(&gradus_simulators::cluster::Busy) -> u64| {
+            sum(&|c| c.busy.iter().map(f).sum()) as f64 / clusters as f64
+        };
+        let conv_weight = |c: &Statistics| c.tasks.conv.max(1) as f64;
+        let weights: f64 = self.counts.iter().map(conv_weight).sum();
+        let balance = self.counts.iter().map(|c| c.balance * conv_weight(c)).sum::<f64>() / weights.max(1.0);
+        let peak = self.counts.iter().flat_map(|c| &c.spm_peak).max().copied().unwrap_or(0);
+        let all = |t: &gradus_simulators::cluster::Tasks| t.conv + t.pool + t.map + t.softmax + t.lrn;
+        vec![
+            each("cycles", "cycles", &|c| c.cycles),
+            each("bound", "cycles", &Statistics::bound),
+            each("bound of DDR", "cycles", &|c| c.bounds.ddr),
+            each("bound of products", "cycles", &|c| c.bounds.products),
+            each("critical path", "cycles", &|c| c.bounds.critical_path),
+            share("bound by cycles", sum(&Statistics::bound) as f64 / cycles as f64),
+            each("products", "products", &|c| c.products),
+            share("computing", busy(&|b| b.compute)),
+            share("waiting", busy(&|b| b.wait)),
+            share("issuing", busy(&|b| b.issue)),
+            share("DDR busy", sum(&|c| c.ddr_busy) as f64 / cycles as f64),
+            share("balance of convolutions", balance),
+            each("tasks", "tasks", &|c| all(&c.tasks)),
+            each("convolutions", "tasks", &|c| c.tasks.conv),
+            each("read from memory", "bytes", &|c| c.ddr_bytes_read),
+            each("constants among them", "bytes", &|c| c.parameter_bytes_read),
+            each("written to memory", "bytes", &|c| c.ddr_bytes_written),
+            each("sent between clusters", "bytes", &|c| c.exchange_bytes),
+            Statistic { name: "highest byte of a cluster".to_owned(), value: peak as f64, unit: "bytes" },
+        ]
+    }
+}
+
+/// Lists the records of all programs.
+fn listing(m: &Module) -> String {
+    let programs = m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some());
+    programs.map(|op| m.op_text(op, Default::default()) + "\n").collect()
+}
+
+/// Draws the first program.
+fn picture(m: &Module) -> Result<String, String> {
+    let programs = m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some());
+    let op = programs.min().ok_or("there is no program of clusters")?;
+    let name = gradus_ir::symbols::symbol_name(m, op).map_or("", |name| m.ctx.text(name));
+    draw(name, &Program::of(m, op)?)
 }

@@ -9,6 +9,8 @@
 mod a64_ext;
 #[cfg(feature = "graph")]
 mod cluster;
+#[cfg(feature = "graph")]
+mod cluster_picture;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod error;
@@ -21,6 +23,8 @@ mod npu;
 mod npu_picture;
 #[cfg(feature = "graph")]
 mod simulated;
+#[cfg(feature = "graph")]
+mod timeline;
 
 pub use error::TargetError;
 pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop};

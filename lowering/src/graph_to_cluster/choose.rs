@@ -73,8 +73,11 @@ struct Boxes {
 /// Sweeps over all layers, in which each is changed if that is cheaper.
 const SWEEPS: usize = 4;
 
-/// Chooses a division for each layer.
-pub fn choose(net: &Network, machine: &Machine, prices: Prices) -> Vec<Split> {
+/// Chooses a division for each layer; without `divisions`, rows.
+pub fn choose(net: &Network, machine: &Machine, prices: Prices, divisions: bool) -> Vec<Split> {
+    if !divisions {
+        return vec![ROWS; net.layers.len()];
+    }
     let mut chooser = Chooser::new(net, machine, prices);
     for _ in 0..SWEEPS {
         let mut changed = false;

@@ -24,8 +24,50 @@ pub struct Compiled {
     image: Image,
     /// Its estimated counts.
     pub estimate: Statistics,
+    /// The op of each task, by number among those of the program.
+    pub sources: Vec<usize>,
     /// Candidates, with their estimated cycles; `None` if memory does not suffice.
     pub candidates: Vec<(String, Option<u64>)>,
+}
+
+/// The optimizations, each of which can be left out to see what it gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Elementwise ops are stages of the layer before them.
+    pub fusion: bool,
+    /// Producers write their part of a concatenation or shuffle.
+    pub in_place: bool,
+    /// Layers are divided along any axes; else along rows.
+    pub divisions: bool,
+    /// Constants are read early.
+    pub prefetch: bool,
+    /// A read of constants goes to all clusters that need them.
+    pub multicast: bool,
+    /// The first layers are executed by tiles while operands are read.
+    pub streaming: bool,
+    /// Neighbouring layers with tiles are executed depth first.
+    pub cascades: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { fusion: true, in_place: true, divisions: true, prefetch: true, multicast: true, streaming: true, cascades: true }
+    }
+}
+
+impl Settings {
+    /// Returns the settings by name.
+    pub fn names(&mut self) -> [(&'static str, &mut bool); 7] {
+        [
+            ("fusion", &mut self.fusion),
+            ("in-place", &mut self.in_place),
+            ("divisions", &mut self.divisions),
+            ("prefetch", &mut self.prefetch),
+            ("multicast", &mut self.multicast),
+            ("streaming", &mut self.streaming),
+            ("cascades", &mut self.cascades),
+        ]
+    }
 }
 
 /// Prices of constants and features with which divisions are chosen, in cycles per byte.
@@ -44,6 +86,7 @@ const MERGES: usize = 2;
 struct Search<'a> {
     net: &'a Network,
     machine: &'a Machine,
+    settings: Settings,
     best: Option<Compiled>,
     candidates: Vec<(String, Option<u64>)>,
     failure: Failure,
@@ -53,14 +96,18 @@ struct Search<'a> {
 ///
 /// # Errors
 /// The memory of a cluster does not suffice for a layer.
-pub fn compile(net: &Network, machine: &Machine) -> Result<Compiled, Failure> {
-    let mut search = Search { net, machine, best: None, candidates: Vec::new(), failure: Failure::default() };
+pub fn compile(net: &Network, machine: &Machine, settings: Settings) -> Result<Compiled, Failure> {
+    let mut search = Search { net, machine, settings, best: None, candidates: Vec::new(), failure: Failure::default() };
     for [constants, features] in PRICES {
-        let choices = simple(net, machine, Prices { constants, features });
+        let choices = simple(net, machine, Prices { constants, features }, settings.divisions);
         search.attempt(format!("constants at {constants}, features at {features} cycles per byte"), choices);
     }
-    search.stream();
-    search.merge();
+    if settings.streaming {
+        search.stream();
+    }
+    if settings.cascades {
+        search.merge();
+    }
     let Some(mut best) = search.best else { return Err(search.failure) };
     best.program.constants = constants(net, &best.schedule, &best.image);
     best.candidates = search.candidates;
@@ -68,9 +115,9 @@ pub fn compile(net: &Network, machine: &Machine) -> Result<Compiled, Failure> {
 }
 
 /// Choices without tiles.
-fn simple(net: &Network, machine: &Machine, prices: Prices) -> Choices {
+fn simple(net: &Network, machine: &Machine, prices: Prices, divisions: bool) -> Choices {
     Choices {
-        splits: choose(net, machine, prices),
+        splits: choose(net, machine, prices, divisions),
         groups: (0..net.layers.len()).map(|l| Group { layers: l..l + 1, tiles: 1 }).collect(),
         in_ddr: vec![false; net.features.len()],
         slice: machine.slice,
@@ -99,15 +146,16 @@ impl Search<'_> {
     fn compile_with(&self, choices: Choices) -> Result<Compiled, Failure> {
         let (net, machine) = (self.net, self.machine);
         let schedule = schedule(net, &choices, machine);
-        let memory = assign(&schedule, machine).map_err(|missing| {
+        let memory = assign(&schedule, machine, self.settings.prefetch).map_err(|missing| {
             let source = net.layers[schedule.steps[missing.step].layer].source;
             Failure { source, why: missing.to_string() }
         })?;
         let fail = |why: String| Failure { source: 0, why };
         let image = image(net, &schedule, &choices, &memory, machine).map_err(fail)?;
-        let program = emit(net, &schedule, &memory, &image, machine.clusters as usize);
+        let program = emit(net, &schedule, &memory, &image, machine.clusters as usize, self.settings.multicast);
         let estimate = Simulator::new(machine.clone()).estimate(&program).map_err(|fault| fail(fault.to_string()))?;
-        Ok(Compiled { program, choices, schedule, memory, image, estimate, candidates: Vec::new() })
+        let sources = schedule.steps.iter().map(|step| net.layers[step.layer].source).collect();
+        Ok(Compiled { program, choices, schedule, memory, image, estimate, sources, candidates: Vec::new() })
     }
 
     /// Executes the first layers by tiles, so that they begin before all of an operand has been read.

@@ -36,6 +36,7 @@ struct Emitter<'a> {
     memory: &'a Memory,
     image: &'a Image,
     clusters: usize,
+    multicast: bool,
     sync: Sync,
     /// Accesses to each buffer.
     accesses: Vec<Accesses>,
@@ -48,7 +49,14 @@ struct Emitter<'a> {
 }
 
 /// Emits the program of a schedule, without the constants.
-pub fn emit(net: &Network, schedule: &Schedule, memory: &Memory, image: &Image, clusters: usize) -> Program {
+pub fn emit(
+    net: &Network,
+    schedule: &Schedule,
+    memory: &Memory,
+    image: &Image,
+    clusters: usize,
+    multicast: bool,
+) -> Program {
     let empty = Accesses {
         complete: vec![vec![0; clusters]; clusters],
         pending: vec![Vec::new(); clusters],
@@ -61,6 +69,7 @@ pub fn emit(net: &Network, schedule: &Schedule, memory: &Memory, image: &Image, 
         memory,
         image,
         clusters,
+        multicast,
         sync: Sync::new(clusters),
         accesses: vec![empty; memory.bufs.len()],
         before: predecessors(&memory.bufs),
@@ -185,19 +194,28 @@ impl Emitter<'_> {
     }
 
     fn read_unit(&mut self, slice: usize, u: usize) {
+        let all = self.schedule.slices[slice].units[u].clusters;
+        if self.multicast {
+            return self.fetch(slice, u, all);
+        }
+        (0..self.clusters).filter(|c| all >> c & 1 == 1).for_each(|c| self.fetch(slice, u, 1 << c));
+    }
+
+    /// Reads constants into the memories of a mask.
+    fn fetch(&mut self, slice: usize, u: usize, clusters: u32) {
         let (unit, buf) = (&self.schedule.slices[slice].units[u], self.slice_buf(slice));
-        let conditions = self.free(buf, unit.clusters);
-        let members = (0..self.clusters).filter(|c| unit.clusters >> c & 1 == 1);
+        let conditions = self.free(buf, clusters);
+        let members = (0..self.clusters).filter(|c| clusters >> c & 1 == 1);
         let Some(issuer) = members.min_by_key(|&c| (self.sync.missing(c, &conditions), self.fetches[c])) else { return };
-        self.clear(buf, unit.clusters, issuer);
+        self.clear(buf, clusters, issuer);
         self.fetches[issuer] += 1;
         let event = self.sync.event();
         let at = |offset| Place { offset, row: 0, pixel: 0 };
         let (from, to) = (at(self.image.slices[slice][u]), at(self.memory.bufs[buf].offset));
         let transfer = Transfer { from, to, rows: 1, cols: 1, bytes: unit.bytes };
-        let record = Record::Fetch { transfer, clusters: unit.clusters, event };
-        self.sync.transfer(issuer, record, unit.clusters, event);
-        self.arrives(buf, unit.clusters, event);
+        let record = Record::Fetch { transfer, clusters, event };
+        self.sync.transfer(issuer, record, clusters, event);
+        self.arrives(buf, clusters, event);
     }
 
     /// Loads a feature: each cluster its box, or all of them the same one.

@@ -76,14 +76,15 @@ impl fmt::Display for Missing {
     }
 }
 
-/// Assigns offsets. Reads begin as early as there is memory.
+/// Assigns offsets. With `prefetch`, reads begin as early as there is memory.
 ///
 /// # Errors
 /// The memory that is missing.
-pub fn assign(schedule: &Schedule, machine: &Machine) -> Result<Memory, Missing> {
+pub fn assign(schedule: &Schedule, machine: &Machine, prefetch: bool) -> Result<Memory, Missing> {
     let capacity = u64::from(machine.spm - machine.reserved);
     let mut worst = Missing { bytes: 0, step: 0 };
-    for (share, ahead) in ATTEMPTS {
+    let attempts = if prefetch { &ATTEMPTS[..] } else { &ATTEMPTS[ATTEMPTS.len() - 1..] };
+    for &(share, ahead) in attempts {
         let mut memory = live_ranges(schedule, machine);
         let live = live_bytes(&memory, schedule);
         let (step, most) = live.iter().copied().enumerate().max_by_key(|&(_, n)| n).unwrap_or((0, 0));

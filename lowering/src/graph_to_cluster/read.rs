@@ -10,6 +10,7 @@ mod elementwise;
 mod movement;
 mod product;
 
+use super::compile::Settings;
 use super::network::{FeatureId, FeatureInfo, Kind, Layer, Network, Part, Role, StageInfo};
 use crate::emit::source_name;
 use gradus_dialects::graph::{
@@ -104,14 +105,15 @@ pub struct Reader<'m> {
     flat: FxHashMap<Value, FeatureId>,
     /// Number of ops so far.
     source: usize,
+    settings: Settings,
     /// Values that are read outside of the program, so that they must exist.
     kept: &'m dyn Fn(Value) -> bool,
 }
 
 impl<'m> Reader<'m> {
     /// Creates a reader of ops.
-    pub fn new(m: &'m Module, kept: &'m dyn Fn(Value) -> bool) -> Reader<'m> {
-        Reader { m, net: Network::default(), features: FxHashMap::default(), flat: FxHashMap::default(), source: 0, kept }
+    pub fn new(m: &'m Module, settings: Settings, kept: &'m dyn Fn(Value) -> bool) -> Reader<'m> {
+        Reader { m, net: Network::default(), features: FxHashMap::default(), flat: FxHashMap::default(), source: 0, settings, kept }
     }
 
     /// Adds the feature of a value.
@@ -207,6 +209,7 @@ impl<'m> Reader<'m> {
 
     /// The layer that computes a value for `user` alone.
     fn fusible(&self, value: Value, user: Op) -> Option<usize> {
+        self.settings.fusion.then_some(())?;
         let id = self.known(value)?;
         let info = &self.net.features[id];
         let layer = self.net.layers.iter().rposition(|layer| layer.output == id)?;

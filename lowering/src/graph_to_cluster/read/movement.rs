@@ -117,7 +117,7 @@ impl Reader<'_> {
     /// Whether a feature can become a part of another.
     fn can_be_part(&self, id: FeatureId) -> bool {
         let info = &self.net.features[id];
-        info.part_of.is_none() && info.role == Role::Inner
+        self.settings.in_place && info.part_of.is_none() && info.role == Role::Inner
     }
 
     /// Reads a split or a slice: its results are parts.
