@@ -1,4 +1,11 @@
 //! The simulator of clusters: values, cycles, synchronization, and programs that are not trusted.
 
+#![allow(clippy::print_stdout)]
+
 mod binaries;
+mod hazards;
+mod layers;
+mod plain;
+mod programs;
 mod random;
+mod values;
