@@ -3,9 +3,11 @@
 #![allow(clippy::print_stdout)]
 
 mod binaries;
+mod faults;
 mod hazards;
 mod layers;
 mod plain;
 mod programs;
 mod random;
+mod speed;
 mod values;
