@@ -10,4 +10,5 @@ mod plain;
 mod programs;
 mod random;
 mod speed;
+mod timing;
 mod values;
