@@ -108,10 +108,11 @@ impl Shadow {
     ) -> Result<(), Conflict> {
         self.split(range.start);
         self.split(range.end);
+        let poison = |range| Err(Conflict { class: FaultClass::Poison, other: None, range });
         let mut at = range.start;
         for (&start, piece) in self.pieces.range_mut(range.clone()) {
             if start > at {
-                break;
+                return poison(at..start);
             }
             match piece.writer {
                 Writer::Record(writer) if !order.is_written(writer) => {
@@ -123,10 +124,7 @@ impl Shadow {
             piece.readers = readers.with(piece.readers, reader, order);
             at = piece.end;
         }
-        if at < range.end {
-            return Err(Conflict { class: FaultClass::Poison, other: None, range: at..range.end });
-        }
-        Ok(())
+        if at < range.end { poison(at..range.end) } else { Ok(()) }
     }
 
     /// Records a write.

@@ -81,7 +81,7 @@ impl Machine {
         accesses(record, 0, &mut |access| bytes = bytes.saturating_add(access.runs.total()));
         let moved = bytes.div_ceil(u64::from(self.port) * u64::from(self.cores));
         let products = if let Record::Conv(conv) = record { self.product_cycles(conv) } else { 0 };
-        u64::from(self.task) + moved.max(products)
+        u64::from(self.task).saturating_add(moved.max(products))
     }
 }
 

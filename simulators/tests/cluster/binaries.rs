@@ -140,3 +140,82 @@ fn parameters_are_named_and_hashed() {
     *machine.parameters()[0].1 = 33;
     assert_eq!(machine.check(), Err("clusters: 1 to 32"));
 }
+
+#[test]
+fn damaged_binaries_are_refused_or_safe() {
+    let (mut rng, machine) = (Rng(5), crate::programs::machine());
+    let simulator = Simulator { limit: 1 << 24, ..Simulator::new(machine.clone()) };
+    let (mut decoded, mut accepted, mut count) = (0, 0, 0);
+    while count < cases("GRADUS_CLUSTER_BINARIES", 100_000) {
+        let case = crate::programs::random_case(&mut rng);
+        let binary = case.program.to_binary(&machine);
+        for _ in 0..200 {
+            count += 1;
+            let mut binary = binary.clone();
+            for _ in 0..rng.range(1, 3) {
+                damage(&mut binary, &mut rng);
+            }
+            let Ok(program) = Program::from_binary(&binary, &machine) else { continue };
+            decoded += 1;
+            assert_eq!(program.to_binary(&machine), binary);
+            let mut ddr = vec![0; program.ddr_bytes.min(1 << 20) as usize];
+            accepted += u32::from(simulator.run(&program, &mut ddr).is_ok());
+        }
+    }
+    println!("{decoded} of {count} are read, {accepted} run");
+    assert!(decoded > 1000 && accepted > 100, "{decoded} of {count} are read, {accepted} run");
+}
+
+/// Changes, inserts or removes bytes of a section.
+fn damage(binary: &mut Binary, rng: &mut Rng) {
+    let section = rng.range(0, binary.sections.len() as u32 - 1) as usize;
+    let bytes = &mut binary.sections[section];
+    if bytes.is_empty() {
+        return;
+    }
+    let at = rng.range(0, bytes.len() as u32 - 1) as usize;
+    match rng.range(0, 5) {
+        0 | 1 => bytes[at] ^= 1 << rng.range(0, 7),
+        2 => bytes[at] = rng.next() as u8,
+        3 => bytes.truncate(at / 4 * 4),
+        4 => drop(bytes.remove(at)),
+        _ => bytes.insert(at, rng.next() as u8),
+    }
+}
+
+#[test]
+fn damaged_text_is_refused_or_safe() {
+    let mut rng = Rng(6);
+    let mut read = 0;
+    for _ in 0..cases("GRADUS_CLUSTER_TEXTS", 3000) {
+        let mut text: Vec<char> = disassemble(&random_records(&mut rng)).chars().collect();
+        for _ in 0..rng.range(1, 3) {
+            let at = rng.range(0, text.len() as u32 - 1) as usize;
+            text[at] = rng.pick(&['=', ',', '{', ']', '9', 'x', ' ', 'é', '-', '.', '\n']);
+        }
+        let text: String = text.into_iter().collect();
+        if let Ok(program) = assemble(&text) {
+            read += 1;
+            let again = assemble(&disassemble(&program)).expect("a text");
+            assert_eq!(all_bytes(&again), all_bytes(&program), "{text}");
+        }
+    }
+    assert!(read > 20, "{read} texts are read");
+}
+
+#[test]
+fn hostile_fields_are_refused_without_overflow() {
+    let mut rng = Rng(7);
+    let machine = crate::programs::machine();
+    for _ in 0..cases("GRADUS_CLUSTER_HOSTILE", 20_000) {
+        let records = random_records(&mut rng);
+        let program = Program { records, ddr_bytes: u32::MAX, ..Program::default() };
+        let _ = check(&program, &machine);
+        for (here, record) in program.records.iter().enumerate().flat_map(|(i, r)| r.iter().map(move |r| (i, r))) {
+            let mut total = 0u64;
+            accesses(record, here, &mut |access| total = total.saturating_add(access.runs.total()));
+            let _ = machine.compute_cycles(record).min(total);
+            let _ = check_fields(record, 5);
+        }
+    }
+}

@@ -33,3 +33,21 @@ impl Rng {
 pub fn cases(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
+
+impl Rng {
+    /// Returns a float between `-scale` and `scale`.
+    pub fn float(&mut self, scale: f32) -> f32 {
+        (self.next() >> 40) as f32 / (1 << 23) as f32 * scale - scale
+    }
+
+    /// Returns a value of an element type.
+    pub fn element(&mut self, elem: gradus_simulators::cluster::Elem) -> f32 {
+        use gradus_simulators::cluster::Elem;
+        match elem {
+            Elem::F32 => self.float(1.0),
+            Elem::F16 => half::f16::from_f32(self.float(1.0)).to_f32(),
+            Elem::I8 => f32::from(self.next() as i8),
+            Elem::U8 => f32::from(self.next() as u8),
+        }
+    }
+}
