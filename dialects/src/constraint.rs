@@ -129,6 +129,9 @@ pub const FUNCTION_TYPE: AttrKind = AttrKind {
     check: |c, a| c.as_type(a).is_some_and(|t| c.function_parts(t).is_some()),
     text: AttrText::Type,
 };
+/// A dictionary.
+pub const DICT: AttrKind =
+    kind("dictionary of named attribute values", |c, a| matches!(c.attr_data(a), AttrData::Dict(_)));
 /// An array of dictionaries.
 pub const DICT_ARRAY: AttrKind = kind("Array of dictionary attributes", |c, a| {
     c.as_array(a).is_some_and(|list| list.iter().all(|&e| matches!(c.attr_data(e), AttrData::Dict(_))))
@@ -182,3 +185,14 @@ pub const BYTES: AttrKind = kind("tensor of bytes", |c, a| {
     matches!(c.attr_data(a), AttrData::Dense(dense) if c.dtype(c.element_type(dense.ty)) == Some(DType::U8)
         && c.static_shape(dense.ty).is_some_and(|dims| dims.len() == 1))
 });
+
+/// A tensor of bytes, also as a resource.
+pub const BYTES_OR_RESOURCE: AttrKind = kind("1-D tensor of ui8", |c, a| match c.attr_data(a) {
+    AttrData::Dense(dense) => is_bytes(c, dense.ty),
+    AttrData::DenseResource { ty, .. } => is_bytes(c, *ty),
+    _ => false,
+});
+
+fn is_bytes(ctx: &Context, ty: Type) -> bool {
+    ctx.dtype(ctx.element_type(ty)) == Some(DType::U8) && ctx.static_shape(ty).is_some_and(|dims| dims.len() == 1)
+}

@@ -1,7 +1,7 @@
 //! The dialects of Gradus. Each is one file or folder; an op's declaration holds its operands, attributes, text format,
 //! verification, folding and semantics.
 //!
-//! The feature `graph`, on by default, enables the dialects of networks: `graph`, `addr`, `layout`, `nna`, `npu` and `sparse`.
+//! The feature `graph`, on by default, enables the dialects of networks: `graph`, `addr`, `cluster`, `layout`, `nna`, `npu` and `sparse`.
 //!
 //! [`DIALECTS`] is the registry. To add a dialect, write its file and add two lines here: the module and the entry.
 
@@ -16,6 +16,8 @@ pub mod affine;
 pub mod arith;
 pub mod builtin;
 pub mod cf;
+#[cfg(feature = "graph")]
+pub mod cluster;
 pub mod constraint;
 pub mod directives;
 pub mod func;
@@ -53,6 +55,8 @@ pub const DIALECTS: &[&Dialect] = &[
     &arith::DIALECT,
     &builtin::DIALECT,
     &cf::DIALECT,
+    #[cfg(feature = "graph")]
+    &cluster::DIALECT,
     &func::DIALECT,
     #[cfg(feature = "graph")]
     &graph::DIALECT,

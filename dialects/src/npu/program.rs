@@ -1,26 +1,14 @@
 //! Programs and calls: `npu.program`, `npu.call`.
 
 use super::instruction::{instructions, push};
-use crate::constraint::{FLAT_SYMBOL, I64, I64_LIST, SYMBOL_NAME, TENSOR, kind};
+use crate::constraint::{BYTES_OR_RESOURCE, FLAT_SYMBOL, I64, I64_LIST, SYMBOL_NAME, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    AttrData, AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits,
-    Type, op,
+    AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, op,
 };
 use gradus_simulators::npu::{Ddr, Image, Inst, Interlock, Machine, Simulator, Statistics, check};
 use gradus_simulators::{Binary, BinaryError};
-
-/// A tensor of bytes.
-const BYTES: AttrKind = kind("1-D tensor of ui8", |c, a| match c.attr_data(a) {
-    AttrData::Dense(dense) => is_bytes(c, dense.ty),
-    AttrData::DenseResource { ty, .. } => is_bytes(c, *ty),
-    _ => false,
-});
-
-fn is_bytes(c: &gradus_ir::Context, ty: Type) -> bool {
-    c.dtype(c.element_type(ty)) == Some(DType::U8) && c.static_shape(ty).is_some_and(|dims| dims.len() == 1)
-}
 
 /// The parameters of the machine, in the order of [`Machine::parameters`].
 const MACHINE: AttrKind = AttrKind { text: AttrText::Ints(Type::I64), ..I64_LIST };
@@ -57,7 +45,7 @@ pub struct ProgramOp {
     /// First byte of each result.
     results: Attribute<I64_LIST>,
     /// Constants, from byte 0.
-    value: Attribute<BYTES>,
+    value: Attribute<BYTES_OR_RESOURCE>,
     /// Instructions.
     body: Region,
 }
