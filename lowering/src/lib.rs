@@ -18,6 +18,8 @@ mod form_steps;
 #[cfg(feature = "graph")]
 pub mod graph_to_addr;
 #[cfg(feature = "graph")]
+pub mod graph_to_cluster;
+#[cfg(feature = "graph")]
 pub mod graph_to_npu;
 #[cfg(feature = "graph")]
 pub mod matmul_to_nna;
@@ -43,6 +45,8 @@ pub const PASSES: &[&PassInfo] = &[
     &form_steps::INFO,
     #[cfg(feature = "graph")]
     &graph_to_addr::INFO,
+    #[cfg(feature = "graph")]
+    &graph_to_cluster::INFO,
     #[cfg(feature = "graph")]
     &graph_to_npu::INFO,
     #[cfg(feature = "graph")]
