@@ -22,6 +22,8 @@ mod region;
 mod schedule;
 mod split;
 mod sync;
+#[cfg(test)]
+mod tests;
 
 use crate::emit::Emitter;
 use crate::partition::{Level, levels};

@@ -117,11 +117,24 @@ impl<'a> Chooser<'a> {
                 Split::all(extents, machine.clusters, layer.divides_channels() && !spatial)
             })
             .collect();
-        let mut chooser =
-            Chooser { net, machine, prices, roots, edges, leaders, candidates, chosen: Vec::new(), alone: Vec::new(), boxes: Vec::new() };
-        chooser.alone = (0..net.layers.len()).map(|l| chooser.candidates[l].iter().map(|s| chooser.alone(l, s)).collect()).collect();
-        chooser.boxes =
-            (0..net.layers.len()).map(|l| chooser.candidates[l].iter().map(|s| chooser.in_roots(l, s)).collect()).collect();
+        let mut chooser = Chooser {
+            net,
+            machine,
+            prices,
+            roots,
+            edges,
+            leaders,
+            candidates,
+            chosen: Vec::new(),
+            alone: Vec::new(),
+            boxes: Vec::new(),
+        };
+        chooser.alone = (0..net.layers.len())
+            .map(|l| chooser.candidates[l].iter().map(|s| chooser.alone(l, s)).collect())
+            .collect();
+        chooser.boxes = (0..net.layers.len())
+            .map(|l| chooser.candidates[l].iter().map(|s| chooser.in_roots(l, s)).collect())
+            .collect();
         let least = |costs: &Vec<f64>| (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
         chooser.chosen = chooser.alone.iter().map(least).collect();
         chooser
@@ -140,7 +153,8 @@ impl<'a> Chooser<'a> {
         let (boxes, layer) = (self.divide(l, split), &self.net.layers[l]);
         let input = |(i, id): (usize, FeatureId)| {
             let extents = self.net.features[id].extents;
-            let need = |b: &Region| if i == 0 { layer.input_region(b, extents) } else { Layer::other_region(b, extents) };
+            let need =
+                |b: &Region| if i == 0 { layer.input_region(b, extents) } else { Layer::other_region(b, extents) };
             boxes.iter().map(|b| need(b).in_root(self.roots[id])).collect()
         };
         Boxes {

@@ -51,7 +51,15 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { fusion: true, in_place: true, divisions: true, prefetch: true, multicast: true, streaming: true, cascades: true }
+        Settings {
+            fusion: true,
+            in_place: true,
+            divisions: true,
+            prefetch: true,
+            multicast: true,
+            streaming: true,
+            cascades: true,
+        }
     }
 }
 
@@ -71,8 +79,17 @@ impl Settings {
 }
 
 /// Prices of constants and features with which divisions are chosen, in cycles per byte.
-const PRICES: [[f64; 2]; 9] =
-    [[0.0, 0.0], [0.01, 0.0], [0.03, 0.0], [0.1, 0.0], [0.0, 0.003], [0.01, 0.003], [0.03, 0.01], [0.0, 0.02], [0.1, 0.03]];
+const PRICES: [[f64; 2]; 9] = [
+    [0.0, 0.0],
+    [0.01, 0.0],
+    [0.03, 0.0],
+    [0.1, 0.0],
+    [0.0, 0.003],
+    [0.01, 0.003],
+    [0.03, 0.01],
+    [0.0, 0.02],
+    [0.1, 0.03],
+];
 
 /// Numbers of tiles with which the operands are streamed.
 const TILES: [u32; 3] = [2, 4, 8];
@@ -160,11 +177,12 @@ impl Search<'_> {
 
     /// Executes the first layers by tiles, so that they begin before all of an operand has been read.
     fn stream(&mut self) {
-        let reads_operand = self.net.layers.first().is_some_and(|layer| {
-            matches!(self.net.features[self.net.root(layer.input).whole].role, Role::Operand(_))
-        });
+        let reads_operand =
+            self.net.layers.first().is_some_and(|layer| {
+                matches!(self.net.features[self.net.root(layer.input).whole].role, Role::Operand(_))
+            });
         let Some(base) = self.best.as_ref().map(|best| best.choices.clone()).filter(|_| reads_operand) else { return };
-        for layers in 1..=STREAMED.min(self.net.layers.len()) {
+        for layers in (1..=STREAMED.min(self.net.layers.len())).take_while(|&n| self.net.can_tile(0..n)) {
             for tiles in TILES {
                 let mut choices = base.clone();
                 let rest = base.groups.iter().filter(|g| g.layers.start >= layers).cloned();

@@ -100,7 +100,11 @@ fn predecessors(bufs: &[Buf]) -> Vec<Vec<usize>> {
 /// Bytes from an element to the next along rows, columns and channels of a stored box.
 fn strides(info: &FeatureInfo, stored: &Region) -> [u32; 3] {
     let ([rows, cols, channels], size) = (stored.extents(), elem_bytes(info.elem));
-    if info.is_planar() { [cols * size, size, rows * cols * size] } else { [cols * channels * size, channels * size, size] }
+    if info.is_planar() {
+        [cols * size, size, rows * cols * size]
+    } else {
+        [cols * channels * size, channels * size, size]
+    }
 }
 
 /// A box of bytes in a stored box, outermost dimension first: `[rows, columns, channels]`, or `[channels, rows, columns]` if planar.
@@ -206,7 +210,9 @@ impl Emitter<'_> {
         let (unit, buf) = (&self.schedule.slices[slice].units[u], self.slice_buf(slice));
         let conditions = self.free(buf, clusters);
         let members = (0..self.clusters).filter(|c| clusters >> c & 1 == 1);
-        let Some(issuer) = members.min_by_key(|&c| (self.sync.missing(c, &conditions), self.fetches[c])) else { return };
+        let Some(issuer) = members.min_by_key(|&c| (self.sync.missing(c, &conditions), self.fetches[c])) else {
+            return;
+        };
         self.clear(buf, clusters, issuer);
         self.fetches[issuer] += 1;
         let event = self.sync.event();
@@ -296,9 +302,8 @@ impl Emitter<'_> {
                 continue;
             }
             let to = |d: usize| place(info, base, &instance.stored[d], &region);
-            let same = |&e: &usize| {
-                done >> e & 1 == 0 && ready.intersection(&instance.needs[e]) == region && to(e) == to(d)
-            };
+            let same =
+                |&e: &usize| done >> e & 1 == 0 && ready.intersection(&instance.needs[e]) == region && to(e) == to(d);
             let clusters: u32 = (d..self.clusters).filter(same).map(|e| 1 << e).sum();
             done |= clusters;
             self.clear(id, clusters, c);
@@ -372,7 +377,8 @@ impl Emitter<'_> {
                 })
             }
             &Kind::Pool { window: info, is_max, divisor } => {
-                let (window, stages) = (window(&info, region, &needed), self.stages(c, step, layer, region, &mut constants));
+                let (window, stages) =
+                    (window(&info, region, &needed), self.stages(c, step, layer, region, &mut constants));
                 Record::Pool(Pool { task, input, output, window, is_max, divisor, stages })
             }
             Kind::Map => {

@@ -33,13 +33,16 @@ pub fn fit(net: &Network, choices: &mut Choices, machine: &Machine) -> Result<()
     for _ in 0..ROUNDS {
         let schedule = schedule(net, choices, machine);
         let live = live_bytes_of(&schedule, machine);
-        let Some((at, most)) = live.into_iter().enumerate().max_by_key(|&(i, n)| (n, usize::MAX - i)) else { return Ok(()) };
+        let Some((at, most)) = live.into_iter().enumerate().max_by_key(|&(i, n)| (n, usize::MAX - i)) else {
+            return Ok(());
+        };
         if most <= limit {
             return Ok(());
         }
         if !relieve(net, choices, &schedule, at) {
             let layer = &net.layers[schedule.steps[at].layer];
-            let why = format!("'{}' needs {} bytes of a cluster's memory more than there are", layer.name, most - limit);
+            let why =
+                format!("'{}' needs {} bytes of a cluster's memory more than there are", layer.name, most - limit);
             return Err(Failure { source: layer.source, why });
         }
     }
@@ -53,7 +56,8 @@ fn relieve(net: &Network, choices: &mut Choices, schedule: &Schedule, at: usize)
     let accessed: Vec<InstanceId> = [step.input, step.output].into_iter().chain(step.others.iter().copied()).collect();
     let is_live = |&i: &InstanceId| schedule.instances[i].steps[0] <= at && at <= schedule.instances[i].steps[1];
     let largest = |list: &mut dyn Iterator<Item = InstanceId>, choices: &Choices| {
-        list.filter(|&i| can_spill(net, choices, schedule.instances[i].root)).max_by_key(|&i| schedule.instances[i].bytes)
+        list.filter(|&i| can_spill(net, choices, schedule.instances[i].root))
+            .max_by_key(|&i| schedule.instances[i].bytes)
     };
     let mut idle = (0..schedule.instances.len()).filter(is_live).filter(|i| !accessed.contains(i));
     if let Some(i) = largest(&mut idle, choices) {
@@ -66,7 +70,9 @@ fn relieve(net: &Network, choices: &mut Choices, schedule: &Schedule, at: usize)
         let root = schedule.instances[*i].root;
         choices.in_ddr[root] || matches!(net.features[root].role, Role::Operand(_))
     };
-    if let Some(group) = group.filter(|g| g.tiles < rows && accessed.iter().any(is_tiled)) {
+    if let Some(group) =
+        group.filter(|g| g.tiles < rows && accessed.iter().any(is_tiled) && net.can_tile(g.layers.clone()))
+    {
         let slice = step.slice.map_or(0, |s| schedule.slices[s].bytes());
         let features = accessed.iter().map(|&i| schedule.instances[i].bytes).max().unwrap_or(0);
         if features >= slice {
@@ -83,11 +89,7 @@ fn relieve(net: &Network, choices: &mut Choices, schedule: &Schedule, at: usize)
     is_smaller
 }
 
-/// Whether a feature can go to DDR. The parts of one that are interleaved are complete only together.
+/// Whether a feature can go to DDR.
 fn can_spill(net: &Network, choices: &Choices, root: FeatureId) -> bool {
-    let is_interleaved = (0..net.features.len()).any(|id| {
-        let part = net.root(id);
-        part.whole == root && part.step > 1
-    });
-    net.features[root].role == Role::Inner && !choices.in_ddr[root] && !is_interleaved
+    net.features[root].role == Role::Inner && !choices.in_ddr[root] && !net.is_interleaved(root)
 }

@@ -143,7 +143,8 @@ fn read_early(memory: &mut Memory, schedule: &Schedule, mut live: Vec<u64>, limi
             Item::Instance(i) => schedule.instances[i].available,
             Item::Slice(_) => 0,
         };
-        while buf.start > earliest.max(available) && wanted - buf.start < ahead && live[buf.start - 1] + bytes <= limit {
+        while buf.start > earliest.max(available) && wanted - buf.start < ahead && live[buf.start - 1] + bytes <= limit
+        {
             buf.start -= 1;
             live[buf.start] += bytes;
         }

@@ -1,6 +1,7 @@
 //! The network of a program: features and the layers that compute them, before any choice of splits and places.
 
 use gradus_simulators::cluster::{Elem, Stage};
+use std::ops::Range;
 
 /// A feature by number.
 pub type FeatureId = usize;
@@ -157,15 +158,6 @@ impl Layer {
         std::iter::once(self.input).chain(self.stages.iter().filter_map(|s| s.other))
     }
 
-    /// Whether an output channel needs all input channels.
-    pub fn reads_all_channels(&self) -> bool {
-        match &self.kind {
-            Kind::Conv(conv) => conv.group_in > 1,
-            Kind::Softmax | Kind::Lrn { .. } => true,
-            Kind::Pool { .. } | Kind::Map => false,
-        }
-    }
-
     /// Whether channels can be divided.
     pub fn divides_channels(&self) -> bool {
         !matches!(self.kind, Kind::Softmax)
@@ -200,10 +192,22 @@ impl Network {
     pub fn root(&self, id: FeatureId) -> Part {
         let (mut part, mut info) = (Part { whole: id, first: 0, step: 1 }, &self.features[id]);
         while let Some(outer) = info.part_of {
-            part = Part { whole: outer.whole, first: outer.first + outer.step * part.first, step: part.step * outer.step };
+            part =
+                Part { whole: outer.whole, first: outer.first + outer.step * part.first, step: part.step * outer.step };
             info = &self.features[outer.whole];
         }
         part
+    }
+
+    /// Whether a feature, which is no part of another, has parts that are interleaved. They are complete only together, so that all of their
+    /// layers have the same division.
+    pub fn is_interleaved(&self, root: FeatureId) -> bool {
+        (0..self.features.len()).map(|id| self.root(id)).any(|part| part.whole == root && part.step > 1)
+    }
+
+    /// Whether layers can be executed by tiles.
+    pub fn can_tile(&self, layers: Range<LayerId>) -> bool {
+        self.layers[layers].iter().all(|layer| !self.is_interleaved(self.root(layer.output).whole))
     }
 
     /// Whether a feature has parts.

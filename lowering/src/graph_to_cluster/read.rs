@@ -14,10 +14,10 @@ use super::compile::Settings;
 use super::network::{FeatureId, FeatureInfo, Kind, Layer, Network, Part, Role, StageInfo};
 use crate::emit::source_name;
 use gradus_dialects::graph::{
-    AddOp, AveragePoolOp, BatchNormalizationOp, CastOp, ClipOp, ConcatOp, ConvOp, DequantizeLinearOp, DropoutOp, FlattenOp, GemmOp,
-    GlobalAveragePoolOp, GlobalMaxPoolOp, HardSigmoidOp, HardSwishOp, IdentityOp, LeakyReluOp, LrnOp, MatMulOp, MaxPoolOp, MulOp,
-    QLinearAddOp, QLinearConvOp, QLinearMulOp, QuantizeLinearOp, ReluOp, ReshapeOp, SigmoidOp, SliceOp, SoftmaxOp, SplitOp, SqueezeOp,
-    TableOp, UnsqueezeOp,
+    AddOp, AveragePoolOp, BatchNormalizationOp, CastOp, ClipOp, ConcatOp, ConvOp, DequantizeLinearOp, DropoutOp,
+    FlattenOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, HardSigmoidOp, HardSwishOp, IdentityOp, LeakyReluOp,
+    LrnOp, MatMulOp, MaxPoolOp, MulOp, QLinearAddOp, QLinearConvOp, QLinearMulOp, QuantizeLinearOp, ReluOp, ReshapeOp,
+    SigmoidOp, SliceOp, SoftmaxOp, SplitOp, SqueezeOp, TableOp, UnsqueezeOp,
 };
 use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Tensor, Value};
 use gradus_simulators::cluster::{Elem, MAX_STAGES};
@@ -113,7 +113,15 @@ pub struct Reader<'m> {
 impl<'m> Reader<'m> {
     /// Creates a reader of ops.
     pub fn new(m: &'m Module, settings: Settings, kept: &'m dyn Fn(Value) -> bool) -> Reader<'m> {
-        Reader { m, net: Network::default(), features: FxHashMap::default(), flat: FxHashMap::default(), source: 0, settings, kept }
+        Reader {
+            m,
+            net: Network::default(),
+            features: FxHashMap::default(),
+            flat: FxHashMap::default(),
+            source: 0,
+            settings,
+            kept,
+        }
     }
 
     /// Adds the feature of a value.
@@ -162,7 +170,10 @@ impl<'m> Reader<'m> {
         if m.is_one_of(op, &[ConcatOp::INFO, SplitOp::INFO, SliceOp::INFO]) {
             return self.channels(op);
         }
-        if m.is_one_of(op, &[ReshapeOp::INFO, FlattenOp::INFO, SqueezeOp::INFO, UnsqueezeOp::INFO, IdentityOp::INFO, DropoutOp::INFO]) {
+        if m.is_one_of(
+            op,
+            &[ReshapeOp::INFO, FlattenOp::INFO, SqueezeOp::INFO, UnsqueezeOp::INFO, IdentityOp::INFO, DropoutOp::INFO],
+        ) {
             return self.view(op);
         }
         self.elementwise(op)

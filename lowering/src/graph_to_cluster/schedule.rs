@@ -128,8 +128,6 @@ struct Scheduler<'a> {
     choices: &'a Choices,
     machine: &'a Machine,
     roots: Vec<Part>,
-    /// The group of each layer.
-    group_of: Vec<usize>,
     /// For each root, whether it exists within one tile only.
     is_local: Vec<bool>,
     /// For each root, the layers that write and read it.
@@ -172,7 +170,18 @@ impl<'a> Scheduler<'a> {
         };
         let is_local = (0..net.features.len()).map(is_local).collect();
         let out = Schedule { slices_of: vec![0..0; net.layers.len()], ..Schedule::default() };
-        Scheduler { net, choices, machine, roots, group_of, is_local, writers, readers, known: FxHashMap::default(), saved_until: vec![0; net.features.len()], out }
+        Scheduler {
+            net,
+            choices,
+            machine,
+            roots,
+            is_local,
+            writers,
+            readers,
+            known: FxHashMap::default(),
+            saved_until: vec![0; net.features.len()],
+            out,
+        }
     }
 
     /// Returns the boxes of the outputs of a group's layers in a tile.
@@ -212,7 +221,8 @@ impl<'a> Scheduler<'a> {
     fn needs_of(&self, l: LayerId, output: &Region) -> Vec<(FeatureId, Region)> {
         let layer = &self.net.layers[l];
         let extents = |id: FeatureId| self.net.features[id].extents;
-        let others = layer.stages.iter().filter_map(|s| s.other).map(|id| (id, Layer::other_region(output, extents(id))));
+        let others =
+            layer.stages.iter().filter_map(|s| s.other).map(|id| (id, Layer::other_region(output, extents(id))));
         std::iter::once((layer.input, layer.input_region(output, extents(layer.input)))).chain(others).collect()
     }
 
@@ -306,7 +316,15 @@ impl<'a> Scheduler<'a> {
         let (instances, available) = (&mut self.out.instances, self.saved_until[root]);
         let id = *self.known.entry(key).or_insert_with(|| {
             let none = vec![Region::default(); clusters];
-            instances.push(Instance { root, needs: none.clone(), stored: none, steps: [at, at], is_loaded: is_read, available, bytes: 0 });
+            instances.push(Instance {
+                root,
+                needs: none.clone(),
+                stored: none,
+                steps: [at, at],
+                is_loaded: is_read,
+                available,
+                bytes: 0,
+            });
             instances.len() - 1
         });
         self.out.instances[id].steps[1] = at;
@@ -334,7 +352,10 @@ impl<'a> Scheduler<'a> {
     fn add_slices(&mut self, l: LayerId, boxes: &[Region]) {
         let layer = &self.net.layers[l];
         let mut ranges: Vec<(Range<u32>, u32)> = Vec::new();
-        for (c, region) in boxes.iter().enumerate().filter(|(_, b)| !b.is_empty()) {
+        // In later tiles clusters may have rows that have none in the first.
+        let is_tiled = self.choices.groups.iter().any(|g| g.tiles > 1 && g.layers.contains(&l));
+        let computes = |b: &Region| if is_tiled { b.lo[2] < b.hi[2] } else { !b.is_empty() };
+        for (c, region) in boxes.iter().enumerate().filter(|(_, b)| computes(b)) {
             let channels = region.lo[2]..region.hi[2];
             match ranges.iter_mut().find(|(known, _)| *known == channels) {
                 Some((_, clusters)) => *clusters |= 1 << c,
@@ -342,7 +363,8 @@ impl<'a> Scheduler<'a> {
             }
         }
         let bytes = |channels: u32| constant_places(layer, channels).1;
-        let count = |range: &Range<u32>| bytes(range.len() as u32).div_ceil(self.choices.slice).clamp(1, range.len() as u32);
+        let count =
+            |range: &Range<u32>| bytes(range.len() as u32).div_ceil(self.choices.slice).clamp(1, range.len() as u32);
         // All ranges have as many slices, so that clusters compute them together.
         let most = ranges.iter().map(|(range, _)| count(range)).max().unwrap_or(1);
         let first = self.out.slices.len();

@@ -41,7 +41,8 @@ impl Split {
         let axes = |split: &Split| divides_channels || !split.divides_channels();
         let alone = [0, 1, 2].map(|inner| Split { outer: if inner == 2 { 0 } else { 2 }, inner, groups: 1 });
         let pairs = [(2, 0), (0, 1), (2, 1)];
-        let mixed = pairs.iter().flat_map(|&(outer, inner)| (2..clusters).map(move |groups| Split { outer, inner, groups }));
+        let mixed =
+            pairs.iter().flat_map(|&(outer, inner)| (2..clusters).map(move |groups| Split { outer, inner, groups }));
         let is_even = |groups: u32| clusters < 8 || clusters.is_multiple_of(groups);
         let mixed = mixed.filter(|split| is_even(split.groups));
         let fits = |split: &Split| {

@@ -4,8 +4,8 @@ use super::super::network::StageInfo;
 use super::product::elem_of;
 use super::{Reader, feature_type};
 use gradus_dialects::graph::{
-    AddOp, BatchNormalizationOp, CastOp, ClipOp, DequantizeLinearOp, HardSigmoidOp, HardSwishOp, LeakyReluOp, MulOp, QLinearAddOp,
-    QLinearMulOp, QuantizeLinearOp, ReluOp, SigmoidOp, TableOp,
+    AddOp, BatchNormalizationOp, CastOp, ClipOp, DequantizeLinearOp, HardSigmoidOp, HardSwishOp, LeakyReluOp, MulOp,
+    QLinearAddOp, QLinearMulOp, QuantizeLinearOp, ReluOp, SigmoidOp, TableOp,
 };
 use gradus_ir::{DType, Op, OpDecl, Tensor, Value};
 use gradus_simulators::cluster::{Elem, Scale, Stage, Tile};
@@ -160,7 +160,8 @@ impl Reader<'_> {
         let m = self.m;
         let (ea, eb) = (feature_type(m, a)?.0, feature_type(m, b)?.0);
         let is_sum = matches!(stage, Stage::Add { .. } | Stage::QuantizedAdd { .. });
-        let fits = |e: [u32; 3]| if is_sum { e == extents } else { e.iter().zip(&extents).all(|(e, x)| e == x || *e == 1) };
+        let fits =
+            |e: [u32; 3]| if is_sum { e == extents } else { e.iter().zip(&extents).all(|(e, x)| e == x || *e == 1) };
         let position = |r: &Self, x: Value| r.fusible(x, op);
         // The later layer computes the sum, so that nothing waits for it.
         let (first, second) = (position(self, a), position(self, b));

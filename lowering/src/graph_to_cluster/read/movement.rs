@@ -31,7 +31,11 @@ fn shuffle_at(m: &Module, last: Op) -> Option<Shuffle> {
         && parts[1] * parts[2] == i64::from(extents[2])
         && parts[3..].iter().product::<i64>() == i64::from(extents[0] * extents[1]);
     let is_private = m.has_one_use(transposed) && m.has_one_use(split);
-    (is_swap && same && is_split && is_private).then(|| Shuffle { x, ops: [first, transpose, last], groups: parts[1] as u32 })
+    (is_swap && same && is_split && is_private).then(|| Shuffle {
+        x,
+        ops: [first, transpose, last],
+        groups: parts[1] as u32,
+    })
 }
 
 /// Whether an op is one of the three of a channel shuffle.

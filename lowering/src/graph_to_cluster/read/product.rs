@@ -3,7 +3,8 @@
 use super::super::network::{ConvInfo, Kind, Layer, StageInfo, WindowInfo};
 use super::{Reader, feature_type};
 use gradus_dialects::graph::{
-    AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, LrnOp, MatMulOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution, pool_window,
+    AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, LrnOp, MatMulOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution,
+    pool_window,
 };
 use gradus_ir::{DType, Op, OpDecl, Tensor, Value};
 use gradus_reference_kernels::shape::Window;
@@ -91,7 +92,11 @@ impl Reader<'_> {
             window: window_info(&window)?,
             group_in,
             group_out: kernels / group as u32,
-            weights: taps_before_depth(weights.bytes(), weights.dtype().size(), [kernels as usize, group_in as usize, taps]),
+            weights: taps_before_depth(
+                weights.bytes(),
+                weights.dtype().size(),
+                [kernels as usize, group_in as usize, taps],
+            ),
             weights_elem,
             bias,
             zero: 0,
@@ -111,7 +116,8 @@ impl Reader<'_> {
             Some(_) => return None,
             None => None,
         };
-        let (from, to) = (self.scale(conv.x_scale(m), conv.x_zero_point(m))?, self.scale(conv.y_scale(m), conv.y_zero_point(m))?);
+        let (from, to) =
+            (self.scale(conv.x_scale(m), conv.x_zero_point(m))?, self.scale(conv.y_scale(m), conv.y_zero_point(m))?);
         let scales = self.constant(conv.w_scale(m))?;
         let is_fit = scales.dtype() == DType::F32 && (scales.len() == 1 || scales.len() == kernels);
         if !is_same || zeros.is_empty() || !is_fit {
@@ -149,7 +155,11 @@ impl Reader<'_> {
         let ([height, width, channels], elem) = (self.net.features[input].extents, self.net.features[input].elem);
         let (y, _) = feature_type(m, m.result(op, 0))?;
         let is_vector = y == [1, 1, kernels as u32] && depth == (height * width * channels) as usize;
-        if alpha != 1.0 || !is_vector || elem_of(weights.dtype()) != Some(elem) || !matches!(elem, Elem::F32 | Elem::F16) {
+        if alpha != 1.0
+            || !is_vector
+            || elem_of(weights.dtype()) != Some(elem)
+            || !matches!(elem, Elem::F32 | Elem::F16)
+        {
             return None;
         }
         let bias = match m.operands(op).get(2) {
@@ -158,7 +168,11 @@ impl Reader<'_> {
         };
         let bias = bias.map(|c| f32_bias(&c, beta)).map(|c| if c.len() == 4 { c.repeat(kernels) } else { c });
         let size = weights.dtype().size();
-        let bytes = if transposed { weights.bytes().to_vec() } else { taps_before_depth(weights.bytes(), size, [1, rows, cols]) };
+        let bytes = if transposed {
+            weights.bytes().to_vec()
+        } else {
+            taps_before_depth(weights.bytes(), size, [1, rows, cols])
+        };
         let taps = (height * width) as usize;
         let info = ConvInfo {
             window: WindowInfo { kernel: [height, width], ..POINT },
