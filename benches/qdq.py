@@ -1,24 +1,15 @@
 """Networks quantized by onnxruntime's own quantizer: `cpu.py --only quantized`."""
 import os
 import subprocess
+import sys
 
 import peers  # before numpy, which reads how many threads it may have
 
 import numpy as np
 import onnx
-from onnxruntime import GraphOptimizationLevel, InferenceSession, SessionOptions
-from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
-
-class Images(CalibrationDataReader):
-    """Seeded images."""
-
-    def __init__(self, name, shape, count=2):
-        rng = np.random.default_rng(0)
-        self.rest = iter([{name: rng.standard_normal(shape).astype(np.float32)} for _ in range(count)])
-
-    def get_next(self):
-        return next(self.rest, None)
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tests', 'networks'))
+import quantize
 
 
 def simplified(model, home):
@@ -33,19 +24,13 @@ def simplified(model, home):
     model.ir_version = 8
     before, after = (os.path.join(home, file) for file in ['plain.onnx', 'simple.onnx'])
     onnx.save(onnx.version_converter.convert_version(model, 13), before)
-    options = SessionOptions()
-    options.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.optimized_model_filepath = after
-    options.log_severity_level = 3
-    InferenceSession(before, options, providers=['CPUExecutionProvider'])
+    quantize.fold(before, after)
     return after
 
 
 def quantized(model, to, per_channel):
     """Quantizes a model: bytes without sign for activations, with sign for weights."""
-    image = peers.session_of(model).get_inputs()[0]
-    quantize_static(model, to, Images(image.name, image.shape), quant_format=QuantFormat.QDQ, per_channel=per_channel,
-                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+    quantize.quantize(model, to, per_channel)
 
 
 def steps_apart(path, model, session, home):

@@ -109,7 +109,7 @@ def vit(blocks=4, features=384, heads=6):
 MODELS = {**{f'bert{tokens}': lambda tokens=tokens: bert(tokens) for tokens in SEQUENCES}, 'vit': vit}
 
 
-class Inputs(qdq.CalibrationDataReader):
+class Inputs(qdq.quantize.CalibrationDataReader):
     """Seeded inputs of a model."""
 
     def __init__(self, session):
@@ -123,8 +123,7 @@ class Inputs(qdq.CalibrationDataReader):
 
 def quantized(model, to):
     """Quantizes a model: bytes without sign for activations, with sign for weights."""
-    qdq.quantize_static(model, to, Inputs(peers.session_of(model)), quant_format=qdq.QuantFormat.QDQ, per_channel=True,
-                        activation_type=qdq.QuantType.QUInt8, weight_type=qdq.QuantType.QInt8)
+    qdq.quantize.quantize(model, to, inputs=Inputs(peers.session_of(model)))
 
 
 def gradus(path, *args):

@@ -227,8 +227,8 @@ impl<'m> Judge<'m> {
         })
     }
 
-    /// Returns the bound of the relative error after all possible roundings: one for each element of the largest value,
-    /// and one for each op.
+    /// Returns the bound of the relative error after all possible roundings of the original: one for each element of the
+    /// largest value, and one for each op. Ops of the other function in a narrower type, constants included, round once each.
     fn gamma(&self) -> f64 {
         let m = self.before.m;
         let ops = m.ops_under(self.before.op);
@@ -240,8 +240,17 @@ impl<'m> Judge<'m> {
             elements = elements.max(shape.iter().fold(1i64, |n, &d| n.saturating_mul(d)));
             bits = bits.min(significant_bits(&m.ctx, ty));
         }
-        (elements as f64 + ops.len() as f64) * f64::exp2(-f64::from(bits))
+        let regrouped = (elements as f64 + ops.len() as f64) * f64::exp2(-f64::from(bits));
+        regrouped + narrowing(&self.after, bits)
     }
+}
+
+/// Returns the bound of the relative error of the ops of a function whose results have less than `bits` of precision.
+fn narrowing(side: &Side<'_>, bits: u32) -> f64 {
+    let m = side.m;
+    let precision = |op: Op| m.results(op).map(|value| significant_bits(&m.ctx, m.value_type(value))).min();
+    let narrow = m.ops_under(side.op).into_iter().filter_map(precision).filter(|&narrow| narrow < bits);
+    narrow.map(|narrow| f64::exp2(-f64::from(narrow))).sum()
 }
 
 /// Returns the precision of a type in bits.

@@ -2,7 +2,6 @@
 
 use crate::attrs::AttrData;
 use crate::context::Context;
-use crate::datum::floats_to_tensor;
 use crate::intern::{Attr, Type};
 use crate::module::{Module, Op, Value};
 use crate::op_info::OpInfo;
@@ -95,21 +94,11 @@ impl Retype<'_> {
             }
             AttrData::Dense(dense) => {
                 let ty = self.ty(dense.ty);
-                if ty == dense.ty { attr } else { self.dense(attr, ty).unwrap_or(attr) }
+                if ty == dense.ty { attr } else { ctx.convert_dense(attr, ty).unwrap_or(attr) }
             }
             _ => attr,
         };
         self.attrs.insert(attr, new);
         new
-    }
-
-    /// Converts a dense attribute to another element type.
-    fn dense(&self, attr: Attr, ty: Type) -> Option<Attr> {
-        let ctx = self.ctx;
-        if let Some(number) = ctx.as_uniform(attr) {
-            return ctx.uniform_attr(ty, number);
-        }
-        let (tensor, dtype) = (ctx.dense_tensor(attr)?, ctx.dtype(ctx.element_type(ty))?);
-        Some(ctx.dense_attr(ty, &floats_to_tensor(dtype, tensor.shape(), tensor.to_f64())))
     }
 }

@@ -43,6 +43,11 @@ impl<'b, 'm> Emitter<'b, 'm> {
     /// Creates an emitter that gives ops the location of `op`.
     pub(crate) fn of(b: &'b mut Builder<'m>, op: Op) -> Self {
         let loc = b.module.loc(op);
+        Emitter::at(b, loc)
+    }
+
+    /// Creates an emitter that gives ops a location.
+    pub(crate) fn at(b: &'b mut Builder<'m>, loc: Loc) -> Self {
         Emitter { b, loc, constants: "arith", geometry: None }
     }
 
@@ -238,6 +243,12 @@ impl<'b, 'm> Emitter<'b, 'm> {
         let scale = floats_to_tensor(self.m().ctx.dtype(elem)?, &shape, by);
         let scale = self.constant(&scale, elem)?;
         self.one("graph.mul", &[&[x], &[scale]], &[])
+    }
+
+    /// Converts the elements of a tensor to those of type `ty`.
+    pub(crate) fn cast(&mut self, x: Value, ty: Type) -> Option<Value> {
+        let to = self.m().ctx.type_attr(self.m().ctx.element_type(ty));
+        self.typed("graph.cast", &[x], &[("to", to)], ty)
     }
 
     /// Adds tensors, which broadcast.

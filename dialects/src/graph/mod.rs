@@ -16,6 +16,7 @@ mod infer;
 mod linear;
 mod movement;
 mod norm;
+mod parts;
 mod pool;
 mod qlinear;
 mod quantized;
@@ -199,6 +200,7 @@ pub const DIALECT: Dialect = Dialect {
     doc: "Neural networks: tensor ops with the semantics of ONNX operators.",
     ops: &OPS,
     constant: Some("graph.constant"),
+    rules: rules::CANONICAL,
     rule_groups: rules::GROUPS,
     rule_functions: rules::FUNCTIONS,
     ..Dialect::DEFAULT

@@ -1,7 +1,7 @@
 //! Ops that move elements: transposition, concatenation, splitting, slicing.
 
 use super::args::{Inputs, int, list, one, unary, variadic};
-use super::{GENERIC, infer};
+use super::{GENERIC, infer, parts};
 use crate::constraint::{I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, TENSOR};
 use crate::op_cost::{DeclaredCost, OpCost};
 use gradus_ir::eval::{Datum, Trap};
@@ -80,7 +80,8 @@ fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     extensions = &[&DeclaredCost::MOVE],
     format = GENERIC,
     infer = infer_concat,
-    fold = fold_concat,
+    fold = parts::fold_concat,
+    patterns = parts::CONCAT,
     moves = &["inputs"],
     eval = |args, data| variadic(data, |x| kernels::concat(x, int(args, "axis")?))
 )]
@@ -120,13 +121,6 @@ fn total(mut dims: impl Iterator<Item = i64>) -> i64 {
     sum.unwrap_or(DYNAMIC)
 }
 
-fn fold_concat(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
-    match args.operands {
-        &[x] => super::same_as(args, x),
-        _ => None,
-    }
-}
-
 /// Splits a tensor along an axis.
 ///
 /// The extents of the parts are given by `split`; otherwise the parts, `num_outputs` or as many as results, are equal
@@ -135,7 +129,7 @@ fn fold_concat(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```mlir
 /// %y:2 = graph.split %x {num_outputs = 2 : i64} : (tensor<4x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
 /// ```
-#[op("graph.split", extensions = &[&DeclaredCost(parts_cost)], format = GENERIC, infer = infer_split, fold = fold_split, moves = &["x"], eval = split)]
+#[op("graph.split", extensions = &[&DeclaredCost(parts_cost)], format = GENERIC, infer = infer_split, fold = parts::fold_split, moves = &["x"], eval = split)]
 pub struct SplitOp {
     /// Operand.
     x: Operand<TENSOR>,
@@ -207,10 +201,6 @@ fn infer_split(args: &OpArgs<'_>) -> infer::Types {
     Ok((0..count).map(&mut part).collect())
 }
 
-fn fold_split(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
-    super::same_as(args, args.opt_operand("x")?)
-}
-
 fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let (x, axis) = (i.get("x")?, int(args, "axis")?);
@@ -236,6 +226,8 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $starts `,` $ends (`axes` $axes^)? (`steps` $steps^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_slice,
+    fold = parts::fold_slice,
+    patterns = parts::SLICE,
     moves = &["x"],
     eval = slice
 )]

@@ -7,7 +7,7 @@ use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, STRING, TENSOR};
 use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{DYNAMIC, Op, OpArgs, OpDecl, OpInfo, OpState, Pattern, Rewriter, Traits, op};
 use gradus_reference_kernels::shape::{normalize_axes, pad_dims};
 use gradus_reference_kernels::{self as kernels, PadMode};
 
@@ -85,6 +85,7 @@ fn tile(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $pads (`value` $constant_value^)? (`axes` $axes^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_pad,
+    patterns = &[Pattern { name: "pad-with-zero", run: |r, op| drop_zero(r, op).is_some() }],
     moves = &["x", "constant_value"],
     eval = pad,
     verify = |m, op| checked(m, op, pad_mode)
@@ -139,6 +140,18 @@ fn infer_pad(args: &OpArgs<'_>) -> infer::Types {
             infer::map(dims[axis], |d| d.checked_add(pads[i])?.checked_add(pads[i + axes.len()]).filter(|&d| d >= 0));
     }
     infer::one(args, Some(dims), elem)
+}
+
+/// Drops the padding value 0, which is that of a padding without one.
+fn drop_zero(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    let value = m.constant(PadOp::cast(m, op)?.constant_value(m)?)?;
+    if !m.ctx.is_uniform(value, 0.0) {
+        return None;
+    }
+    let mut state = OpState::with_operands_of(m, op);
+    state.set_operand_group(PadOp::INFO, "constant_value", &[]);
+    super::parts::replace(r, op, state)
 }
 
 fn pad(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

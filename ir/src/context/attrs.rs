@@ -2,6 +2,7 @@
 
 use super::Context;
 use crate::attrs::{AttrData, Dense, Int, Piece};
+use crate::datum::floats_to_tensor;
 use crate::intern::{Attr, Str, Type};
 use crate::tensor::{DType, Elem, Tensor};
 
@@ -350,6 +351,15 @@ impl Context {
         let splat = tensor.len() == 1 || (tensor.len() > 1 && data[size..] == data[..data.len() - size]);
         let data = if splat { data.slice(..size) } else { data.clone() };
         self.attr(AttrData::Dense(Box::new(Dense::new(ty, splat, data))))
+    }
+
+    /// Returns a dense attribute of floats, rounded to the element type of type `ty` of the same extents. Splats stay splats.
+    pub fn convert_dense(&self, attr: Attr, ty: Type) -> Option<Attr> {
+        if let Some(number) = self.as_uniform(attr) {
+            return self.uniform_attr(ty, number);
+        }
+        let (tensor, dtype) = (self.dense_tensor(attr)?, self.dtype(self.element_type(ty))?);
+        Some(self.dense_attr(ty, &floats_to_tensor(dtype, tensor.shape(), tensor.to_f64())))
     }
 }
 

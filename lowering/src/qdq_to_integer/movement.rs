@@ -3,12 +3,12 @@
 use super::quantization::{Quantization, Quantized};
 use crate::emit::Emitter;
 use gradus_dialects::graph::{
-    self, DequantizeLinearOp, ExpandOp, FlattenOp, GlobalMaxPoolOp, IdentityOp, MaxPoolOp, ReshapeOp, SliceOp,
+    self, DequantizeLinearOp, ExpandOp, FlattenOp, GlobalMaxPoolOp, IdentityOp, MaxPoolOp, ReshapeOp, SliceOp, SplitOp,
     SqueezeOp, TransposeOp, UnsqueezeOp,
 };
-use gradus_ir::{Attr, Builder, Module, Op, OpDecl, OpInfo, Value};
+use gradus_ir::{Builder, Module, Op, OpDecl, OpInfo, OpState, Value};
 
-/// The ops, each of which reads elements of its first operand only.
+/// The ops with one result, each of which reads elements of its first operand only.
 const MOVES: [&OpInfo; 10] = [
     ReshapeOp::INFO,
     FlattenOp::INFO,
@@ -31,29 +31,32 @@ pub(super) struct Moved {
 impl Moved {
     /// Returns the integers that an op reads, if it may be computed on them.
     pub(super) fn of(m: &Module, op: Op) -> Option<Moved> {
-        if m.num_results(op) != 1 || !m.is_one_of(op, &MOVES) || has_empty_windows(m, op) {
+        let is_known = m.num_results(op) == 1 && m.is_one_of(op, &MOVES) || SplitOp::cast(m, op).is_some();
+        if !is_known || has_empty_windows(m, op) {
             return None;
         }
         let Quantized { x, q } = Quantized::per_tensor(m, *m.operands(op).first()?)?;
         m.constant(x).is_none().then_some(Moved { x, q })
     }
 
-    /// Creates the op and the dequantization before `op`, and replaces its result.
-    pub(super) fn emit(self, m: &mut Module, op: Op) -> Option<Value> {
-        let (result, entries) = (m.result(op, 0), m.ctx.dict_entries(m.props(op)).to_vec());
-        let attrs: Vec<(String, Attr)> =
-            entries.iter().map(|&(key, attr)| (m.ctx.text(key).to_owned(), attr)).collect();
-        let attrs: Vec<(&str, Attr)> = attrs.iter().map(|(name, attr)| (name.as_str(), *attr)).collect();
-        let (ty, name) = (m.value_type(result), m.name_text(op).to_owned());
-        let operands: Vec<Value> = [self.x].into_iter().chain(m.operands(op)[1..].iter().copied()).collect();
+    /// Creates the op and the dequantization of its results before `op`, and replaces its results.
+    pub(super) fn emit(self, m: &mut Module, op: Op) -> Option<()> {
+        let results = Vec::from_iter(m.results(op).map(|value| (value, m.value_type(value))));
+        let mut state = OpState::like(m, op);
+        state.operands.push(self.x);
+        state.operands.extend_from_slice(&m.operands(op)[1..]);
+        state.result_types.extend(results.iter().map(|&(_, ty)| m.ctx.with_element(ty, self.q.elem)));
         let mut b = Builder::before(m, op);
+        let moved = b.try_create(state).ok()?;
         let mut e = Emitter::on_graph(&mut b, op);
-        let integers = e.m().ctx.with_element(ty, self.q.elem);
-        let moved = e.typed(&name, &operands, &attrs, integers)?;
         let [scale, zero] = self.q.constants(&mut e)?;
-        let value = e.typed(DequantizeLinearOp::INFO.name, &[moved, scale, zero], &[], ty)?;
-        m.replace_all_uses(result, value);
-        Some(value)
+        let mut values = Vec::with_capacity(results.len());
+        for (i, &(_, ty)) in results.iter().enumerate() {
+            let integers = e.m().result(moved, i);
+            values.push(e.typed(DequantizeLinearOp::INFO.name, &[integers, scale, zero], &[], ty)?);
+        }
+        results.iter().zip(values).for_each(|(&(old, _), new)| m.replace_all_uses(old, new));
+        Some(())
     }
 }
 

@@ -29,3 +29,8 @@ pub(super) fn list(m: &Module, numbers: Vec<i64>) -> Attr {
     let ty = m.ctx.tensor_type(&[numbers.len() as i64], Type::I64);
     m.ctx.dense_attr(ty, &Tensor::from_vec(&[numbers.len()], numbers))
 }
+
+/// Returns the elements of a constant of integers.
+pub(super) fn positions(m: &Module, constant: Arg) -> Option<Vec<i64>> {
+    m.ctx.dense_tensor(constant.attr())?.to_i64()
+}

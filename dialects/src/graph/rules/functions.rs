@@ -1,7 +1,7 @@
 //! Conditions and computations of rules for neural networks. They fail for dynamic shapes.
 
 use super::extents::{dims, inferred_shape, ints, list, shape};
-use super::{broadcast, slice_bounds};
+use super::{broadcast, pads, slice_bounds};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::rules::{Arg, ArgKind, RuleFunction};
 use gradus_ir::{Attr, DYNAMIC, Module, Tensor, Type};
@@ -36,8 +36,9 @@ pub(in crate::graph) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::attr("after_columns", "the start of the second part of a concatenation along axis 1", TYPE, |m, x| slice_bounds::start_after(m, x[0], 1)),
     &RuleFunction::attr("end_after_columns", "the end of the second part of a concatenation along axis 1", TYPES, |m, x| slice_bounds::end_after(m, x, 1)),
     &RuleFunction::attr("shifted", "an index in a slice, translated to the whole tensor", PERMS, slice_bounds::shifted),
-    &RuleFunction::attr("pad_by_one", "the attributes of a convolution after padding its 1x1 filters to 3x3", ATTR, slice_bounds::pad_by_one),
-    &RuleFunction::attr("pads_to_3x3", "the pads from a 1x1 filter to 3x3", TYPE, slice_bounds::pads_to_3x3),
+    &RuleFunction::attr("pad_by_one", "the attributes of a convolution after padding its 1x1 filters to 3x3", ATTR, pads::pad_by_one),
+    &RuleFunction::attr("pads_to_3x3", "the pads from a 1x1 filter to 3x3", TYPE, pads::pads_to_3x3),
+    &RuleFunction::attr("padded", "the attributes of a convolution that pads its operand with zeros itself", &[ArgKind::Attr; 3], pads::padded),
     &RuleFunction::attr("channels", "the number of channels of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, channels(m, x[0])?))),
     &RuleFunction::attr("extents", "the extents of a tensor", TYPE, |m, x| shape(m, &dims(m, x[0])?)),
     &RuleFunction::attr("channel_kernels", "the shape of 1x1 filters, one per channel", TYPE, channel_kernels),

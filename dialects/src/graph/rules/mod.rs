@@ -1,4 +1,4 @@
-//! Rewrite rules for neural networks, in named groups.
+//! Rewrite rules for neural networks: those of canonicalization (`canonical.rs`), and others in named groups.
 //!
 //! | group | file | purpose |
 //! |---|---|---|
@@ -11,12 +11,15 @@
 
 mod algebra;
 mod broadcast;
+mod canonical;
 mod choices;
 mod extents;
 mod functions;
 mod merge;
+mod pads;
 mod slice_bounds;
 
+pub(super) use canonical::CANONICAL;
 pub(super) use functions::FUNCTIONS;
 
 use gradus_ir::rules::RuleGroup;

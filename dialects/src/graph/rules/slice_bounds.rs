@@ -1,13 +1,8 @@
 //! Slice bounds of merged tensors, for all axes, counted from the front.
 
-use super::extents::{dims, ints, list, shape};
+use super::extents::{dims, list, positions, shape};
 use gradus_ir::rules::Arg;
 use gradus_ir::{Attr, Module};
-
-/// Returns the indices of a constant.
-fn positions(m: &Module, constant: Arg) -> Option<Vec<i64>> {
-    m.ctx.dense_tensor(constant.attr())?.to_i64()
-}
 
 /// Returns the start of a slice: all zeros.
 pub(super) fn origin(m: &Module, x: &[Arg]) -> Option<Attr> {
@@ -55,25 +50,4 @@ pub(super) fn shifted(m: &Module, x: &[Arg]) -> Option<Attr> {
 /// Whether filters are 1x1.
 pub(super) fn is_1x1(m: &Module, x: &[Arg]) -> bool {
     dims(m, x[0]).is_some_and(|d| d.len() == 4 && d[2..] == [1, 1])
-}
-
-/// Returns the attributes of a convolution after padding its 1x1 filters to 3x3.
-pub(super) fn pad_by_one(m: &Module, x: &[Arg]) -> Option<Attr> {
-    let attr = |name: &str| m.ctx.dict_get(x[0].attr(), m.ctx.str(name));
-    let mode = attr("auto_pad").and_then(|a| m.ctx.as_str(a));
-    if mode.is_some_and(|mode| !["NOTSET", "VALID"].contains(&mode)) {
-        return None;
-    }
-    let pads = ints(m, x[0], "pads").filter(|_| mode != Some("VALID")).unwrap_or_else(|| vec![0; 4]);
-    let pads: Option<Vec<i64>> = pads.iter().map(|pad| pad.checked_add(1)).collect();
-    let gone = ["auto_pad", "dilations", "kernel_shape", "pads"].map(|name| m.ctx.str(name));
-    let mut entries = m.ctx.dict_entries(x[0].attr()).to_vec();
-    entries.retain(|(key, _)| !gone.contains(key));
-    entries.push((m.ctx.str("pads"), m.ctx.i64_array_attr(&pads?)));
-    Some(m.ctx.dict_attr(entries))
-}
-
-/// Returns the pads from a 1x1 filter to 3x3: all begins, then all ends.
-pub(super) fn pads_to_3x3(m: &Module, _: &[Arg]) -> Option<Attr> {
-    Some(list(m, [0, 0, 1, 1].repeat(2)))
 }

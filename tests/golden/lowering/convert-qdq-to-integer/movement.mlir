@@ -30,3 +30,18 @@ func.func @kept(%x: tensor<1x2x2xui8>, %t: tensor<f32>, %w: tensor<1x2x1xui8>) -
   %8 = graph.quantize_linear %7, %s, %z : (tensor<1x1x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x2xui8>
   return %4, %3, %5, %8 : tensor<1x2x2xui8>, tensor<1x2x2xf32>, tensor<1x2x2xui8>, tensor<1x1x2xui8>
 }
+
+// -----
+
+// A split moves with all its results; one part has other parameters after it.
+func.func @split(%x: tensor<1x4x2xui8>) -> (tensor<1x2x2xui8>, tensor<1x2x2xui8>) {
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %t = graph.constant dense<0.25> : tensor<f32>
+  %z = graph.constant dense<3> : tensor<ui8>
+  %sizes = graph.constant dense<2> : tensor<2xi64>
+  %0 = graph.dequantize_linear %x, %s, %z : (tensor<1x4x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x2xf32>
+  %1:2 = graph.split %0, %sizes {axis = 1 : i64} : (tensor<1x4x2xf32>, tensor<2xi64>) -> (tensor<1x2x2xf32>, tensor<1x2x2xf32>)
+  %2 = graph.quantize_linear %1#0, %s, %z : (tensor<1x2x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2xui8>
+  %3 = graph.quantize_linear %1#1, %t, %z : (tensor<1x2x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2xui8>
+  return %2, %3 : tensor<1x2x2xui8>, tensor<1x2x2xui8>
+}

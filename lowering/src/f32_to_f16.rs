@@ -1,0 +1,219 @@
+//! `convert-f32-to-f16`: computes networks in f16.
+
+use crate::emit::Emitter;
+use gradus_dialects::graph::{
+    BitCastOp, CastLikeOp, CastOp, DequantizeLinearOp, DynamicQuantizeLinearOp, RangeOp, ResizeOp,
+};
+use gradus_ir::effects::{is_dead, is_memory_free};
+use gradus_ir::verify::verify_op;
+use gradus_ir::{
+    Attr, Builder, Context, Diagnostic, InsertPoint, Module, Op, OpArgs, OpDecl, OpInfo, OpState, Pass, PassContext,
+    PassInfo, Type, Value,
+};
+use rustc_hash::FxHashMap;
+
+/// The declaration of the pass.
+pub const INFO: PassInfo = PassInfo {
+    name: "convert-f32-to-f16",
+    doc: "Compute networks in f16 instead of f32
+
+# Before / After
+
+```mlir
+%w = graph.constant dense<...> : tensor<8x3x3x3xf32>      // becomes:
+%y = graph.conv %x, %w : (tensor<1x3x8x8xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x6x6xf32>
+return %y : tensor<1x8x6x6xf32>
+                                // %w = graph.constant dense<...> : tensor<8x3x3x3xf16>
+                                // %h = graph.cast %x to f16 : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf16>
+                                // %0 = graph.conv %h, %w : (...) -> tensor<1x8x6x6xf16>
+                                // %y = graph.cast %0 to f32 : (tensor<1x8x6x6xf16>) -> tensor<1x8x6x6xf32>
+                                // return %y : tensor<1x8x6x6xf32>
+```
+
+# Does
+
+Gives each `graph` op its f32 operands and results in f16, and rounds each constant once. `graph.cast` converts where a value
+comes from or goes to something that stays f32: arguments and results of functions, which keep their signature, other dialects,
+regions, and ops that are refused. Conversions of one value are one op; between two ops in f16 there is none.
+
+An op in f16 multiplies and adds in f32 and rounds each element of its results once, half to even. `gradus check --floats=rounding` allows
+one rounding to f16 for each op and constant; other modes report constants that f16 does not represent.
+
+# Refuses
+
+Ops without f32 results, such as comparisons; operands whose declaration does not accept f16; casts; dequantization,
+whose scales need the range of f32; `graph.resize` and `graph.range`, whose operands decide extents; and ops that read a constant outside
+the range of f16: a finite element that would become infinite, or nonzero elements that would all become zero.
+
+# Cost
+
+Linear in the number of ops and the size of the constants. An activation above 65504 becomes infinite.",
+    statistics: &[
+        ("num-converted", "Number of operations in f16"),
+        ("num-kept", "Number of operations on f32 tensors that stay f32"),
+    ],
+    rounds: |_| true,
+    make: |_| Ok(Box::new(F32ToF16)),
+    ..PassInfo::DEFAULT
+};
+
+struct F32ToF16;
+
+impl Pass for F32ToF16 {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let mut halves = Halves(FxHashMap::default());
+        for op in m.ops_under(root) {
+            if !is_candidate(m, op) || !cx.allows("f32-to-f16", m, op) {
+                continue;
+            }
+            let statistic = if convert(m, op, &mut halves).is_some() { "num-converted" } else { "num-kept" };
+            cx.count(statistic, 1);
+        }
+        for op in m.ops_under(root).into_iter().skip(1).rev() {
+            if is_dead(m, op) {
+                m.erase_op(op);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_function_local(&self) -> bool {
+        true
+    }
+}
+
+/// Ops that stay f32: conversions, and those with f32 operands that are scales of integers or decide extents.
+const STAY: &[&OpInfo] = &[
+    CastOp::INFO,
+    CastLikeOp::INFO,
+    BitCastOp::INFO,
+    DequantizeLinearOp::INFO,
+    DynamicQuantizeLinearOp::INFO,
+    RangeOp::INFO,
+    ResizeOp::INFO,
+];
+
+/// Smallest magnitude that f16 rounds to infinity.
+const OVERFLOW: f64 = 65520.0;
+
+/// Largest magnitude that f16 rounds to zero: half of the smallest subnormal number.
+const UNDERFLOW: f64 = 1.0 / (1 << 25) as f64;
+
+/// Whether an op computes f32 tensors from f32 tensors.
+fn is_candidate(m: &Module, op: Op) -> bool {
+    m.ctx.op_dialect(m.name(op)) == "graph"
+        && m.regions(op).is_empty()
+        && !m.is_one_of(op, STAY)
+        && is_memory_free(m, op)
+        && m.operands(op).iter().any(|&value| is_f32(m, value))
+        && m.results(op).any(|value| is_f32(m, value))
+}
+
+fn is_f32(m: &Module, value: Value) -> bool {
+    let ty = m.value_type(value);
+    m.ctx.is_shaped(ty) && m.ctx.element_type(ty) == Type::F32
+}
+
+/// The f16 versions of f32 values; `None` for constants outside the range of f16.
+struct Halves(FxHashMap<Value, Option<Value>>);
+
+impl Halves {
+    /// Returns a value in f16: the source of its conversion from f16, or its own conversion, after its definition.
+    fn of(&mut self, m: &mut Module, value: Value) -> Option<Value> {
+        if let Some(&known) = self.0.get(&value) {
+            return known;
+        }
+        let half = converted_from(m, value).or_else(|| make_half(m, value));
+        self.0.insert(value, half);
+        half
+    }
+
+    /// Returns the operands of an op, those of f32 whose declaration accepts f16 in f16.
+    fn operands(&mut self, m: &mut Module, op: Op, info: &OpInfo) -> Option<Vec<Value>> {
+        let mut operands = Vec::with_capacity(m.operands(op).len());
+        for (i, group) in info.operands.iter().enumerate() {
+            for value in m.operand_group(op, i) {
+                let accepts = is_f32(m, value) && (group.ty.check)(&m.ctx, half_type(&m.ctx, m.value_type(value)));
+                operands.push(if accepts { self.of(m, value)? } else { value });
+            }
+        }
+        Some(operands)
+    }
+}
+
+/// Returns a type with the elements f16.
+fn half_type(ctx: &Context, ty: Type) -> Type {
+    ctx.with_element(ty, Type::F16)
+}
+
+/// Returns the f16 tensor from which a value was converted.
+fn converted_from(m: &Module, value: Value) -> Option<Value> {
+    let x = CastOp::defining(m, value)?.x(m);
+    (m.value_type(x) == half_type(&m.ctx, m.value_type(value))).then_some(x)
+}
+
+/// Creates the constant or the conversion of a value to f16.
+fn make_half(m: &mut Module, value: Value) -> Option<Value> {
+    let (ty, ctx) = (half_type(&m.ctx, m.value_type(value)), m.ctx.clone());
+    let loc = m.value_loc(value);
+    let constant = m.constant(value);
+    let mut b = Builder::at(m, InsertPoint::after_value(m, value));
+    match constant {
+        Some(attr) => b.constant(half_constant(&ctx, attr, ty)?, ty, "graph", loc),
+        None => Emitter::at(&mut b, loc).cast(value, ty),
+    }
+}
+
+/// Returns a constant in f16, if it is in the range of f16.
+fn half_constant(ctx: &Context, attr: Attr, ty: Type) -> Option<Attr> {
+    let elements =
+        ctx.as_uniform(attr).map(|number| vec![number]).or_else(|| Some(ctx.dense_tensor(attr)?.to_f64()))?;
+    let magnitudes = elements.iter().map(|x| x.abs()).filter(|x| x.is_finite());
+    let largest = magnitudes.fold(0.0, f64::max);
+    let fits = largest < OVERFLOW && (largest == 0.0 || largest > UNDERFLOW);
+    if fits { ctx.convert_dense(attr, ty) } else { None }
+}
+
+/// Replaces an op by one in f16; `None` if it stays.
+fn convert(m: &mut Module, op: Op, halves: &mut Halves) -> Option<()> {
+    let info = m.info(op)?;
+    let mut state = OpState::like(m, op);
+    state.operands.extend(halves.operands(m, op, info)?);
+    state.result_types.extend(result_types(m, op, info, &state)?);
+    let types = state.result_types.clone();
+    let new = Builder::before(m, op).try_create(state).ok()?;
+    if verify_op(m, new).is_err() {
+        m.erase_op(new);
+        return None;
+    }
+    let loc = m.loc(op);
+    for (i, &ty) in types.iter().enumerate() {
+        let (old, mut result) = (m.result(op, i), m.result(new, i));
+        let wide = m.value_type(old);
+        if ty != wide {
+            let half = result;
+            result = Emitter::at(&mut Builder::before(m, op), loc).cast(half, wide)?;
+            halves.0.insert(result, Some(half));
+        }
+        m.replace_all_uses(old, result);
+    }
+    Some(())
+}
+
+/// Returns the result types of an op on the operands of `state`; `None` if none of f32 becomes f16.
+fn result_types(m: &Module, op: Op, info: &'static OpInfo, state: &OpState) -> Option<Vec<Type>> {
+    let old: Vec<Type> = m.results(op).map(|value| m.value_type(value)).collect();
+    let props = m.props(op);
+    let args = OpArgs { module: m, info, op: None, operands: &state.operands, props, result_types: &old };
+    let inferred = info.infer.map(|infer| infer(&args)).transpose().ok()?;
+    let becomes_half = |i: usize| match &inferred {
+        Some(types) => types.get(i).is_some_and(|&ty| m.ctx.element_type(ty) == Type::F16),
+        None => true,
+    };
+    let new_type = |(i, &ty): (usize, &Type)| match m.ctx.element_type(ty) == Type::F32 && becomes_half(i) {
+        true => half_type(&m.ctx, ty),
+        false => ty,
+    };
+    let new: Vec<Type> = old.iter().enumerate().map(new_type).collect();
+    (new != old).then_some(new)
+}
