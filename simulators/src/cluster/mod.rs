@@ -13,6 +13,7 @@
 //! | `values/` | the values that records compute |
 //! | `timing.rs`, `statistics.rs` | cycles and counts |
 //! | `simulate.rs` | the simulator |
+//! | `together.rs` | programs that run at once on disjoint clusters |
 //! | `rules.rs` | ranges of fields |
 //! | `fault.rs` | reasons for which a program is rejected |
 //! | `machine.rs` | parameters of the machine |
@@ -30,6 +31,7 @@ mod simulate;
 mod statistics;
 pub mod text;
 mod timing;
+mod together;
 mod values;
 mod words;
 

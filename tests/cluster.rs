@@ -1,0 +1,194 @@
+//! Networks on clusters, from the command line and as programs: results, sub-devices, what each optimization changes, and that no event is
+//! redundant.
+
+mod support;
+
+use gradus::Tool;
+use gradus::dialects::cluster::{Program, ProgramOp};
+use gradus::ir::{Module, OpDecl};
+use gradus_simulators::cluster::{Extent, Program as Code, Record, Simulator};
+use std::path::{Path, PathBuf};
+use support::{gradus, lowered, read, root};
+
+fn example(file: &str) -> String {
+    root().join("examples").join(file).display().to_string()
+}
+
+/// Writes a machine description with a number of clusters.
+fn machine(folder: &Path, clusters: u32) -> String {
+    let text = read(&root().join("targets/machines/cluster.toml"));
+    let changed = text.replace("clusters = { value = 5,", &format!("clusters = {{ value = {clusters},"));
+    assert!(clusters == 5 || changed != text);
+    let path = folder.join(format!("{clusters}.toml"));
+    std::fs::write(&path, changed).expect("a file can be written");
+    path.display().to_string()
+}
+
+/// Runs a pipeline on a model, and writes the program.
+fn opt(model: &str, pipeline: &str, folder: &Path) -> PathBuf {
+    let path = folder.join("lowered.mlir");
+    let imported = folder.join("imported.mlir");
+    let shown = |path: &Path| path.display().to_string();
+    let import = gradus(&["import", &example(model), "-o", &shown(&imported)]);
+    assert_eq!(import.code, 0, "{}", import.err);
+    let output = gradus(&["opt", &shown(&imported), pipeline, "-o", &shown(&path)]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    path
+}
+
+/// Runs digits on clusters and compares the logits with a file.
+fn run_digits(model: &str, clusters: u32, expected: &str, tolerance: &str, folder: &Path) {
+    let input = format!("image={}", example("digits_test_images.npy"));
+    let machine = machine(folder, clusters);
+    let expected = format!("logits={expected}");
+    let args = ["run", model, "--target", "cluster", "--machine", &machine, "--input", &input, "--expect", &expected];
+    let output = gradus(&[&args[..], &["--rtol", "0", "--atol", tolerance]].concat());
+    assert_eq!(output.code, 0, "{clusters} clusters: {}{}", output.out, output.err);
+}
+
+#[test]
+fn integers_are_exact_on_any_number_of_clusters() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let integers = opt("digits_cnn_int8.onnx", "--pass-pipeline=builtin.module(convert-qdq-to-integer,canonicalize)", folder.path());
+    let input = format!("image={}", example("digits_test_images.npy"));
+    let logits = folder.path().join("logits.npy").display().to_string();
+    let reference = ["run", &integers.display().to_string(), "--input", &input, "--output", &format!("logits={logits}")];
+    let output = gradus(&reference);
+    assert_eq!(output.code, 0, "{}", output.err);
+    for clusters in [1, 2, 5, 16] {
+        run_digits(&example("digits_cnn_int8.onnx"), clusters, &logits, "0", folder.path());
+    }
+}
+
+#[test]
+fn floats_agree_on_any_number_of_clusters() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    for clusters in [1, 2, 5, 16] {
+        run_digits(&example("digits_cnn.onnx"), clusters, &example("digits_cnn_logits.npy"), "2e-5", folder.path());
+    }
+}
+
+/// One rounding to 11 bits per op on values up to 16.
+#[test]
+fn floats_of_16_bits_agree_with_those_of_32() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let half = opt("digits_cnn.onnx", "--pass-pipeline=builtin.module(canonicalize,convert-f32-to-f16)", folder.path());
+    for clusters in [1, 5] {
+        let half = half.display().to_string();
+        run_digits(&half, clusters, &example("digits_cnn_logits.npy"), "0.05", folder.path());
+    }
+}
+
+/// The program of a model.
+fn program(model: &str, options: &str) -> Program {
+    let tool = Tool::gradus();
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = opt(model, "--pass-pipeline=builtin.module(convert-qdq-to-integer,canonicalize)", folder.path());
+    let m = support::parse(&tool.context(), &read(&path)).expect("it is a program");
+    let m = lowered(&tool, &m, &format!("builtin.module(convert-graph-to-cluster{options})"));
+    program_of(&m)
+}
+
+fn program_of(m: &Module) -> Program {
+    let op = m.ops_under(m.root()).into_iter().find(|&op| ProgramOp::cast(m, op).is_some());
+    Program::of(m, op.expect("it has a program")).expect("it is valid")
+}
+
+/// Without a wait, or without a notification and its count, some access is not ordered.
+#[test]
+fn no_synchronization_is_redundant() {
+    for model in ["digits_cnn.onnx", "digits_cnn_int8.onnx"] {
+        let Program { machine, code } = program(model, "");
+        let simulator = Simulator::new(machine);
+        assert!(simulator.time(&code).is_ok());
+        let mut dropped = 0;
+        for (cluster, records) in code.records.iter().enumerate() {
+            for (index, record) in records.iter().enumerate() {
+                let mut changed = code.clone();
+                changed.records[cluster].remove(index);
+                match *record {
+                    Record::Wait { .. } => {}
+                    Record::Notify { clusters, event } => {
+                        let target = &mut changed.records[clusters.trailing_zeros() as usize];
+                        target.iter_mut().for_each(|r| match r {
+                            Record::Wait { event: e, count } if *e == event => *count -= 1,
+                            _ => {}
+                        });
+                        target.retain(|r| !matches!(r, Record::Wait { event: e, count: 0 } if *e == event));
+                    }
+                    _ => continue,
+                }
+                dropped += 1;
+                assert!(simulator.time(&changed).is_err(), "{model}: record {index} of cluster {cluster}, {record:?}");
+            }
+        }
+        assert!(dropped > 50, "{dropped}");
+    }
+}
+
+#[test]
+fn a_sub_device_has_fewer_clusters() {
+    assert_eq!(program("digits_cnn_int8.onnx", "{clusters=2}").code.records.len(), 2);
+    let fails = gradus(&["opt", &example("digits_cnn_int8.onnx"), "--convert-graph-to-cluster=clusters=6"]);
+    assert_eq!((fails.code, fails.err.contains("the machine has 1 to 5 clusters")), (1, true), "{}", fails.err);
+}
+
+/// Two models at once on disjoint clusters: the results are those of each alone, and neither is faster than alone.
+#[test]
+fn two_models_run_at_once() {
+    let parts = [program("digits_cnn.onnx", "{clusters=2}"), program("digits_cnn_int8.onnx", "{clusters=3}")];
+    let machine = program("digits_cnn_int8.onnx", "").machine;
+    let simulator = Simulator::new(machine);
+    let both = Code::together(&[parts[0].code.clone(), parts[1].code.clone()]).expect("both fit");
+    let mut ddr = both.ddr();
+    let fill = |ddr: &mut [u8], at: &Extent| {
+        let floats = (0..at.bytes / 4).flat_map(|i| ((i * 29 % 17) as f32 / 16.0).to_le_bytes());
+        ddr[at.offset as usize..(at.offset + at.bytes) as usize].copy_from_slice(&floats.collect::<Vec<u8>>());
+    };
+    let result = |ddr: &[u8], at: &Extent| ddr[at.offset as usize..(at.offset + at.bytes) as usize].to_vec();
+    both.operands.iter().for_each(|at| fill(&mut ddr, at));
+    let together = simulator.run(&both, &mut ddr).expect("it is valid").cycles;
+    for (part, at) in parts.iter().zip(&both.results) {
+        let mut alone = part.code.ddr();
+        fill(&mut alone, &part.code.operands[0]);
+        let cycles = simulator.run(&part.code, &mut alone).expect("it is valid").cycles;
+        assert_eq!(result(&ddr, at), result(&alone, &part.code.results[0]));
+        assert!(cycles <= together, "{cycles} cycles alone, {together} together");
+    }
+}
+
+/// Each optimization can be left out; the program means the same, and is not faster.
+#[test]
+fn each_optimization_is_measured() {
+    let all = program("digits_cnn_int8.onnx", "");
+    let operand = all.code.operands[0];
+    let run = |program: &Program| {
+        let mut ddr = program.code.ddr();
+        let image = (0..operand.bytes).map(|i| (i * 37 % 101) as u8);
+        let first = program.code.operands[0].offset as usize;
+        // Floats from 0 to 1.
+        let floats = image.clone().step_by(4).flat_map(|b| (f32::from(b) / 101.0).to_le_bytes());
+        ddr[first..first + operand.bytes as usize].copy_from_slice(&floats.collect::<Vec<u8>>());
+        let counts = Simulator::new(program.machine.clone()).run(&program.code, &mut ddr).expect("it is valid");
+        let result = program.code.results[0];
+        (ddr[result.offset as usize..(result.offset + result.bytes) as usize].to_vec(), counts)
+    };
+    let (expected, best) = run(&all);
+    for without in ["fusion", "in-place", "divisions", "prefetch", "multicast", "streaming", "cascades"] {
+        let (found, counts) = run(&program("digits_cnn_int8.onnx", &format!("{{without={without}}}")));
+        assert_eq!(found, expected, "{without}");
+        assert!(counts.cycles >= best.cycles, "{without}: {} cycles instead of {}", counts.cycles, best.cycles);
+    }
+    let unknown = gradus(&["opt", &example("digits_cnn_int8.onnx"), "--convert-graph-to-cluster=without=magic"]);
+    assert!(unknown.code != 0 && unknown.err.contains("there is no optimization 'magic'"), "{}", unknown.err);
+}
+
+#[test]
+fn the_picture_shows_each_cluster() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let picture = folder.path().join("clusters.svg").display().to_string();
+    let output = gradus(&["inspect", &example("digits_cnn_int8.onnx"), "--target", "cluster", "--svg", &picture]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let text = read(Path::new(&picture));
+    assert!(["cluster 0", "cluster 4", "port 4", "DDR", "memory 0"].iter().all(|label| text.contains(label)));
+}
