@@ -23,7 +23,8 @@ fn machine(folder: &tempfile::TempDir, name: &str, from: &str, to: &str) -> Stri
 }
 
 /// A target with costs only.
-static COSTS: Target = Target { cost: CostModel { name: "paper", doc: "costs only", ..CostModel::DEFAULT }, ..Target::DEFAULT };
+static COSTS: Target =
+    Target { cost: CostModel { name: "paper", doc: "costs only", ..CostModel::DEFAULT }, ..Target::DEFAULT };
 
 #[test]
 fn a_target_without_execution_says_so() {

@@ -208,7 +208,7 @@ fn report(m: &Module, part: &Part, compiled: &Compiled, cx: &mut PassContext<'_>
     let candidates = compiled.candidates.iter().map(|(name, n)| format!("{name}: {}", cycles(*n)));
     let text = format!(
         "{} layers in {} steps take about {best} cycles, bound {}; {} groups of layers are executed by tiles, {} features go to DDR; \
-         {} of {} live bytes at the peak; candidates, with their cycles: {}",
+         {} bytes of a cluster are used, {} are live at once; candidates, with their cycles: {}",
         part.layers,
         compiled.schedule.steps.len(),
         compiled.estimate.bound(),

@@ -29,9 +29,11 @@ impl Program {
                 rest: u32::try_from(end).ok()?,
             };
             let records = program.records.iter().flatten();
-            events = events.checked_add(records.clone().filter_map(event).max().map_or(Some(0), |n| n.checked_add(1))?)?;
+            events =
+                events.checked_add(records.clone().filter_map(event).max().map_or(Some(0), |n| n.checked_add(1))?)?;
             tasks = tasks.checked_add(records.filter_map(Record::task).max().map_or(Some(0), |n| n.checked_add(1))?)?;
-            let of = |records: &Vec<Record>| records.iter().map(|record| shift.record(*record)).collect::<Option<Vec<_>>>();
+            let of =
+                |records: &Vec<Record>| records.iter().map(|record| shift.record(*record)).collect::<Option<Vec<_>>>();
             all.records.extend(program.records.iter().map(of).collect::<Option<Vec<_>>>()?);
             let place = |e: &Extent| Some(Extent { offset: shift.ddr(e.offset)?, ..*e });
             all.operands.extend(program.operands.iter().map(place).collect::<Option<Vec<_>>>()?);

@@ -6,7 +6,7 @@
 // CHECK-NEXT: return %[[Y]]
 // CHECK: cluster.program @cluster0
 // CHECK: cluster.conv
-// CHECK-SAME: kind = leaky
+// CHECK: stages = [{kind = leaky, slope = 2.500000e-01}]
 // CHECK-NOT: cluster.map
 func.func @activation(%x: tensor<1x2x6x4xf32>) -> tensor<1x4x6x4xf32> {
   %w = graph.constant dense<0.5> : tensor<4x2x3x3xf32>
@@ -41,15 +41,15 @@ func.func @channels(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
 // A sum of another branch is a stage; a batch normalization that follows is another one.
 // CHECK-LABEL: func.func @residual
 // CHECK: cluster.program
-// CHECK: kind = add
-// CHECK-SAME: kind = affine
-// CHECK-SAME: kind = clamp
+// CHECK: stages = [{kind = add
+// CHECK: kind = affine
+// CHECK: kind = clamp
 // CHECK-NOT: cluster.map
 func.func @residual(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
   %w = graph.constant dense<0.5> : tensor<2x2x1x1xf32>
   %one = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %0 = graph.conv %x, %w : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
-  %1 = graph.add %0, %x : tensor<1x2x4x4xf32>
+  %1 = graph.add %0, %x : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
   %2 = graph.batch_normalization %1, %one, %one, %one, %one : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
   %3 = graph.relu %2 : tensor<1x2x4x4xf32>
   return %3 : tensor<1x2x4x4xf32>
