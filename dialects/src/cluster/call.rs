@@ -88,14 +88,14 @@ impl Program {
         }
         let mut ddr = self.code.ddr();
         for (extent, operand) in self.code.operands.iter().zip(operands) {
-            let place = place(&mut ddr, extent).filter(|place| place.len() == operand.bytes().len());
+            let target = bytes_of(&mut ddr, extent).filter(|target| target.len() == operand.bytes().len());
             let wrong = || Trap::Ub(format!("requires an operand of {} bytes of DDR", extent.bytes));
-            place.ok_or_else(wrong)?.copy_from_slice(operand.bytes());
+            target.ok_or_else(wrong)?.copy_from_slice(operand.bytes());
         }
         let simulator = Simulator { trace, ..Simulator::new(self.machine.clone()) };
         let statistics = simulator.run(&self.code, &mut ddr).map_err(|fault| Trap::Ub(format!("stops: {fault}")))?;
         let mut read = |(extent, (dtype, shape)): (&Extent, &(DType, Vec<usize>))| {
-            let bytes = place(&mut ddr, extent).filter(|place| num_bytes(*dtype, shape) == Some(place.len()));
+            let bytes = bytes_of(&mut ddr, extent).filter(|bytes| num_bytes(*dtype, shape) == Some(bytes.len()));
             let wrong = || Trap::Ub(format!("has a result of {} bytes of DDR", extent.bytes));
             let bytes = bytes.ok_or_else(wrong)?.to_vec();
             Tensor::new(*dtype, shape.clone(), bytes.into()).map_err(|e| Trap::Ub(e.to_string()))
@@ -114,8 +114,8 @@ impl Program {
     }
 }
 
-/// The bytes of an extent.
-fn place<'a>(ddr: &'a mut [u8], extent: &Extent) -> Option<&'a mut [u8]> {
+/// Returns the bytes of an extent.
+fn bytes_of<'a>(ddr: &'a mut [u8], extent: &Extent) -> Option<&'a mut [u8]> {
     let start = extent.offset as usize;
     ddr.get_mut(start..start.checked_add(extent.bytes as usize)?)
 }

@@ -27,7 +27,7 @@ impl HasFields for Machine {
 
 /// Returns the dictionary of a group.
 pub(super) fn to_attr(ctx: &Context, mut value: impl HasFields) -> Attr {
-    let mut writer = Writer { ctx, open: vec![Vec::new()] };
+    let mut writer = AttrWriter { ctx, open: vec![Vec::new()] };
     let Ok(()) = value.fields(&mut writer);
     ctx.dict_attr(writer.open.pop().unwrap_or_default())
 }
@@ -37,20 +37,20 @@ pub(super) fn to_attr(ctx: &Context, mut value: impl HasFields) -> Attr {
 /// # Errors
 /// A missing or unknown key, and a value that its field does not have; each with the path of the key.
 pub(super) fn read(ctx: &Context, attr: Attr, value: &mut impl HasFields) -> Result<(), String> {
-    let mut reader = Reader { ctx, open: Vec::new() };
+    let mut reader = AttrReader { ctx, open: Vec::new() };
     reader.open("", attr, Group::Record)?;
     value.fields(&mut reader)?;
     reader.end(Group::Record)
 }
 
 /// Collects fields into attributes.
-struct Writer<'a> {
+struct AttrWriter<'a> {
     ctx: &'a Context,
     /// The values so far of each open group, and their names. Elements of lists have an empty one.
     open: Vec<Vec<(Str, Attr)>>,
 }
 
-impl Writer<'_> {
+impl AttrWriter<'_> {
     fn push(&mut self, name: &str, value: Attr) {
         if let Some(group) = self.open.last_mut() {
             group.push((self.ctx.str(name), value));
@@ -58,7 +58,7 @@ impl Writer<'_> {
     }
 }
 
-impl Visitor for Writer<'_> {
+impl Visitor for AttrWriter<'_> {
     type Error = Infallible;
 
     fn number(&mut self, name: &'static str, _: usize, _: [i64; 2], value: i64) -> Result<i64, Infallible> {
@@ -113,35 +113,35 @@ fn word_attr(ctx: &Context, word: &str) -> Attr {
 }
 
 /// Reads fields from attributes.
-struct Reader<'a> {
+struct AttrReader<'a> {
     ctx: &'a Context,
-    open: Vec<Open<'a>>,
+    open: Vec<OpenGroup<'a>>,
 }
 
 /// A group that is read.
-struct Open<'a> {
+struct OpenGroup<'a> {
     name: &'static str,
-    values: Values<'a>,
+    values: GroupValues<'a>,
 }
 
 /// The values of a group.
-enum Values<'a> {
+enum GroupValues<'a> {
     /// Entries of a dictionary, and a bit for each that was read.
     Named(&'a [(Str, Attr)], u64),
     /// Elements of an array, and the number of those that were read.
     Listed(&'a [Attr], usize),
 }
 
-impl<'a> Reader<'a> {
+impl<'a> AttrReader<'a> {
     /// Returns the path of a field of the innermost group, such as `stages[1].scales`.
     fn path(&self, field: &str) -> String {
         let mut path = String::new();
         let names = self.open.iter().skip(1).map(|group| group.name).chain([field]);
         for (group, name) in self.open.iter().zip(names) {
             let _ = match group.values {
-                Values::Listed(_, read) => write!(path, "[{}]", read.saturating_sub(1)),
-                Values::Named(..) if path.is_empty() => write!(path, "{name}"),
-                Values::Named(..) => write!(path, ".{name}"),
+                GroupValues::Listed(_, read) => write!(path, "[{}]", read.saturating_sub(1)),
+                GroupValues::Named(..) if path.is_empty() => write!(path, "{name}"),
+                GroupValues::Named(..) => write!(path, ".{name}"),
             };
         }
         path
@@ -150,13 +150,13 @@ impl<'a> Reader<'a> {
     /// Returns the entry of this name that the innermost group has, or its next element.
     fn find(&mut self, name: &str) -> Option<Attr> {
         match &mut self.open.last_mut()?.values {
-            Values::Named(entries, read) => {
+            GroupValues::Named(entries, read) => {
                 let key = self.ctx.str(name);
                 let i = entries.iter().position(|entry| entry.0 == key)?;
                 *read |= 1u64.checked_shl(i as u32).unwrap_or(0);
                 Some(entries[i].1)
             }
-            Values::Listed(elements, read) => {
+            GroupValues::Listed(elements, read) => {
                 *read += 1;
                 elements.get(*read - 1).copied()
             }
@@ -173,17 +173,17 @@ impl<'a> Reader<'a> {
 
     fn open(&mut self, name: &'static str, attr: Attr, group: Group) -> Result<(), String> {
         let values = match (group, self.ctx.attr_data(attr)) {
-            (Group::Record, AttrData::Dict(entries)) => Values::Named(entries, 0),
-            (Group::List, AttrData::Array(elements)) => Values::Listed(elements, 0),
+            (Group::Record, AttrData::Dict(entries)) => GroupValues::Named(entries, 0),
+            (Group::List, AttrData::Array(elements)) => GroupValues::Listed(elements, 0),
             (Group::Record, _) => return self.mistyped(name, "a dictionary"),
             (Group::List, _) => return self.mistyped(name, "an array"),
         };
-        self.open.push(Open { name, values });
+        self.open.push(OpenGroup { name, values });
         Ok(())
     }
 }
 
-impl Visitor for Reader<'_> {
+impl Visitor for AttrReader<'_> {
     type Error = String;
 
     fn number(&mut self, name: &'static str, _: usize, range: [i64; 2], _: i64) -> Result<i64, String> {
@@ -204,7 +204,7 @@ impl Visitor for Reader<'_> {
     }
 
     fn present(&mut self, name: &'static str, _: bool) -> Result<bool, String> {
-        let Some(Open { values: Values::Named(entries, _), .. }) = self.open.last() else { return Ok(false) };
+        let Some(OpenGroup { values: GroupValues::Named(entries, _), .. }) = self.open.last() else { return Ok(false) };
         let key = self.ctx.str(name);
         Ok(entries.iter().any(|entry| entry.0 == key))
     }
@@ -219,7 +219,7 @@ impl Visitor for Reader<'_> {
 
     fn more(&mut self, _: bool) -> Result<bool, String> {
         Ok(match self.open.last() {
-            Some(Open { values: Values::Listed(elements, read), .. }) => *read < elements.len(),
+            Some(OpenGroup { values: GroupValues::Listed(elements, read), .. }) => *read < elements.len(),
             _ => false,
         })
     }
@@ -231,13 +231,13 @@ impl Visitor for Reader<'_> {
 
     fn end(&mut self, _: Group) -> Result<(), String> {
         match self.open.last().map(|group| &group.values) {
-            Some(Values::Named(entries, read)) => {
+            Some(GroupValues::Named(entries, read)) => {
                 let is_read = |i: usize| i < 64 && read >> i & 1 == 1;
                 if let Some((_, entry)) = entries.iter().enumerate().find(|(i, _)| !is_read(*i)) {
                     return Err(format!("has an unknown field '{}'", self.path(self.ctx.text(entry.0))));
                 }
             }
-            Some(Values::Listed(elements, read)) if elements.len() > *read => {
+            Some(GroupValues::Listed(elements, read)) if elements.len() > *read => {
                 let len = elements.len();
                 let list = self.open.pop().map_or("", |group| group.name);
                 return Err(format!("has {len} elements in the field '{}', too many", self.path(list)));

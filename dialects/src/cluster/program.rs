@@ -25,7 +25,12 @@ const EXTENTS: AttrKind = kind("array of pairs of 64-bit integers", |c, a| exten
 /// ordered for all latencies, or that does not end, is rejected.
 ///
 /// ```mlir
-/// cluster.program @copy machine {clusters = 2, cores = 16, spm = 4194304, reserved = 262144, port = 32, f32_products = 8, f16_products = 64, int8_products = 128, wide = 128, wide_share = 75, medium = 32, medium_share = 65, narrow_share = 50, task = 300, ddr_rate = 24, ddr_latency = 250, noc_rate = 32, noc_latency = 60, post = 20, wait = 40, alignment = 32, slice = 350000} ddr 128 operands [[0, 64]] results [[64, 64]] constants dense<> : tensor<0xui8>
+/// cluster.program @copy machine {
+///   clusters = 2, cores = 16, spm = 4194304, reserved = 262144, port = 32, f32_products = 8, f16_products = 64,
+///   int8_products = 128, wide = 128, wide_share = 75, medium = 32, medium_share = 65, narrow_share = 50, task = 300,
+///   ddr_rate = 24, ddr_latency = 250, noc_rate = 32, noc_latency = 60, post = 20, wait = 40, alignment = 32,
+///   slice = 350000
+/// } ddr 128 operands [[0, 64]] results [[64, 64]] constants dense<> : tensor<0xui8>
 /// cluster 0 {
 ///   cluster.fetch {transfer = {from = {offset = 0, row = 0, pixel = 0}, to = {offset = 0, row = 0, pixel = 0}, rows = 1, cols = 1, bytes = 64}, clusters = 2, event = 0}
 /// }
@@ -260,7 +265,7 @@ fn verify_program(m: &Module, op: Op) -> Result<(), String> {
         return Err(format!("has more constants than the {} bytes of DDR", code.ddr_bytes));
     }
     let clusters = m.regions(op).len();
-    if clusters == 0 || clusters > MAX_CLUSTERS.min(machine.clusters as usize) {
+    if clusters > MAX_CLUSTERS.min(machine.clusters as usize) {
         return Err(format!("has records of {clusters} clusters, of a machine with {}", machine.clusters));
     }
     let mut blocks = m.regions(op).iter().filter_map(|&region| m.entry(region));

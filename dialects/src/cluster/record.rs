@@ -11,9 +11,9 @@ use gradus_simulators::cluster::{Record, check_fields};
 use std::io;
 
 /// The index of an op's function in `gradus_simulators::cluster::FUNCTIONS`.
-struct Function(usize);
+struct FunctionIndex(usize);
 
-impl Extension for Function {}
+impl Extension for FunctionIndex {}
 
 /// The fields of a record, `{event = 0, count = 1}`.
 const FIELDS: Directive = Directive { name: "Fields", parse, print };
@@ -41,7 +41,7 @@ macro_rules! records {
                 $name,
                 effects = Effects::Unknown,
                 parents = &["cluster.program"],
-                extensions = &[&Function($function)],
+                extensions = &[&FunctionIndex($function)],
                 directives = &[&FIELDS],
                 verify = verify,
                 format = "custom<Fields>($fields) attr-dict-with-keyword"
@@ -64,7 +64,12 @@ records! {
     /// Bit `i` of `clusters` is cluster `i`. When the bytes are visible in a cluster, `event` is counted there.
     ///
     /// ```mlir
-    /// cluster.program @p machine {clusters = 1, cores = 16, spm = 4194304, reserved = 262144, port = 32, f32_products = 8, f16_products = 64, int8_products = 128, wide = 128, wide_share = 75, medium = 32, medium_share = 65, narrow_share = 50, task = 300, ddr_rate = 24, ddr_latency = 250, noc_rate = 32, noc_latency = 60, post = 20, wait = 40, alignment = 32, slice = 350000} ddr 64 operands [[0, 64]] results [] constants dense<> : tensor<0xui8>
+    /// cluster.program @p machine {
+    ///   clusters = 1, cores = 16, spm = 4194304, reserved = 262144, port = 32, f32_products = 8, f16_products = 64,
+    ///   int8_products = 128, wide = 128, wide_share = 75, medium = 32, medium_share = 65, narrow_share = 50, task = 300,
+    ///   ddr_rate = 24, ddr_latency = 250, noc_rate = 32, noc_latency = 60, post = 20, wait = 40, alignment = 32,
+    ///   slice = 350000
+    /// } ddr 64 operands [[0, 64]] results [] constants dense<> : tensor<0xui8>
     /// cluster 0 {
     ///   cluster.fetch {transfer = {from = {offset = 0, row = 0, pixel = 0}, to = {offset = 0, row = 0, pixel = 0}, rows = 1, cols = 1, bytes = 64}, clusters = 1, event = 0}
     ///   cluster.wait {event = 0, count = 1}
@@ -101,7 +106,7 @@ records! {
 
 /// Returns the record of an op whose fields are zero.
 fn blank(info: &'static OpInfo) -> Option<Record> {
-    Record::blank(info.extension::<Function>()?.0)
+    Record::blank(info.extension::<FunctionIndex>()?.0)
 }
 
 /// Returns the record that an op is.

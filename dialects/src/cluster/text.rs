@@ -10,40 +10,66 @@ use std::fmt::Write;
 /// Columns of a line of fields, beyond which it is broken.
 const WIDTH: usize = 120;
 
-/// Prints a dictionary as the fields of `value`. Long lists are broken into lines, on which each group is alone. A dictionary that does
-/// not have these fields, which the verifier rejects, is printed as an attribute.
+/// Prints a dictionary as the fields of `value`. Long ones are broken into lines, on which each group is alone. A dictionary that does not
+/// have these fields, which the verifier rejects, is printed as an attribute.
 pub(super) fn print_fields(p: &mut OpPrinter<'_, '_>, attr: Attr, mut value: impl HasFields) {
     if read(p.ctx(), attr, &mut value).is_err() {
         return p.attr(attr);
     }
-    let mut printer = Printer::default();
+    let mut printer = FieldPrinter::default();
     let Ok(()) = value.fields(&mut printer);
     let fields = printer.fields;
     if fields.iter().map(|field| field.len() + 2).sum::<usize>() <= WIDTH {
+        let fields: Vec<String> = fields.iter().map(|field| one_line(field)).collect();
         return p.text(&format!("{{{}}}", fields.join(", ")));
     }
     p.text("{");
-    let mut column = usize::MAX;
+    // The columns of the present line; `None` if the next field begins one.
+    let mut columns: Option<usize> = None;
     for (i, field) in fields.iter().enumerate() {
-        let is_group = field.ends_with(['}', ']']);
+        let is_group = field.ends_with(['}', ']']) && !field.ends_with("[]");
         p.text(if i == 0 { "" } else { "," });
-        if is_group || column.saturating_add(field.len() + 2) > WIDTH {
-            p.newline();
-            p.text("   ");
-            column = 0;
+        let before = columns.filter(|columns| !is_group && columns + field.len() + 2 <= WIDTH);
+        match before {
+            Some(_) => p.text(" "),
+            None => line(p, 2),
         }
-        p.text(" ");
-        p.text(field);
-        column = if is_group { usize::MAX } else { column + field.len() + 2 };
+        if field.len() <= WIDTH {
+            p.text(&one_line(field));
+        } else {
+            print_lines(p, field);
+        }
+        columns = (!is_group).then(|| before.unwrap_or(0) + field.len() + 2);
     }
-    p.newline();
+    line(p, 0);
     p.text("}");
+}
+
+/// Starts a new line, indented by a number of columns more than the op.
+fn line(p: &mut OpPrinter<'_, '_>, indent: usize) {
+    p.newline();
+    p.text(&" ".repeat(indent));
+}
+
+/// Prints the lines of a field, each on one of its own.
+fn print_lines(p: &mut OpPrinter<'_, '_>, field: &str) {
+    for (i, part) in field.split('\n').enumerate() {
+        if i > 0 {
+            line(p, 4);
+        }
+        p.text(part);
+    }
+}
+
+/// Joins the lines of a field.
+fn one_line(field: &str) -> String {
+    field.replace("[\n", "[").replace('\n', " ")
 }
 
 /// Parses fields; returns their dictionary.
 pub(super) fn parse_fields(p: &mut OpParser<'_, '_>, mut value: impl HasFields) -> ParseResult<Attr> {
     p.expect("{")?;
-    let mut parser = Parser { p, comma: Comma::First, is_named: false };
+    let mut parser = FieldParser { p, comma: Comma::First, is_named: false };
     value.fields(&mut parser)?;
     parser.end(Group::Record)?;
     Ok(to_attr(p.ctx(), value))
@@ -51,14 +77,14 @@ pub(super) fn parse_fields(p: &mut OpParser<'_, '_>, mut value: impl HasFields) 
 
 /// Prints each field of a group.
 #[derive(Default)]
-struct Printer {
-    /// The text of each field.
+struct FieldPrinter {
+    /// The text of each field. Before each group of a list is a line break.
     fields: Vec<String>,
     /// Number of open groups inside.
     depth: usize,
 }
 
-impl Printer {
+impl FieldPrinter {
     /// Begins a field; returns the text to which its value is appended.
     fn field(&mut self, name: &str) -> &mut String {
         if self.depth == 0 || self.fields.is_empty() {
@@ -77,7 +103,7 @@ impl Printer {
     }
 }
 
-impl Visitor for Printer {
+impl Visitor for FieldPrinter {
     type Error = Infallible;
 
     fn number(&mut self, name: &'static str, _: usize, _: [i64; 2], value: i64) -> Result<i64, Infallible> {
@@ -100,7 +126,13 @@ impl Visitor for Printer {
     }
 
     fn begin(&mut self, name: &'static str, group: Group) -> Result<(), Infallible> {
-        self.field(name).push_str(brackets(group).0);
+        let is_in_list = self.depth == 1 && name.is_empty();
+        let text = self.field(name);
+        if is_in_list {
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+        text.push_str(brackets(group).0);
         self.depth += 1;
         Ok(())
     }
@@ -133,14 +165,14 @@ enum Comma {
 }
 
 /// Parses fields in the order of their declaration.
-struct Parser<'r, 'p, 'a> {
+struct FieldParser<'r, 'p, 'a> {
     p: &'r mut OpParser<'p, 'a>,
     comma: Comma,
     /// Whether the name of the next field has been read.
     is_named: bool,
 }
 
-impl Parser<'_, '_, '_> {
+impl FieldParser<'_, '_, '_> {
     /// Parses the comma and the name before a value. Returns the offset of the value.
     fn field(&mut self, name: &str) -> ParseResult<usize> {
         if self.comma == Comma::Next {
@@ -165,7 +197,7 @@ impl Parser<'_, '_, '_> {
     }
 }
 
-impl Visitor for Parser<'_, '_, '_> {
+impl Visitor for FieldParser<'_, '_, '_> {
     type Error = Box<Diagnostic>;
 
     fn number(&mut self, name: &'static str, _: usize, range: [i64; 2], _: i64) -> ParseResult<i64> {
