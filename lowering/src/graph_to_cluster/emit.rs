@@ -151,11 +151,27 @@ impl Emitter<'_> {
         self.accesses[buf].complete[memory].clone()
     }
 
+    /// The bytes of a buffer that a cluster uses.
+    fn range(&self, buf: usize, cluster: usize) -> [u32; 2] {
+        let bytes = match self.schedule.instances.get(buf) {
+            Some(instance) => instance.stored[cluster].len() as u32 * elem_bytes(self.net.features[instance.root].elem),
+            None => {
+                self.schedule.slices[buf - self.schedule.instances.len()].unit(cluster).map_or(0, |unit| unit.bytes)
+            }
+        };
+        let offset = self.memory.bufs[buf].offset;
+        [offset, offset + bytes]
+    }
+
     /// The conditions under which the bytes of a buffer in the memories of a mask are free.
     fn free(&mut self, buf: usize, memories: u32) -> Conditions {
         let mut all = vec![0; self.clusters];
         for before in self.before[buf].clone() {
             for d in (0..self.clusters).filter(|d| memories >> d & 1 == 1) {
+                let ([a, a_end], [b, b_end]) = (self.range(before, d), self.range(buf, d));
+                if a.max(b) >= a_end.min(b_end) {
+                    continue;
+                }
                 let conditions = self.completion(before, d);
                 all.iter_mut().zip(conditions).for_each(|(a, c)| *a = (*a).max(c));
             }

@@ -52,7 +52,8 @@ fn a_fetch_takes_issue_rate_and_latency() {
         span(Lane::Cluster(0), Use::Issue, 0, None, 0, 20),
         span(Lane::Cluster(0), Use::Wait, 1, None, 20, 410),
         span(Lane::Ddr, Use::Read, 0, None, 20, 120),
-        span(Lane::Input(0), Use::Read, 0, None, 270, 345),
+        // The port is occupied as long as DDR streams.
+        span(Lane::Input(0), Use::Read, 0, None, 270, 370),
         span(Lane::Cluster(0), Use::Compute, 2, Some(7), 410, 720),
     ];
     assert_eq!(statistics.trace, expected);

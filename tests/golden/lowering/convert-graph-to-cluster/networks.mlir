@@ -41,7 +41,7 @@ func.func @channels(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
 // A sum of another branch is a stage; a batch normalization that follows is another one.
 // CHECK-LABEL: func.func @residual
 // CHECK: cluster.program
-// CHECK: stages = [{kind = add
+// CHECK: kind = add
 // CHECK: kind = affine
 // CHECK: kind = clamp
 // CHECK-NOT: cluster.map
