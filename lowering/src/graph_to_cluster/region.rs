@@ -90,8 +90,8 @@ impl Layer {
         }
         let mut region = *output;
         if let Kind::Conv(ConvInfo { window, .. }) | Kind::Pool { window, .. } = &self.kind {
-            for axis in 0..2 {
-                let (lo, hi) = receptive(window, axis, output.lo[axis], output.hi[axis], extents[axis]);
+            for (axis, &extent) in extents.iter().enumerate().take(2) {
+                let (lo, hi) = receptive(window, axis, output.lo[axis], output.hi[axis], extent);
                 region = region.with(axis, lo, hi);
             }
         }
