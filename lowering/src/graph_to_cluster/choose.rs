@@ -1,9 +1,9 @@
 //! The choice of a division for each layer: of least estimated cycles, and with regard to the memory that it takes.
 
-use super::network::{FeatureId, Kind, Layer, LayerId, Network, Part, Role, elem_bytes};
+use super::network::{Edges, FeatureId, Kind, Layer, LayerId, Network, Part, Role, elem_bytes};
 use super::region::Region;
 use super::split::{ROWS, Split};
-use gradus_simulators::cluster::{Elem, Machine};
+use gradus_simulators::cluster::Machine;
 
 /// Prices of memory, in cycles per byte, by which candidates of plans differ.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -20,31 +20,14 @@ pub fn compute_cycles(net: &Network, layer: &Layer, region: &Region, machine: &M
         return 0;
     }
     let info = &net.features[layer.input];
-    let rate = match info.elem {
-        Elem::F32 => machine.f32_products,
-        Elem::F16 => machine.f16_products,
-        Elem::I8 | Elem::U8 => machine.int8_products,
-    };
     let depth = if let Kind::Conv(conv) = &layer.kind { conv.group_in } else { 0 };
-    let share = match depth {
-        n if n >= machine.wide => machine.wide_share,
-        n if n >= machine.medium => machine.medium_share,
-        _ => machine.narrow_share,
-    };
-    let peak = u64::from(machine.cores * rate * share);
-    let products = (layer.products(region) * 100).div_ceil(peak);
+    let products = (layer.products(region) * 100).div_ceil(machine.product_rate(info.elem, depth));
     let needed = layer.input_region(region, info.extents).len() * u64::from(elem_bytes(info.elem));
     let others = layer.stages.iter().filter(|s| s.other.is_some()).count() as u64;
     let output = region.len() * u64::from(elem_bytes(net.features[layer.output].elem)) * (1 + others);
     let constants = layer.channel_bytes(net.features[layer.output].extents[2]) as u64 * u64::from(region.extents()[2]);
     let bytes = (needed + output + constants).div_ceil(u64::from(machine.port * machine.cores));
     u64::from(machine.task) + products.max(bytes)
-}
-
-/// A feature between layers: its writers and readers.
-struct Edges {
-    writers: Vec<Vec<LayerId>>,
-    readers: Vec<Vec<LayerId>>,
 }
 
 struct Chooser<'a> {
@@ -94,12 +77,7 @@ pub fn choose(net: &Network, machine: &Machine, prices: Prices, divisions: bool)
 impl<'a> Chooser<'a> {
     fn new(net: &'a Network, machine: &'a Machine, prices: Prices) -> Chooser<'a> {
         let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
-        let none = || vec![Vec::new(); net.features.len()];
-        let mut edges = Edges { writers: none(), readers: none() };
-        for (l, layer) in net.layers.iter().enumerate() {
-            edges.writers[roots[layer.output].whole].push(l);
-            layer.reads().for_each(|id| edges.readers[roots[id].whole].push(l));
-        }
+        let edges = net.edges();
         let mut leaders: Vec<LayerId> = (0..net.layers.len()).collect();
         let mut spatial = vec![false; net.layers.len()];
         for writers in &edges.writers {
@@ -151,12 +129,8 @@ impl<'a> Chooser<'a> {
 
     fn in_roots(&self, l: LayerId, split: &Split) -> Boxes {
         let (boxes, layer) = (self.divide(l, split), &self.net.layers[l]);
-        let input = |(i, id): (usize, FeatureId)| {
-            let extents = self.net.features[id].extents;
-            let need =
-                |b: &Region| if i == 0 { layer.input_region(b, extents) } else { Layer::other_region(b, extents) };
-            boxes.iter().map(|b| need(b).in_root(self.roots[id])).collect()
-        };
+        let needs: Vec<Vec<(FeatureId, Region)>> = boxes.iter().map(|b| self.net.needs(l, b).collect()).collect();
+        let input = |(i, id): (usize, FeatureId)| needs.iter().map(|n| n[i].1.in_root(self.roots[id])).collect();
         Boxes {
             inputs: layer.reads().enumerate().map(input).collect(),
             output: boxes.iter().map(|b| b.in_root(self.roots[layer.output])).collect(),

@@ -199,6 +199,17 @@ impl Network {
         part
     }
 
+    /// Returns the layers that write and read each feature that is no part of another, or parts of it.
+    pub fn edges(&self) -> Edges {
+        let none = || vec![Vec::new(); self.features.len()];
+        let mut edges = Edges { writers: none(), readers: none() };
+        for (l, layer) in self.layers.iter().enumerate() {
+            edges.writers[self.root(layer.output).whole].push(l);
+            layer.reads().for_each(|id| edges.readers[self.root(id).whole].push(l));
+        }
+        edges
+    }
+
     /// Whether a feature, which is no part of another, has parts that are interleaved. They are complete only together, so that all of their
     /// layers have the same division.
     pub fn is_interleaved(&self, root: FeatureId) -> bool {
@@ -214,6 +225,15 @@ impl Network {
     pub fn has_parts(&self, id: FeatureId) -> bool {
         self.features.iter().any(|f| f.part_of.is_some_and(|part| part.whole == id))
     }
+}
+
+/// The layers around features that are no parts of others, by feature.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Edges {
+    /// Layers that write a feature or a part of it, in order.
+    pub writers: Vec<Vec<LayerId>>,
+    /// Layers that read a feature or a part of it, in order.
+    pub readers: Vec<Vec<LayerId>>,
 }
 
 /// Bytes of an element.

@@ -1,6 +1,6 @@
 //! Boxes of a feature: `[rows, cols, channels]`.
 
-use super::network::{ConvInfo, Kind, Layer, Part, WindowInfo};
+use super::network::{ConvInfo, FeatureId, Kind, Layer, LayerId, Network, Part, WindowInfo};
 
 /// A box: rows, columns and channels from `lo` to `hi`, exclusive. Empty if an extent is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -80,6 +80,18 @@ fn receptive(window: &WindowInfo, axis: usize, lo: u32, hi: u32, extent: u32) ->
 /// Returns the channels that output channels `lo..hi` of a convolution read.
 fn group_range(conv: &ConvInfo, lo: u32, hi: u32) -> (u32, u32) {
     (lo / conv.group_out * conv.group_in, ((hi - 1) / conv.group_out + 1) * conv.group_in)
+}
+
+impl Network {
+    /// Returns the features that a layer reads, in the order of [`Layer::reads`], with the boxes that an output box needs of them.
+    pub fn needs(&self, l: LayerId, output: &Region) -> impl Iterator<Item = (FeatureId, Region)> + '_ {
+        let (layer, output) = (&self.layers[l], *output);
+        layer.reads().enumerate().map(move |(i, id)| {
+            let extents = self.features[id].extents;
+            let is_input = i == 0;
+            (id, if is_input { layer.input_region(&output, extents) } else { Layer::other_region(&output, extents) })
+        })
+    }
 }
 
 impl Layer {

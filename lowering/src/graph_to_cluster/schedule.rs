@@ -1,6 +1,6 @@
 //! Steps in order, the instances of features that they read and write in the memories of clusters, and the constants that they need.
 
-use super::network::{FeatureId, Kind, Layer, LayerId, Network, Part, Role, elem_bytes};
+use super::network::{Edges, FeatureId, Kind, Layer, LayerId, Network, Part, Role, elem_bytes};
 use super::region::Region;
 use super::split::Split;
 use gradus_simulators::cluster::Machine;
@@ -130,9 +130,9 @@ struct Scheduler<'a> {
     roots: Vec<Part>,
     /// For each root, whether it exists within one tile only.
     is_local: Vec<bool>,
-    /// For each root, the layers that write and read it.
-    writers: Vec<Vec<LayerId>>,
-    readers: Vec<Vec<LayerId>>,
+    edges: Edges,
+    /// For each root, whether it has interleaved parts.
+    is_interleaved: Vec<bool>,
     known: FxHashMap<(FeatureId, Option<TileId>), InstanceId>,
     /// For each root, the step after the last one that stored it in DDR.
     saved_until: Vec<usize>,
@@ -157,14 +157,9 @@ impl<'a> Scheduler<'a> {
         for (g, group) in choices.groups.iter().enumerate() {
             group_of[group.layers.clone()].fill(g);
         }
-        let mut writers = vec![Vec::new(); net.features.len()];
-        let mut readers = vec![Vec::new(); net.features.len()];
-        for (l, layer) in net.layers.iter().enumerate() {
-            writers[roots[layer.output].whole].push(l);
-            layer.reads().for_each(|id| readers[roots[id].whole].push(l));
-        }
+        let edges = net.edges();
         let is_local = |root: FeatureId| {
-            let mut groups = writers[root].iter().chain(&readers[root]).map(|&l| group_of[l]);
+            let mut groups = edges.writers[root].iter().chain(&edges.readers[root]).map(|&l| group_of[l]);
             let first = groups.next().unwrap_or(0);
             net.features[root].role == Role::Inner && choices.groups[first].tiles > 1 && groups.all(|g| g == first)
         };
@@ -175,9 +170,9 @@ impl<'a> Scheduler<'a> {
             choices,
             machine,
             roots,
+            is_interleaved: (0..net.features.len()).map(|root| net.is_interleaved(root)).collect(),
             is_local,
-            writers,
-            readers,
+            edges,
             known: FxHashMap::default(),
             saved_until: vec![0; net.features.len()],
             out,
@@ -208,22 +203,13 @@ impl<'a> Scheduler<'a> {
         let root = self.roots[output].whole;
         let extents = self.net.features[output].extents;
         let mut rows = Region::default();
-        for &user in self.readers[root].iter().filter(|&&user| user > l && layers.contains(&user)) {
+        for &user in self.edges.readers[root].iter().filter(|&&user| user > l && layers.contains(&user)) {
             let region = &regions[user - layers.start];
-            for need in self.needs_of(user, region).into_iter().filter(|(id, _)| self.roots[*id].whole == root) {
+            for need in self.net.needs(user, region).filter(|(id, _)| self.roots[*id].whole == root) {
                 rows = rows.hull(&Region::whole(extents).with(0, need.1.lo[0], need.1.hi[0]));
             }
         }
         rows
-    }
-
-    /// Returns the boxes of features that a layer reads for an output box.
-    fn needs_of(&self, l: LayerId, output: &Region) -> Vec<(FeatureId, Region)> {
-        let layer = &self.net.layers[l];
-        let extents = |id: FeatureId| self.net.features[id].extents;
-        let others =
-            layer.stages.iter().filter_map(|s| s.other).map(|id| (id, Layer::other_region(output, extents(id))));
-        std::iter::once((layer.input, layer.input_region(output, extents(layer.input)))).chain(others).collect()
     }
 
     /// Adds the steps of a tile.
@@ -265,7 +251,7 @@ impl<'a> Scheduler<'a> {
         self.grow(output, &in_root, false);
         let reads: Vec<FeatureId> = layer.reads().collect();
         let mut instances = Vec::with_capacity(reads.len());
-        let needs: Vec<Vec<(FeatureId, Region)>> = boxes.iter().map(|b| self.needs_of(l, b)).collect();
+        let needs: Vec<Vec<(FeatureId, Region)>> = boxes.iter().map(|b| self.net.needs(l, b).collect()).collect();
         for (i, &id) in reads.iter().enumerate() {
             let part = self.roots[id];
             let instance = self.instance(part.whole, tile, at, true);
@@ -285,12 +271,11 @@ impl<'a> Scheduler<'a> {
     /// Returns the boxes that are complete after a layer. Interleaved parts are complete with the last of them.
     fn ready(&self, l: LayerId, boxes: &[Region], output: InstanceId, is_complete: bool) -> Vec<Region> {
         let root = self.out.instances[output].root;
-        let is_interleaved = self.writers[root].iter().any(|&w| self.roots[self.net.layers[w].output].step > 1);
-        if !is_interleaved {
+        if !self.is_interleaved[root] {
             return boxes.to_vec();
         }
         let channels = self.net.features[root].extents[2];
-        let is_last = is_complete && self.writers[root].last() == Some(&l);
+        let is_last = is_complete && self.edges.writers[root].last() == Some(&l);
         let whole = |b: &Region| if is_last && !b.is_empty() { b.with(2, 0, channels) } else { Region::default() };
         boxes.iter().map(whole).collect()
     }

@@ -56,20 +56,25 @@ fn critical_path(machine: &Machine, graph: &Graph<'_>) -> u64 {
 }
 
 impl Machine {
-    /// Returns the cycles of the products of a convolution.
-    pub fn product_cycles(&self, conv: &Conv) -> u64 {
-        let rate = match conv.input.elem {
+    /// Returns the products per 100 cycles of a cluster, for operands of a type and a number of input channels per group.
+    pub fn product_rate(&self, elem: Elem, channels: u32) -> u64 {
+        let rate = match elem {
             Elem::F32 => self.f32_products,
             Elem::F16 => self.f16_products,
             Elem::I8 | Elem::U8 => self.int8_products,
         };
-        let share = match conv.group_in {
+        let share = match channels {
             n if n >= self.wide => self.wide_share,
             n if n >= self.medium => self.medium_share,
             _ => self.narrow_share,
         };
-        let per_cycle = u64::from(self.cores) * u64::from(rate) * u64::from(share);
-        Record::Conv(*conv).products().saturating_mul(100).div_ceil(per_cycle)
+        u64::from(self.cores) * u64::from(rate) * u64::from(share)
+    }
+
+    /// Returns the cycles of the products of a convolution.
+    pub fn product_cycles(&self, conv: &Conv) -> u64 {
+        let rate = self.product_rate(conv.input.elem, conv.group_in);
+        Record::Conv(*conv).products().saturating_mul(100).div_ceil(rate)
     }
 
     /// Returns the cycles of a compute record, its start included; 0 of other records.
