@@ -112,26 +112,13 @@ fn without(code: &Code, [cluster, index]: [usize; 2], clusters: u32, event: u32)
     changed
 }
 
-/// Runs a program in legal orders; returns the bytes of its result.
-fn shuffled(simulator: &Simulator, code: &Code) -> Vec<Vec<u8>> {
-    let run = |seed| {
-        let mut ddr = code.ddr();
-        simulator.run_shuffled(code, &mut ddr, seed).expect("it is valid");
-        let at = code.results[0];
-        ddr[at.offset as usize..(at.offset + at.bytes) as usize].to_vec()
-    };
-    (1..=3).map(run).collect()
-}
-
-/// A program without a wait or a notification is refused, or the record is redundant: the check accepts the program, which has the same
-/// result in other legal orders. Memory is compared by buffers when notifications are placed, so some of them are.
+/// A program without one of its waits or notifications is refused, whichever it is: none is redundant.
 #[test]
-fn dropped_synchronization_is_refused_or_redundant() {
+fn dropped_synchronization_is_refused() {
     for model in ["digits_cnn.onnx", "digits_cnn_int8.onnx"] {
         let Program { machine, code } = program(model, "");
         let simulator = Simulator::new(machine);
-        let expected = shuffled(&simulator, &code);
-        let (mut dropped, mut redundant) = (0, 0);
+        let mut dropped = 0;
         for (cluster, records) in code.records.iter().enumerate() {
             for (index, record) in records.iter().enumerate() {
                 let changed = match *record {
@@ -144,13 +131,10 @@ fn dropped_synchronization_is_refused_or_redundant() {
                     _ => continue,
                 };
                 dropped += 1;
-                if simulator.time(&changed).is_ok() {
-                    redundant += 1;
-                    assert_eq!(shuffled(&simulator, &changed), expected, "{model}: {index} of {cluster}");
-                }
+                assert!(simulator.time(&changed).is_err(), "{model}: record {index} of cluster {cluster} is redundant");
             }
         }
-        assert!(dropped > 50 && redundant * 2 < dropped, "{redundant} of {dropped}");
+        assert!(dropped > 150, "{dropped} records");
     }
 }
 

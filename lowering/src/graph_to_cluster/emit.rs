@@ -1,34 +1,14 @@
 //! Records from a schedule with places.
 
 use super::image::Image;
-use super::memory::{Buf, Item, Memory};
+use super::memory::{Item, Memory};
 use super::network::{FeatureId, FeatureInfo, Kind, Layer, Network, Part, WindowInfo, elem_bytes};
 use super::region::Region;
 use super::schedule::{InstanceId, Schedule, Step, constant_places};
-use super::sync::{Conditions, Sync};
+use super::sync::Sync;
 use gradus_simulators::cluster::{
     Conv, Lrn, MAX_STAGES, Map, Place, Pool, Program, Record, Softmax, Stage, Stages, Tile, Transfer, Window,
 };
-
-/// The accesses to a buffer, by memory.
-#[derive(Clone, Default)]
-struct Accesses {
-    /// Records of clusters after which they are complete.
-    complete: Vec<Conditions>,
-    /// Events, in clusters, after whose waits they are complete.
-    pending: Vec<Vec<(usize, u32)>>,
-    /// Events of transfers into a memory that its cluster has not waited for.
-    arrivals: Vec<Vec<u32>>,
-    /// Clusters, as a mask, for which the memory is known to be free.
-    cleared: Vec<u32>,
-}
-
-/// A write of a feature to DDR, its cluster and event.
-struct Saved {
-    region: Region,
-    cluster: usize,
-    event: u32,
-}
 
 struct Emitter<'a> {
     net: &'a Network,
@@ -38,11 +18,6 @@ struct Emitter<'a> {
     clusters: usize,
     multicast: bool,
     sync: Sync,
-    /// Accesses to each buffer.
-    accesses: Vec<Accesses>,
-    /// Buffers whose bytes a buffer takes over.
-    before: Vec<Vec<usize>>,
-    saved: Vec<Vec<Saved>>,
     /// Number of fetches that each cluster began.
     fetches: Vec<u32>,
     task: u32,
@@ -57,26 +32,8 @@ pub fn emit(
     clusters: usize,
     multicast: bool,
 ) -> Program {
-    let empty = Accesses {
-        complete: vec![vec![0; clusters]; clusters],
-        pending: vec![Vec::new(); clusters],
-        arrivals: vec![Vec::new(); clusters],
-        cleared: vec![0; clusters],
-    };
-    let mut e = Emitter {
-        net,
-        schedule,
-        memory,
-        image,
-        clusters,
-        multicast,
-        sync: Sync::new(clusters),
-        accesses: vec![empty; memory.bufs.len()],
-        before: predecessors(&memory.bufs),
-        saved: net.features.iter().map(|_| Vec::new()).collect(),
-        fetches: vec![0; clusters],
-        task: 0,
-    };
+    let (sync, fetches) = (Sync::new(clusters, image.constants), vec![0; clusters]);
+    let mut e = Emitter { net, schedule, memory, image, clusters, multicast, sync, fetches, task: 0 };
     for (at, step) in schedule.steps.iter().enumerate() {
         memory.reads[at].iter().for_each(|&item| e.read(item));
         e.step(step);
@@ -88,13 +45,6 @@ pub fn emit(
         operands: image.operands.clone(),
         results: image.results.clone(),
     }
-}
-
-/// Returns, for each buffer, those before it that have common bytes.
-fn predecessors(bufs: &[Buf]) -> Vec<Vec<usize>> {
-    let overlaps = |a: &Buf, b: &Buf| a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
-    let of = |b: &Buf| (0..bufs.len()).filter(|&a| bufs[a].end <= b.start && overlaps(&bufs[a], b)).collect();
-    bufs.iter().map(of).collect()
 }
 
 /// Bytes from an element to the next along rows, columns and channels of a stored box.
@@ -141,70 +91,6 @@ impl Emitter<'_> {
         self.schedule.instances.len() + slice
     }
 
-    /// The conditions under which the accesses to a buffer in a memory are complete.
-    fn completion(&mut self, buf: usize, memory: usize) -> Conditions {
-        for (cluster, event) in std::mem::take(&mut self.accesses[buf].pending[memory]) {
-            let record = self.sync.wait(cluster, event);
-            let slot = &mut self.accesses[buf].complete[memory][cluster];
-            *slot = (*slot).max(record);
-        }
-        self.accesses[buf].complete[memory].clone()
-    }
-
-    /// The bytes of a buffer that a cluster uses.
-    fn range(&self, buf: usize, cluster: usize) -> [u32; 2] {
-        let bytes = match self.schedule.instances.get(buf) {
-            Some(instance) => instance.stored[cluster].len() as u32 * elem_bytes(self.net.features[instance.root].elem),
-            None => {
-                self.schedule.slices[buf - self.schedule.instances.len()].unit(cluster).map_or(0, |unit| unit.bytes)
-            }
-        };
-        let offset = self.memory.bufs[buf].offset;
-        [offset, offset + bytes]
-    }
-
-    /// The conditions under which the bytes of a buffer in the memories of a mask are free.
-    fn free(&mut self, buf: usize, memories: u32) -> Conditions {
-        let mut all = vec![0; self.clusters];
-        for before in self.before[buf].clone() {
-            for d in (0..self.clusters).filter(|d| memories >> d & 1 == 1) {
-                let ([a, a_end], [b, b_end]) = (self.range(before, d), self.range(buf, d));
-                if a.max(b) >= a_end.min(b_end) {
-                    continue;
-                }
-                let conditions = self.completion(before, d);
-                all.iter_mut().zip(conditions).for_each(|(a, c)| *a = (*a).max(c));
-            }
-        }
-        all
-    }
-
-    /// Ensures that a cluster may write to a buffer in the memories of a mask.
-    fn clear(&mut self, buf: usize, memories: u32, actor: usize) {
-        let unknown =
-            (0..self.clusters).filter(|&d| memories >> d & 1 == 1 && self.accesses[buf].cleared[d] >> actor & 1 == 0);
-        let unknown: u32 = unknown.map(|d| 1 << d).sum();
-        if unknown == 0 {
-            return;
-        }
-        let conditions = self.free(buf, unknown);
-        self.sync.require(actor, &conditions);
-        for d in (0..self.clusters).filter(|d| unknown >> d & 1 == 1) {
-            self.accesses[buf].cleared[d] |= 1 << actor;
-        }
-    }
-
-    /// Notes a transfer into the memories of a mask.
-    fn arrives(&mut self, buf: usize, memories: u32, event: u32) {
-        for d in (0..self.clusters).filter(|d| memories >> d & 1 == 1) {
-            let accesses = &mut self.accesses[buf];
-            if !accesses.arrivals[d].contains(&event) {
-                accesses.arrivals[d].push(event);
-                accesses.pending[d].push((d, event));
-            }
-        }
-    }
-
     /// Begins a read from DDR.
     fn read(&mut self, item: Item) {
         match item {
@@ -221,23 +107,20 @@ impl Emitter<'_> {
         (0..self.clusters).filter(|c| all >> c & 1 == 1).for_each(|c| self.fetch(slice, u, 1 << c));
     }
 
-    /// Reads constants into the memories of a mask.
+    /// Reads constants into the memories of a mask, by the cluster that has to wait for the fewest others.
     fn fetch(&mut self, slice: usize, u: usize, clusters: u32) {
         let (unit, buf) = (&self.schedule.slices[slice].units[u], self.slice_buf(slice));
-        let conditions = self.free(buf, clusters);
-        let members = (0..self.clusters).filter(|c| clusters >> c & 1 == 1);
-        let Some(issuer) = members.min_by_key(|&c| (self.sync.missing(c, &conditions), self.fetches[c])) else {
-            return;
-        };
-        self.clear(buf, clusters, issuer);
-        self.fetches[issuer] += 1;
-        let event = self.sync.event();
         let at = |offset| Place { offset, row: 0, pixel: 0 };
         let (from, to) = (at(self.image.slices[slice][u]), at(self.memory.bufs[buf].offset));
         let transfer = Transfer { from, to, rows: 1, cols: 1, bytes: unit.bytes };
-        let record = Record::Fetch { transfer, clusters, event };
-        self.sync.transfer(issuer, record, clusters, event);
-        self.arrives(buf, clusters, event);
+        let record = Record::Fetch { transfer, clusters, event: self.sync.event() };
+        let conditions = self.sync.conditions(0, &record);
+        let members = (0..self.clusters).filter(|c| clusters >> c & 1 == 1);
+        let issuer = members.min_by_key(|&c| (self.sync.missing(c, &conditions), self.fetches[c]));
+        if let Some(issuer) = issuer {
+            self.fetches[issuer] += 1;
+            self.sync.append_if(issuer, record, &conditions);
+        }
     }
 
     /// Loads a feature: each cluster its box, or all of them the same one.
@@ -256,26 +139,10 @@ impl Emitter<'_> {
             let same = |d: &usize| instance.needs[*d] == region && instance.stored[*d] == instance.stored[c];
             let clusters: u32 = (c..self.clusters).filter(same).map(|d| 1 << d).sum();
             done |= clusters;
-            self.clear(i, clusters, c);
-            self.after_saves(instance.root, &region, c);
             let from = place(info, ddr, &whole, &region);
             let to = place(info, self.memory.bufs[i].offset, &instance.stored[c], &region);
-            let record = Record::Fetch { transfer: transfer(info, &region, from, to), clusters, event };
-            self.sync.transfer(c, record, clusters, event);
-            self.arrives(i, clusters, event);
+            self.sync.append(c, Record::Fetch { transfer: transfer(info, &region, from, to), clusters, event });
         }
-    }
-
-    /// Ensures that what a cluster is going to load has been stored.
-    fn after_saves(&mut self, root: FeatureId, region: &Region, actor: usize) {
-        let mut conditions = vec![0; self.clusters];
-        for i in 0..self.saved[root].len() {
-            let Saved { region: saved, cluster, event } = self.saved[root][i];
-            if !saved.intersection(region).is_empty() {
-                conditions[cluster] = conditions[cluster].max(self.sync.wait(cluster, event));
-            }
-        }
-        self.sync.require(actor, &conditions);
     }
 
     /// Computes a step on each cluster, and sends what is complete to those that need it.
@@ -284,27 +151,12 @@ impl Emitter<'_> {
         self.task += 1;
         for c in 0..self.clusters {
             if !step.boxes[c].is_empty() {
-                self.compute(c, step, task);
+                let record = self.record(c, step, task);
+                self.sync.append(c, record);
             }
             self.send(c, step.output, &step.ready[c], event);
         }
         self.save(step);
-    }
-
-    fn compute(&mut self, c: usize, step: &Step, task: u32) {
-        let reads: Vec<InstanceId> = std::iter::once(step.input).chain(step.others.iter().copied()).collect();
-        let slice = step.slice.map(|s| self.slice_buf(s));
-        for buf in reads.iter().copied().chain(slice) {
-            for event in std::mem::take(&mut self.accesses[buf].arrivals[c]) {
-                self.sync.wait(c, event);
-            }
-        }
-        self.clear(step.output, 1 << c, c);
-        let record = self.record(c, step, task);
-        let count = self.sync.push(c, record);
-        for buf in reads.into_iter().chain(slice).chain([step.output]) {
-            self.accesses[buf].complete[c][c] = count;
-        }
     }
 
     /// Sends a box of an instance to the clusters that need it.
@@ -322,13 +174,8 @@ impl Emitter<'_> {
                 |&e: &usize| done >> e & 1 == 0 && ready.intersection(&instance.needs[e]) == region && to(e) == to(d);
             let clusters: u32 = (d..self.clusters).filter(same).map(|e| 1 << e).sum();
             done |= clusters;
-            self.clear(id, clusters, c);
             let from = place(info, base, &instance.stored[c], &region);
-            let record = Record::Send { transfer: transfer(info, &region, from, to(d)), clusters, event };
-            self.sync.transfer(c, record, clusters, event);
-            self.arrives(id, clusters, event);
-            let reads = (0..self.clusters).filter(|e| clusters >> e & 1 == 1).map(|e| (e, event));
-            self.accesses[id].pending[c].extend(reads);
+            self.sync.append(c, Record::Send { transfer: transfer(info, &region, from, to(d)), clusters, event });
         }
     }
 
@@ -341,10 +188,7 @@ impl Emitter<'_> {
             let (region, event) = (step.saved[c], self.sync.event());
             let from = place(info, self.memory.bufs[step.output].offset, &instance.stored[c], &region);
             let to = place(info, ddr, &Region::whole(info.extents), &region);
-            let record = Record::Store { transfer: transfer(info, &region, from, to), event };
-            self.sync.transfer(c, record, 1 << c, event);
-            self.accesses[step.output].pending[c].push((c, event));
-            self.saved[root].push(Saved { region, cluster: c, event });
+            self.sync.append(c, Record::Store { transfer: transfer(info, &region, from, to), event });
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Synchronization of clusters: events are placed where an access must follow another and nothing orders them yet.
 //!
-//! A clock has, for each cluster, the number of its records that are known to be complete. A transfer is complete, for the cluster where it
-//! counts an event, after a wait for this event.
+//! Accesses are compared byte by byte, by the enumeration that the static check uses. A clock has, for each cluster, the number of its records
+//! that are known to be complete. A transfer is complete, for the cluster where it counts an event, after a wait for this event. Each event that
+//! is placed orders two accesses that nothing else orders: none is redundant.
 
-use gradus_simulators::cluster::Record;
+use gradus_simulators::cluster::{Access, Memory, Record, Runs, accesses};
 use rustc_hash::FxHashMap;
 
 /// The records of clusters that are known to be complete.
@@ -19,9 +20,35 @@ struct Counted {
     clock: Vec<u32>,
 }
 
+/// When an access is complete.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Done {
+    /// After the first records of a cluster.
+    Record { cluster: usize, count: u32 },
+    /// After a wait for an event in each cluster of a mask.
+    Transfer { event: u32, clusters: u32 },
+}
+
+/// An access that later ones may have to follow.
+struct Entry {
+    runs: Runs,
+    writes: bool,
+    done: Done,
+}
+
+/// The accesses to a memory.
+#[derive(Default)]
+struct Ledger {
+    entries: Vec<Entry>,
+    /// Number of entries at which those that all clusters know to be complete are removed.
+    limit: usize,
+}
+
 /// The records of all clusters under construction.
 pub struct Sync {
     clusters: usize,
+    /// First byte of DDR that is not constant.
+    variable: u64,
     records: Vec<Vec<Record>>,
     /// Notifications after each record.
     after: Vec<Vec<Vec<Record>>>,
@@ -31,24 +58,35 @@ pub struct Sync {
     events: Vec<FxHashMap<usize, Counted>>,
     /// Records that wait for an event in a cluster.
     waits: FxHashMap<(usize, u32), u32>,
+    /// Accesses to the memories of clusters, then to DDR.
+    ledgers: Vec<Ledger>,
 }
+
+/// Number of entries of a ledger from which on it is searched for complete ones.
+const ENTRIES: usize = 64;
 
 fn join(clock: &mut [u32], other: &[u32]) {
     clock.iter_mut().zip(other).for_each(|(a, &b)| *a = (*a).max(b));
 }
 
+fn members(clusters: usize, mask: u32) -> impl Iterator<Item = usize> {
+    (0..clusters).filter(move |d| mask >> d & 1 == 1)
+}
+
 impl Sync {
-    /// Creates empty programs.
-    pub fn new(clusters: usize) -> Sync {
+    /// Creates empty programs; the first bytes of DDR are constants.
+    pub fn new(clusters: usize, constants: u64) -> Sync {
         let zero: Clock = vec![0; clusters].into();
         Sync {
             clusters,
+            variable: constants,
             records: vec![Vec::new(); clusters],
             after: vec![Vec::new(); clusters],
             clocks: vec![Vec::new(); clusters],
             now: vec![zero; clusters],
             events: Vec::new(),
             waits: FxHashMap::default(),
+            ledgers: (0..=clusters).map(|_| Ledger { entries: Vec::new(), limit: ENTRIES }).collect(),
         }
     }
 
@@ -58,8 +96,127 @@ impl Sync {
         self.events.len() as u32 - 1
     }
 
-    /// Appends a record to a cluster. Returns the number of records until it.
-    pub fn push(&mut self, cluster: usize, record: Record) -> u32 {
+    /// Appends a record to a cluster, after all that it must follow.
+    pub fn append(&mut self, cluster: usize, record: Record) {
+        let conditions = self.conditions(cluster, &record);
+        self.append_if(cluster, record, &conditions);
+    }
+
+    /// Returns the conditions under which a record may begin; clusters wait for the transfers among them.
+    pub fn conditions(&mut self, cluster: usize, record: &Record) -> Conditions {
+        let mut conditions = vec![0; self.clusters];
+        for done in self.conflicts(&self.list(cluster, record)) {
+            match done {
+                Done::Record { cluster, count } => conditions[cluster] = conditions[cluster].max(count),
+                Done::Transfer { event, clusters } => {
+                    for d in members(self.clusters, clusters) {
+                        conditions[d] = conditions[d].max(self.wait(d, event));
+                    }
+                }
+            }
+        }
+        conditions
+    }
+
+    /// Returns the number of clusters whose conditions a cluster does not know to hold.
+    pub fn missing(&self, cluster: usize, conditions: &[u32]) -> usize {
+        conditions.iter().zip(self.now[cluster].iter()).filter(|(c, n)| c > n).count()
+    }
+
+    /// Appends a record whose conditions are known.
+    pub fn append_if(&mut self, cluster: usize, record: Record, conditions: &[u32]) {
+        self.require(cluster, conditions);
+        let count = self.push(cluster, record);
+        let counts = record.counts(cluster);
+        if let Some((event, clusters)) = counts {
+            let clock = self.now[cluster].clone();
+            self.count(clusters, event, &clock);
+        }
+        for access in self.list(cluster, &record) {
+            let done = match (counts, access.memory) {
+                (None, _) => Done::Record { cluster, count },
+                (Some((event, _)), Memory::Cluster(d)) if access.writes => Done::Transfer { event, clusters: 1 << d },
+                (Some((event, clusters)), _) => Done::Transfer { event, clusters },
+            };
+            self.note(access, done);
+        }
+    }
+
+    /// Returns the programs of all clusters.
+    pub fn finish(self) -> Vec<Vec<Record>> {
+        let merge = |(records, after): (Vec<Record>, Vec<Vec<Record>>)| {
+            records.into_iter().zip(after).flat_map(|(record, after)| std::iter::once(record).chain(after)).collect()
+        };
+        self.records.into_iter().zip(self.after).map(merge).collect()
+    }
+}
+
+/// Accesses.
+impl Sync {
+    /// Returns the accesses of a record but for those to constants.
+    fn list(&self, cluster: usize, record: &Record) -> Vec<Access> {
+        let mut list = Vec::new();
+        accesses(record, cluster, &mut |access| {
+            if access.memory != Memory::Ddr || access.runs.end() > self.variable {
+                list.push(access);
+            }
+        });
+        list
+    }
+
+    fn ledger(&self, memory: Memory) -> usize {
+        match memory {
+            Memory::Cluster(i) => i,
+            Memory::Ddr => self.clusters,
+        }
+    }
+
+    /// Returns what accesses must follow.
+    fn conflicts(&self, list: &[Access]) -> Vec<Done> {
+        let mut found = Vec::new();
+        for access in list {
+            for entry in &self.ledgers[self.ledger(access.memory)].entries {
+                let is_ordered = !entry.writes && !access.writes || found.contains(&entry.done);
+                if !is_ordered && entry.runs.common(&access.runs).is_some() {
+                    found.push(entry.done);
+                }
+            }
+        }
+        found
+    }
+
+    /// Notes an access. Earlier ones to bytes that it writes, which it follows, are forgotten.
+    fn note(&mut self, access: Access, done: Done) {
+        let at = self.ledger(access.memory);
+        let Access { writes, runs, .. } = access;
+        let is_later = |entry: &Entry| match (entry.done, done) {
+            (Done::Record { cluster: a, .. }, Done::Record { cluster: b, .. }) => !entry.writes && a == b,
+            _ => false,
+        };
+        self.ledgers[at].entries.retain(|entry| !((writes || is_later(entry)) && runs.covers(&entry.runs)));
+        self.ledgers[at].entries.push(Entry { runs, writes, done });
+        if self.ledgers[at].entries.len() >= self.ledgers[at].limit {
+            let mut entries = std::mem::take(&mut self.ledgers[at].entries);
+            entries.retain(|entry| !self.is_known(entry.done));
+            self.ledgers[at] = Ledger { limit: 2 * entries.len().max(ENTRIES), entries };
+        }
+    }
+
+    /// Whether all clusters know that an access is complete.
+    fn is_known(&self, done: Done) -> bool {
+        let knows = |d: usize, record: u32| self.now.iter().all(|clock| clock[d] >= record);
+        match done {
+            Done::Record { cluster, count } => knows(cluster, count),
+            Done::Transfer { event, clusters } => members(self.clusters, clusters)
+                .all(|d| self.waits.get(&(d, event)).is_some_and(|&record| knows(d, record))),
+        }
+    }
+}
+
+/// Order.
+impl Sync {
+    /// Appends a record. Returns the number of records until it.
+    fn push(&mut self, cluster: usize, record: Record) -> u32 {
         self.records[cluster].push(record);
         self.after[cluster].push(Vec::new());
         let count = self.records[cluster].len() as u32;
@@ -68,15 +225,8 @@ impl Sync {
         count
     }
 
-    /// Appends a transfer that counts an event in the clusters of a mask.
-    pub fn transfer(&mut self, cluster: usize, record: Record, to: u32, event: u32) {
-        self.push(cluster, record);
-        let clock = self.now[cluster].clone();
-        self.count(to, event, &clock);
-    }
-
     fn count(&mut self, to: u32, event: u32, clock: &[u32]) {
-        for d in (0..self.clusters).filter(|d| to >> d & 1 == 1) {
+        for d in members(self.clusters, to) {
             let counted = self.events[event as usize].entry(d).or_default();
             counted.count += 1;
             counted.clock.resize(clock.len(), 0);
@@ -85,7 +235,7 @@ impl Sync {
     }
 
     /// Lets a cluster wait for all counts of an event, if it has not. Returns the number of records until the wait.
-    pub fn wait(&mut self, cluster: usize, event: u32) -> u32 {
+    fn wait(&mut self, cluster: usize, event: u32) -> u32 {
         if let Some(&known) = self.waits.get(&(cluster, event)) {
             return known;
         }
@@ -96,13 +246,8 @@ impl Sync {
         record
     }
 
-    /// Returns the number of clusters whose conditions a cluster does not know to hold.
-    pub fn missing(&self, cluster: usize, conditions: &[u32]) -> usize {
-        conditions.iter().zip(self.now[cluster].iter()).filter(|(c, n)| c > n).count()
-    }
-
     /// Ensures that conditions hold before the next record of a cluster, by notifications.
-    pub fn require(&mut self, cluster: usize, conditions: &[u32]) {
+    fn require(&mut self, cluster: usize, conditions: &[u32]) {
         let mut known = self.now[cluster].clone();
         let mut from = Vec::new();
         while let Some(k) = (0..self.clusters).find(|&k| conditions[k] > known[k]) {
@@ -130,13 +275,5 @@ impl Sync {
             self.count(1 << cluster, event, &clock);
         }
         self.wait(cluster, event);
-    }
-
-    /// Returns the programs of all clusters.
-    pub fn finish(self) -> Vec<Vec<Record>> {
-        let merge = |(records, after): (Vec<Record>, Vec<Vec<Record>>)| {
-            records.into_iter().zip(after).flat_map(|(record, after)| std::iter::once(record).chain(after)).collect()
-        };
-        self.records.into_iter().zip(self.after).map(merge).collect()
     }
 }

@@ -97,6 +97,11 @@ impl Runs {
         })
     }
 
+    /// Whether the set is known to have all bytes of another: it is equal, or one run.
+    pub fn covers(&self, other: &Runs) -> bool {
+        self == other || self.count() == 1 && self.first <= other.first && other.end() <= self.end()
+    }
+
     /// Returns the first bytes that two nested sets have in common.
     pub fn common(&self, other: &Runs) -> Option<Range<u64>> {
         if self.end() <= other.first || other.end() <= self.first {
