@@ -20,6 +20,7 @@ mod network;
 mod read;
 mod region;
 mod schedule;
+mod search;
 mod split;
 mod sync;
 #[cfg(test)]

@@ -1,17 +1,19 @@
 //! The choice of a division for each layer: of least estimated cycles, and with regard to the memory that it takes.
 
-use super::network::{Edges, FeatureId, Kind, Layer, LayerId, Network, Part, Role, elem_bytes};
+use super::network::{Edges, FeatureId, Layer, LayerId, Network, Part, Role, elem_bytes};
 use super::region::Region;
-use super::split::{ROWS, Split};
+use super::split::Split;
 use gradus_simulators::cluster::Machine;
 
-/// Prices of memory, in cycles per byte, by which candidates of plans differ.
+/// Prices of memory, in cycles per byte, and of copies, by which candidates of plans differ.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Prices {
     /// Of constants in the memory of a cluster.
     pub constants: f64,
     /// Of features in the memory of a cluster.
     pub features: f64,
+    /// Of copies between clusters, as a multiple of the cycles that they take alone: reads from memory go before them.
+    pub copies: f64,
 }
 
 /// Cycles of a layer's compute task for an output box.
@@ -20,8 +22,7 @@ pub fn compute_cycles(net: &Network, layer: &Layer, region: &Region, machine: &M
         return 0;
     }
     let info = &net.features[layer.input];
-    let depth = if let Kind::Conv(conv) = &layer.kind { conv.group_in } else { 0 };
-    let products = (layer.products(region) * 100).div_ceil(machine.product_rate(info.elem, depth));
+    let products = (layer.products(region) * 100).div_ceil(machine.product_rate(info.elem, layer.depth()));
     let needed = layer.input_region(region, info.extents).len() * u64::from(elem_bytes(info.elem));
     let others = layer.stages.iter().filter(|s| s.other.is_some()).count() as u64;
     let output = region.len() * u64::from(elem_bytes(net.features[layer.output].elem)) * (1 + others);
@@ -56,12 +57,9 @@ struct Boxes {
 /// Sweeps over all layers, in which each is changed if that is cheaper.
 const SWEEPS: usize = 4;
 
-/// Chooses a division for each layer; without `divisions`, rows.
-pub fn choose(net: &Network, machine: &Machine, prices: Prices, divisions: bool) -> Vec<Split> {
-    if !divisions {
-        return vec![ROWS; net.layers.len()];
-    }
-    let mut chooser = Chooser::new(net, machine, prices);
+/// Chooses a division for each layer, among the first `clusters` clusters.
+pub fn choose(net: &Network, machine: &Machine, clusters: u32, prices: Prices) -> Vec<Split> {
+    let mut chooser = Chooser::new(net, machine, clusters, prices);
     for _ in 0..SWEEPS {
         let mut changed = false;
         for l in 0..net.layers.len() {
@@ -74,27 +72,26 @@ pub fn choose(net: &Network, machine: &Machine, prices: Prices, divisions: bool)
     (0..net.layers.len()).map(|l| chooser.split(l)).collect()
 }
 
-impl<'a> Chooser<'a> {
-    fn new(net: &'a Network, machine: &'a Machine, prices: Prices) -> Chooser<'a> {
-        let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
-        let edges = net.edges();
-        let mut leaders: Vec<LayerId> = (0..net.layers.len()).collect();
-        let mut spatial = vec![false; net.layers.len()];
-        for writers in &edges.writers {
-            // Interleaved parts are complete together, so they have the same division.
-            if writers.iter().any(|&l| roots[net.layers[l].output].step > 1) {
-                writers.iter().for_each(|&l| (leaders[l], spatial[l]) = (writers[0], true));
-            }
+/// For each layer that has the division of others, the first of them: those that write interleaved parts, which are complete together.
+pub fn leaders(net: &Network) -> Vec<Option<LayerId>> {
+    let mut leaders = vec![None; net.layers.len()];
+    for writers in net.edges().writers {
+        if writers.iter().any(|&l| net.root(net.layers[l].output).step > 1) {
+            writers.iter().for_each(|&l| leaders[l] = Some(writers[0]));
         }
-        let candidates: Vec<Vec<Split>> = net
-            .layers
-            .iter()
-            .zip(&spatial)
-            .map(|(layer, spatial)| {
-                let extents = net.features[layer.output].extents;
-                Split::all(extents, machine.clusters, layer.divides_channels() && !spatial)
-            })
-            .collect();
+    }
+    leaders
+}
+
+impl<'a> Chooser<'a> {
+    fn new(net: &'a Network, machine: &'a Machine, clusters: u32, prices: Prices) -> Chooser<'a> {
+        let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
+        let (edges, leaders) = (net.edges(), leaders(net));
+        let candidates = |(layer, leader): (&Layer, &Option<LayerId>)| {
+            Split::all(net.features[layer.output].extents, clusters, layer.divides_channels() && leader.is_none())
+        };
+        let candidates: Vec<Vec<Split>> = net.layers.iter().zip(&leaders).map(candidates).collect();
+        let leaders = leaders.iter().enumerate().map(|(l, leader)| leader.unwrap_or(l)).collect();
         let mut chooser = Chooser {
             net,
             machine,
@@ -120,7 +117,7 @@ impl<'a> Chooser<'a> {
 
     fn split(&self, l: LayerId) -> Split {
         let l = self.leaders[l];
-        self.candidates[l].get(self.chosen[l]).copied().unwrap_or(ROWS)
+        self.candidates[l].get(self.chosen[l]).copied().unwrap_or(Split::rows(self.machine.clusters))
     }
 
     fn divide(&self, l: LayerId, split: &Split) -> Vec<Region> {
@@ -210,6 +207,6 @@ impl<'a> Chooser<'a> {
         let cycles = most.div_ceil(u64::from(self.machine.noc_rate));
         let latency = if most > 0 && !is_operand { u64::from(self.machine.noc_latency + self.machine.wait) } else { 0 };
         let bytes = stored.iter().map(|b| b.len() * size).max().unwrap_or(0);
-        (cycles + latency) as f64 + self.prices.features * bytes as f64
+        cycles as f64 * self.prices.copies + latency as f64 + self.prices.features * bytes as f64
     }
 }

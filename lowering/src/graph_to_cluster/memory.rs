@@ -58,9 +58,6 @@ const ATTEMPTS: [(u64, usize); 9] = [
     (0, 0),
 ];
 
-/// Work of the planner.
-const BUDGET: u64 = 1_500_000;
-
 /// Memory that is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Missing {
@@ -76,14 +73,15 @@ impl fmt::Display for Missing {
     }
 }
 
-/// Assigns offsets. With `prefetch`, reads begin as early as there is memory.
+/// Assigns offsets, with at most `effort` steps of the planner for each attempt. Reads begin as early as they fill at most `fill` percent of the
+/// memory; with 0, when their step does.
 ///
 /// # Errors
 /// The memory that is missing.
-pub fn assign(schedule: &Schedule, machine: &Machine, prefetch: bool) -> Result<Memory, Missing> {
+pub fn assign(schedule: &Schedule, machine: &Machine, fill: u64, effort: u64) -> Result<Memory, Missing> {
     let capacity = u64::from(machine.spm - machine.reserved);
     let mut worst = Missing { bytes: 0, step: 0 };
-    let attempts = if prefetch { &ATTEMPTS[..] } else { &ATTEMPTS[ATTEMPTS.len() - 1..] };
+    let attempts = if fill > 0 { &ATTEMPTS[..] } else { &ATTEMPTS[ATTEMPTS.len() - 1..] };
     for &(share, ahead) in attempts {
         let mut memory = live_ranges(schedule, machine);
         let live = live_bytes(&memory, schedule);
@@ -91,8 +89,8 @@ pub fn assign(schedule: &Schedule, machine: &Machine, prefetch: bool) -> Result<
         if most > capacity {
             return Err(Missing { bytes: most - capacity, step });
         }
-        read_early(&mut memory, schedule, live, most.max(capacity * share / 100), ahead);
-        match offsets(&mut memory, machine, capacity) {
+        read_early(&mut memory, schedule, live, most.max(capacity * share / 100 * fill / 100), ahead);
+        match offsets(&mut memory, machine, capacity, effort) {
             Ok(()) => return Ok(memory),
             Err(bytes) => worst = Missing { bytes, step },
         }
@@ -157,13 +155,13 @@ fn read_early(memory: &mut Memory, schedule: &Schedule, mut live: Vec<u64>, limi
 }
 
 /// Assigns offsets, or returns the bytes beyond the capacity.
-fn offsets(memory: &mut Memory, machine: &Machine, capacity: u64) -> Result<(), u64> {
+fn offsets(memory: &mut Memory, machine: &Machine, capacity: u64, effort: u64) -> Result<(), u64> {
     let alignment = u64::from(machine.alignment);
     let buffer = |b: &Buf| Buffer { alignment, ..Buffer::new(b.start as i64, b.end as i64, u64::from(b.bytes)) };
     let buffers = memory.bufs.iter().map(buffer).collect();
     let pool = Pool { capacity: Some(capacity) };
     let problem = Problem::new(buffers, vec![pool], Vec::new()).map_err(|_| u64::MAX)?;
-    let found = plan(&problem, Budget::steps(BUDGET), &mut |_| ControlFlow::Continue(()));
+    let found = plan(&problem, Budget::steps(effort), &mut |_| ControlFlow::Continue(()));
     let found = found.map_err(|infeasible| infeasible.plan.peak().saturating_sub(capacity))?;
     for (buf, offset) in memory.bufs.iter_mut().zip(&found.offsets) {
         buf.offset = *offset as u32;

@@ -135,4 +135,9 @@ impl Layer {
             _ => 0,
         }
     }
+
+    /// Number of input channels of a group of a convolution; 0 of other layers.
+    pub fn depth(&self) -> u32 {
+        if let Kind::Conv(conv) = &self.kind { conv.group_in } else { 0 }
+    }
 }

@@ -31,6 +31,8 @@ pub struct Choices {
     pub in_ddr: Vec<bool>,
     /// Largest number of bytes of constants that are read at once.
     pub slice: u32,
+    /// Percentage of the memory of a cluster that early reads may fill.
+    pub fill: u64,
 }
 
 /// A layer on a tile and on the channels whose constants are read at once: a task of each cluster.

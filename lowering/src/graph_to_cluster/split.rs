@@ -2,8 +2,8 @@
 
 use super::region::Region;
 
-/// A division of a box: clusters form groups, which divide the outer axis; the clusters of a group divide the inner axis. Rows alone are
-/// one group with inner axis 0, channels alone one group with inner axis 2.
+/// A division of a box among the first clusters: they form groups, which divide the outer axis; the clusters of a group divide the inner
+/// axis. Rows alone are one group with inner axis 0, channels alone one group with inner axis 2.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Split {
     /// Axis that groups divide.
@@ -12,21 +12,26 @@ pub struct Split {
     pub inner: usize,
     /// Number of groups.
     pub groups: u32,
+    /// Number of clusters that have a part; the others have none.
+    pub clusters: u32,
 }
 
-/// Rows.
-pub const ROWS: Split = Split { outer: 2, inner: 0, groups: 1 };
-
 impl Split {
-    /// Returns the boxes of all clusters, which are disjoint and contain all elements. Some may be empty.
-    pub fn boxes(&self, region: &Region, clusters: u32) -> Vec<Region> {
-        let mut boxes = Vec::with_capacity(clusters as usize);
+    /// Divides rows alone.
+    pub fn rows(clusters: u32) -> Split {
+        Split { outer: 2, inner: 0, groups: 1, clusters }
+    }
+
+    /// Returns the boxes of `all` clusters, which are disjoint and contain all elements. Some may be empty.
+    pub fn boxes(&self, region: &Region, all: u32) -> Vec<Region> {
+        let mut boxes = Vec::with_capacity(all as usize);
         for group in 0..self.groups {
-            let [first, end] = [group, group + 1].map(|g| g * clusters / self.groups);
-            let part = cut(region, self.outer, [first, end], clusters);
+            let [first, end] = [group, group + 1].map(|g| g * self.clusters / self.groups);
+            let part = cut(region, self.outer, [first, end], self.clusters);
             let size = end - first;
             boxes.extend((0..size).map(|i| cut(&part, self.inner, [i, i + 1], size)));
         }
+        boxes.resize(all as usize, Region::default());
         boxes
     }
 
@@ -39,15 +44,16 @@ impl Split {
     /// without work than there are to be.
     pub fn all(extents: [u32; 3], clusters: u32, divides_channels: bool) -> Vec<Split> {
         let axes = |split: &Split| divides_channels || !split.divides_channels();
-        let alone = [0, 1, 2].map(|inner| Split { outer: if inner == 2 { 0 } else { 2 }, inner, groups: 1 });
+        let alone = [0, 1, 2].map(|inner| Split { outer: if inner == 2 { 0 } else { 2 }, inner, groups: 1, clusters });
         let pairs = [(2, 0), (0, 1), (2, 1)];
-        let mixed =
-            pairs.iter().flat_map(|&(outer, inner)| (2..clusters).map(move |groups| Split { outer, inner, groups }));
+        let mixed = pairs
+            .iter()
+            .flat_map(|&(outer, inner)| (2..clusters).map(move |groups| Split { outer, inner, groups, clusters }));
         let is_even = |groups: u32| clusters < 8 || clusters.is_multiple_of(groups);
         let mixed = mixed.filter(|split| is_even(split.groups));
         let fits = |split: &Split| {
             let largest = clusters.div_ceil(split.groups);
-            extents[split.inner] >= largest.min(clusters) && (split.groups == 1 || extents[split.outer] >= split.groups)
+            extents[split.inner] >= largest && (split.groups == 1 || extents[split.outer] >= split.groups)
         };
         let found: Vec<Split> = alone.into_iter().chain(mixed).filter(|s| axes(s) && fits(s)).collect();
         if found.is_empty() { alone.into_iter().filter(axes).collect() } else { found }

@@ -32,6 +32,8 @@ enum Done {
 /// An access that later ones may have to follow.
 struct Entry {
     runs: Runs,
+    /// End of the runs.
+    end: u64,
     writes: bool,
     done: Done,
 }
@@ -98,14 +100,15 @@ impl Sync {
 
     /// Appends a record to a cluster, after all that it must follow.
     pub fn append(&mut self, cluster: usize, record: Record) {
-        let conditions = self.conditions(cluster, &record);
+        let conditions = self.conditions(1 << cluster, &record);
         self.append_if(cluster, record, &conditions);
     }
 
-    /// Returns the conditions under which a record may begin; clusters wait for the transfers among them.
-    pub fn conditions(&mut self, cluster: usize, record: &Record) -> Conditions {
+    /// Returns the conditions under which a record of a cluster of a mask may begin but for those that all of these know to hold; clusters
+    /// wait for the transfers among them.
+    pub fn conditions(&mut self, actors: u32, record: &Record) -> Conditions {
         let mut conditions = vec![0; self.clusters];
-        for done in self.conflicts(&self.list(cluster, record)) {
+        for done in self.conflicts(actors, &self.list(actors.trailing_zeros() as usize, record)) {
             match done {
                 Done::Record { cluster, count } => conditions[cluster] = conditions[cluster].max(count),
                 Done::Transfer { event, clusters } => {
@@ -171,13 +174,15 @@ impl Sync {
         }
     }
 
-    /// Returns what accesses must follow.
-    fn conflicts(&self, list: &[Access]) -> Vec<Done> {
+    /// Returns what accesses must follow, but for what the clusters of a mask know to be complete.
+    fn conflicts(&self, actors: u32, list: &[Access]) -> Vec<Done> {
         let mut found = Vec::new();
-        for access in list {
-            for entry in &self.ledgers[self.ledger(access.memory)].entries {
-                let is_ordered = !entry.writes && !access.writes || found.contains(&entry.done);
-                if !is_ordered && entry.runs.common(&access.runs).is_some() {
+        for Access { memory, writes, runs } in list {
+            let (first, end) = (runs.first, runs.end());
+            let near = |entry: &&Entry| entry.runs.first < end && first < entry.end && (entry.writes || *writes);
+            for entry in self.ledgers[self.ledger(*memory)].entries.iter().filter(near) {
+                let is_ordered = found.contains(&entry.done) || self.is_known(actors, entry.done);
+                if !is_ordered && entry.runs.meets(runs) {
                     found.push(entry.done);
                 }
             }
@@ -194,17 +199,17 @@ impl Sync {
             _ => false,
         };
         self.ledgers[at].entries.retain(|entry| !((writes || is_later(entry)) && runs.covers(&entry.runs)));
-        self.ledgers[at].entries.push(Entry { runs, writes, done });
+        self.ledgers[at].entries.push(Entry { runs, end: runs.end(), writes, done });
         if self.ledgers[at].entries.len() >= self.ledgers[at].limit {
             let mut entries = std::mem::take(&mut self.ledgers[at].entries);
-            entries.retain(|entry| !self.is_known(entry.done));
+            entries.retain(|entry| !self.is_known(u32::MAX, entry.done));
             self.ledgers[at] = Ledger { limit: 2 * entries.len().max(ENTRIES), entries };
         }
     }
 
-    /// Whether all clusters know that an access is complete.
-    fn is_known(&self, done: Done) -> bool {
-        let knows = |d: usize, record: u32| self.now.iter().all(|clock| clock[d] >= record);
+    /// Whether the clusters of a mask know that an access is complete.
+    fn is_known(&self, actors: u32, done: Done) -> bool {
+        let knows = |d: usize, record: u32| members(self.clusters, actors).all(|actor| self.now[actor][d] >= record);
         match done {
             Done::Record { cluster, count } => knows(cluster, count),
             Done::Transfer { event, clusters } => members(self.clusters, clusters)

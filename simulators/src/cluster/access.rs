@@ -102,9 +102,19 @@ impl Runs {
         self == other || self.count() == 1 && self.first <= other.first && other.end() <= self.end()
     }
 
+    /// Whether two nested sets have common bytes.
+    pub fn meets(&self, other: &Runs) -> bool {
+        if self.end() <= other.first || other.end() <= self.first {
+            return false;
+        }
+        let inner = |runs: &Runs| runs.dims.iter().position(|dim| dim.0 > 1).unwrap_or(runs.dims.len());
+        let [a, b] = [self, other].map(|runs| Part { bytes: runs.bytes as i64, dims: &runs.dims[inner(runs)..] });
+        meets(a, b, other.first as i64 - self.first as i64)
+    }
+
     /// Returns the first bytes that two nested sets have in common.
     pub fn common(&self, other: &Runs) -> Option<Range<u64>> {
-        if self.end() <= other.first || other.end() <= self.first {
+        if !self.meets(other) {
             return None;
         }
         let (mut left, mut right) = (self.ranges(), other.ranges());
@@ -116,6 +126,48 @@ impl Runs {
             if a.end <= b.start { a = left.next()? } else { b = right.next()? }
         }
     }
+}
+
+/// Inner dimensions of a set; the outermost has a count above 1.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    bytes: i64,
+    dims: &'a [(u64, u64)],
+}
+
+impl<'a> Part<'a> {
+    /// Returns count and stride of the outermost dimension, and the rest.
+    fn outer(self) -> Option<([i64; 2], Part<'a>)> {
+        let (&(count, stride), dims) = self.dims.split_first()?;
+        Some(([count as i64, stride as i64], Part { dims, ..self }))
+    }
+
+    fn extent(self) -> i64 {
+        self.dims.iter().fold(self.bytes, |n, dim| n + (dim.0 as i64 - 1) * dim.1 as i64)
+    }
+}
+
+/// Whether nested sets meet, the second of which begins `offset` bytes after the first.
+fn meets(a: Part<'_>, b: Part<'_>, offset: i64) -> bool {
+    let ([na, sa], a_row) = a.outer().unwrap_or(([1, 0], a));
+    let ([nb, sb], b_row) = b.outer().unwrap_or(([1, 0], b));
+    if sa == sb && sa > 0 {
+        // Rows i and j meet for few differences i - j.
+        let [ea, eb] = [a_row.extent(), b_row.extent()];
+        let first = (offset - ea).div_euclid(sa) + 1;
+        let last = (offset + eb - 1).div_euclid(sa);
+        return (first.max(1 - nb)..=last.min(na - 1)).any(|k| meets(a_row, b_row, offset - k * sa));
+    }
+    if sa < sb {
+        return meets(b, a, -offset);
+    }
+    if sa == 0 {
+        return -b.bytes < offset && offset < a.bytes;
+    }
+    // The rows of the set with the larger stride that reach into the other.
+    let first = (offset - a_row.extent()).div_euclid(sa) + 1;
+    let last = (offset + b.extent() - 1).div_euclid(sa);
+    (first.max(0)..=last.min(na - 1)).any(|i| meets(a_row, b, offset - i * sa))
 }
 
 /// An access of a record.

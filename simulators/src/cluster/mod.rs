@@ -19,6 +19,7 @@
 //! | `machine.rs` | parameters of the machine |
 
 mod access;
+mod bounds;
 mod check;
 mod fault;
 mod fields;

@@ -6,6 +6,7 @@
 //! a cluster when the bytes have arrived there.
 
 use super::access::{accesses, members};
+use super::bounds::memory;
 use super::check::peaks;
 use super::graph::Graph;
 use super::statistics::{Bounds, Busy, Lane, Span, Statistics, Tasks, Use};
@@ -298,12 +299,18 @@ fn count(machine: &Machine, program: &Program, statistics: &mut Statistics) {
     let [conv, pool, map, softmax, lrn] = tasks.map(|set| set.len() as u64);
     statistics.tasks = Tasks { conv, pool, map, softmax, lrn };
     let total = |i: usize| convs.values().flat_map(|task| task.values()).map(|sums| sums[i]).sum::<u64>();
-    let slowest = |i: usize| convs.values().filter_map(|task| task.values().map(|sums| sums[i]).max()).sum::<u64>();
+    let slowest = |task: &BTreeMap<usize, [u64; 2]>, i: usize| task.values().map(|sums| sums[i]).max().unwrap_or(0);
     statistics.products = total(0);
-    let largest = slowest(0) * program.records.len() as u64;
+    let largest = convs.values().map(|task| slowest(task, 0)).sum::<u64>() * program.records.len() as u64;
     statistics.balance = if largest == 0 { 1.0 } else { total(0) as f64 / largest as f64 };
     let ddr = statistics.ddr_bytes_read + statistics.ddr_bytes_written;
-    statistics.bounds = Bounds { ddr: ddr.div_ceil(machine.ddr_rate.into()), products: slowest(1), critical_path: 0 };
+    let cycles: BTreeMap<u32, u64> = convs.iter().map(|(task, sums)| (*task, slowest(sums, 1))).collect();
+    statistics.bounds = Bounds {
+        ddr: ddr.div_ceil(machine.ddr_rate.into()),
+        products: cycles.values().sum(),
+        critical_path: 0,
+        memory: memory(machine, program, &cycles),
+    };
 }
 
 fn count_bytes(record: &Record, constants: u64, statistics: &mut Statistics) {

@@ -1,0 +1,340 @@
+//! The search for choices: candidates are compiled and timed; the fastest remains.
+//!
+//! Divisions come from the chooser with several prices of memory and copies, for all clusters and for fewer; the best of them are then mixed, as
+//! the first layers of a network and its last ones differ in what limits them. Candidates that differ in nothing are tried once.
+
+use super::choose::{Prices, choose, leaders};
+use super::compile::{Compiled, Settings, compile_by};
+use super::fit::{Failure, fit};
+use super::network::{Network, Role, elem_bytes};
+use super::region::Region;
+use super::schedule::{Choices, Group, constant_places};
+use super::split::Split;
+use gradus_simulators::cluster::Machine;
+
+/// Prices of constants, features and copies with which divisions are chosen.
+const PRICES: [[f64; 3]; 11] = [
+    [0.0, 0.0, 1.0],
+    [0.01, 0.0, 1.0],
+    [0.03, 0.0, 1.0],
+    [0.1, 0.0, 1.0],
+    [0.0, 0.003, 1.0],
+    [0.01, 0.003, 1.0],
+    [0.03, 0.01, 1.0],
+    [0.0, 0.02, 1.0],
+    [0.1, 0.03, 1.0],
+    [0.0, 0.0, 4.0],
+    [0.1, 0.03, 4.0],
+];
+
+/// Numbers of tiles with which the operands are streamed.
+const TILES: [u32; 3] = [2, 4, 8];
+
+/// Largest number of layers that are executed by tiles while operands stream.
+const STREAMED: usize = 3;
+
+/// Largest number of passes over neighbouring groups.
+const MERGES: usize = 2;
+
+/// Number of the best divisions that are mixed.
+const MIXED: usize = 4;
+
+/// Shares of the layers, in eighths, after which another division begins.
+const CUTS: [usize; 7] = [4, 2, 6, 1, 3, 5, 7];
+
+/// Percentages of the memory that early reads may fill.
+const FILLS: [u64; 2] = [50, 25];
+
+/// Records, about, of all candidates together whose divisions are mixed or changed, and least number of these candidates.
+const RECORDS: usize = 40_000;
+const LEAST: usize = 6;
+
+/// Number of the best candidates that are compiled again with more effort of the planner.
+const FINALISTS: usize = 4;
+
+/// Steps of the planner for a candidate, and for a finalist.
+const EFFORT: [u64; 2] = [200_000, 2_000_000];
+
+/// Candidates are no longer sought when the best takes at most this many percent of a bound.
+const CLOSE: u64 = 101;
+
+struct Search<'a> {
+    net: &'a Network,
+    machine: &'a Machine,
+    settings: Settings,
+    best: Option<Compiled>,
+    /// The choices that were tried, before and after they were made to fit, with their cycles.
+    tried: Vec<(Choices, u64)>,
+    /// Divisions with the cycles of the best candidate.
+    divisions: Vec<(u64, Vec<Split>)>,
+    candidates: Vec<(String, Option<u64>)>,
+    /// Number of candidates whose divisions are mixed or changed that may still be tried.
+    left: usize,
+    failure: Failure,
+}
+
+/// Finds the fastest program of a network.
+///
+/// # Errors
+/// The memory of a cluster does not suffice for a layer.
+pub fn search(net: &Network, machine: &Machine, settings: Settings) -> Result<Compiled, Failure> {
+    let mut search = Search {
+        net,
+        machine,
+        settings,
+        best: None,
+        tried: Vec::new(),
+        divisions: Vec::new(),
+        candidates: Vec::new(),
+        left: LEAST,
+        failure: Failure::default(),
+    };
+    search.divide(machine.clusters);
+    if settings.streaming {
+        search.stream();
+    }
+    if settings.cascades {
+        search.merge();
+    }
+    if settings.divisions {
+        search.fewer();
+        search.mix();
+        search.refine();
+    }
+    if settings.prefetch {
+        search.fill();
+    }
+    search.finish()
+}
+
+impl Search<'_> {
+    /// Tries the divisions of the chooser among the first clusters, or rows.
+    fn divide(&mut self, clusters: u32) {
+        let prices = PRICES.map(|[constants, features, copies]| Prices { constants, features, copies });
+        for prices in prices.into_iter().take(if self.settings.divisions { PRICES.len() } else { 1 }) {
+            let splits = match self.settings.divisions {
+                true => choose(self.net, self.machine, clusters, prices),
+                false => vec![Split::rows(clusters); self.net.layers.len()],
+            };
+            let choices = match &self.best {
+                Some(best) if clusters != self.machine.clusters => Choices { splits, ..best.choices.clone() },
+                _ => self.simple(splits),
+            };
+            let Prices { constants, features, copies } = prices;
+            let name =
+                format!("{clusters} clusters, constants at {constants}, features at {features}, copies at {copies}");
+            self.attempt(name, choices);
+        }
+    }
+
+    /// Choices without tiles.
+    fn simple(&self, splits: Vec<Split>) -> Choices {
+        Choices {
+            splits,
+            groups: (0..self.net.layers.len()).map(|l| Group { layers: l..l + 1, tiles: 1 }).collect(),
+            in_ddr: vec![false; self.net.features.len()],
+            slice: self.machine.slice,
+            fill: 100,
+        }
+    }
+
+    /// Compiles with choices, which are made to fit into memory first. Whether they are the fastest so far.
+    fn attempt(&mut self, name: String, mut choices: Choices) -> bool {
+        let is_known = |search: &Self, choices: &Choices| search.tried.iter().any(|(known, _)| known == choices);
+        if is_known(self, &choices) {
+            return false;
+        }
+        let wanted = choices.clone();
+        let fits = fit(self.net, &mut choices, self.machine);
+        let is_changed = wanted != choices;
+        if is_changed {
+            self.tried.push((wanted, u64::MAX));
+        }
+        if fits.is_ok() && is_changed && is_known(self, &choices) {
+            return false;
+        }
+        let compiled = fits.and_then(|()| self.compile(choices.clone(), EFFORT[0]));
+        let cycles = compiled.as_ref().ok().map(|c| c.estimate.cycles);
+        self.divisions.extend(cycles.map(|cycles| (cycles, choices.splits.clone())));
+        self.tried.push((choices, cycles.unwrap_or(u64::MAX)));
+        self.candidates.push((name, cycles));
+        match compiled {
+            Ok(new) => self.improve(new),
+            Err(why) => {
+                self.failure = why;
+                false
+            }
+        }
+    }
+
+    fn compile(&self, choices: Choices, effort: u64) -> Result<Compiled, Failure> {
+        compile_by(self.net, self.machine, self.settings, choices, effort)
+    }
+
+    /// Takes a program if it is the fastest so far. Whether it is.
+    fn improve(&mut self, new: Compiled) -> bool {
+        let is_faster = self.best.as_ref().is_none_or(|best| new.estimate.cycles < best.estimate.cycles);
+        if is_faster {
+            self.best = Some(new);
+        }
+        is_faster
+    }
+
+    /// Whether no program on the first clusters can be much faster than the best so far.
+    fn is_close(&self, clusters: u32) -> bool {
+        let Some(best) = &self.best else { return false };
+        best.estimate.cycles * 100 <= self.bound(clusters) * CLOSE
+    }
+
+    /// A lower bound of the cycles: products, and bytes that are read and written at least.
+    fn bound(&self, clusters: u32) -> u64 {
+        let bytes = |id: usize| {
+            let info = &self.net.features[id];
+            let is_moved = info.part_of.is_none() && info.role != Role::Inner;
+            if is_moved {
+                info.extents.iter().map(|&n| u64::from(n)).product::<u64>() * u64::from(elem_bytes(info.elem))
+            } else {
+                0
+            }
+        };
+        let mut ddr: u64 = (0..self.net.features.len()).map(bytes).sum();
+        let mut products = 0;
+        for layer in &self.net.layers {
+            let output = Region::whole(self.net.features[layer.output].extents);
+            ddr += u64::from(constant_places(layer, output.extents()[2]).1);
+            let (elem, depth) = (self.net.features[layer.input].elem, layer.depth());
+            products += layer.products(&output) * 100 / self.machine.product_rate(elem, depth);
+        }
+        (products / u64::from(clusters)).max(ddr / u64::from(self.machine.ddr_rate))
+    }
+
+    /// Executes the first layers by tiles, so that they begin before all of an operand has been read.
+    fn stream(&mut self) {
+        let reads_operand =
+            self.net.layers.first().is_some_and(|layer| {
+                matches!(self.net.features[self.net.root(layer.input).whole].role, Role::Operand(_))
+            });
+        let Some(base) = self.best.as_ref().map(|best| best.choices.clone()).filter(|_| reads_operand) else { return };
+        for layers in (1..=STREAMED.min(self.net.layers.len())).take_while(|&n| self.net.can_tile(0..n)) {
+            for tiles in TILES {
+                let mut choices = base.clone();
+                let rest = base.groups.iter().filter(|g| g.layers.start >= layers).cloned();
+                choices.groups = std::iter::once(Group { layers: 0..layers, tiles }).chain(rest).collect();
+                self.attempt(format!("the first {layers} layers in {tiles} tiles"), choices);
+            }
+        }
+    }
+
+    /// Joins neighbouring groups with tiles, so that what is between them does not go through DDR.
+    fn merge(&mut self) {
+        for _ in 0..MERGES {
+            let mut at = 0;
+            let mut changed = false;
+            while let Some(best) = &self.best {
+                let groups = &best.choices.groups;
+                let Some([a, b]) = groups.get(at..at + 2) else { break };
+                if a.tiles > 1 && b.tiles > 1 {
+                    let mut choices = best.choices.clone();
+                    let (layers, tiles) = (a.layers.start..b.layers.end, a.tiles.max(b.tiles));
+                    let name = format!("layers {} to {} in {tiles} tiles", layers.start, layers.end - 1);
+                    choices.groups.splice(at..at + 2, [Group { layers, tiles }]);
+                    if self.attempt(name, choices) {
+                        changed = true;
+                        continue;
+                    }
+                }
+                at += 1;
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// Leaves clusters without work, which may be faster where waiting for each other takes longer than the work.
+    fn fewer(&mut self) {
+        let all = self.machine.clusters;
+        let halves = std::iter::successors(Some(all / 2), |n| Some(n / 2)).take_while(|&n| n > 0);
+        let mut numbers: Vec<u32> = std::iter::once(all - 1).chain(halves).filter(|&n| n > 0).collect();
+        numbers.dedup();
+        for clusters in numbers {
+            if !self.is_close(clusters) {
+                self.divide(clusters);
+            }
+        }
+    }
+
+    /// Takes the first layers from one division and the rest from another.
+    fn mix(&mut self) {
+        let Some(best) = self.best.as_ref().filter(|_| !self.is_close(self.machine.clusters)) else { return };
+        let records = best.schedule.steps.len() * self.machine.clusters as usize;
+        self.left = (RECORDS / records.max(1)).max(LEAST);
+        let (leaders, layers) = (leaders(self.net), self.net.layers.len());
+        self.divisions.sort_by_key(|(cycles, _)| *cycles);
+        let mut others: Vec<Vec<Split>> = Vec::new();
+        for (_, splits) in &self.divisions {
+            if others.len() < MIXED && !others.contains(splits) {
+                others.push(splits.clone());
+            }
+        }
+        for cut in CUTS.map(|eighths| layers * eighths / 8) {
+            for (other, is_first) in others.iter().flat_map(|other| [(other, false), (other, true)]) {
+                let Some(base) = self.base() else { return };
+                let is_other = |l: usize| (leaders[l].unwrap_or(l) < cut) == is_first;
+                let splits = (0..layers).map(|l| if is_other(l) { other[l] } else { base.splits[l] }).collect();
+                self.attempt(
+                    format!("another division {} layer {cut}", if is_first { "before" } else { "from" }),
+                    Choices { splits, ..base },
+                );
+            }
+        }
+    }
+
+    /// Returns the best choices for another candidate, unless enough were tried.
+    fn base(&mut self) -> Option<Choices> {
+        self.left = self.left.checked_sub(1)?;
+        let best = self.best.as_ref().filter(|_| !self.is_close(self.machine.clusters))?;
+        Some(best.choices.clone())
+    }
+
+    /// Changes the division of single layers.
+    fn refine(&mut self) {
+        let leaders = leaders(self.net);
+        for l in (0..self.net.layers.len()).filter(|&l| leaders[l].is_none_or(|leader| leader == l)) {
+            let layer = &self.net.layers[l];
+            let divides_channels = layer.divides_channels() && leaders[l].is_none();
+            let extents = self.net.features[layer.output].extents;
+            for split in Split::all(extents, self.machine.clusters, divides_channels) {
+                let Some(mut choices) = self.base() else { return };
+                (l..leaders.len()).filter(|&f| f == l || leaders[f] == Some(l)).for_each(|f| choices.splits[f] = split);
+                self.attempt(format!("layer {l}: {split:?}"), choices);
+            }
+        }
+    }
+
+    /// Leaves memory unused, so that reads come later: they may then wait for less.
+    fn fill(&mut self) {
+        for fill in FILLS {
+            let Some(best) = self.best.as_ref().filter(|_| !self.is_close(self.machine.clusters)) else { return };
+            let choices = Choices { fill, ..best.choices.clone() };
+            self.attempt(format!("early reads fill {fill} percent"), choices);
+        }
+    }
+
+    /// Compiles the best candidates with more effort of the planner.
+    fn finish(mut self) -> Result<Compiled, Failure> {
+        self.tried.sort_by_key(|(_, cycles)| *cycles);
+        let finalists: Vec<Choices> = self.tried.iter().take(FINALISTS).map(|(choices, _)| choices.clone()).collect();
+        for choices in finalists {
+            if self.is_close(self.machine.clusters) {
+                break;
+            }
+            if let Ok(new) = self.compile(choices, EFFORT[1]) {
+                self.improve(new);
+            }
+        }
+        let mut best = self.best.ok_or(self.failure)?;
+        best.candidates = self.candidates;
+        Ok(best)
+    }
+}
