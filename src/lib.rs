@@ -259,6 +259,10 @@ const COMMANDS: &[Subcommand] = &[
     #[cfg(feature = "cpu")]
     commands::bench::SUBCOMMAND,
     #[cfg(feature = "cpu")]
+    commands::sweep::SUBCOMMAND,
+    #[cfg(feature = "cpu")]
+    commands::together::SUBCOMMAND,
+    #[cfg(feature = "cpu")]
     commands::inspect::SUBCOMMAND,
     commands::plan::SUBCOMMAND,
     #[cfg(feature = "check")]

@@ -49,6 +49,20 @@ pub fn context(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> 
     Ok(ctx)
 }
 
+/// Returns the machine that a command line names, or the embedded one of the target.
+pub fn machine(
+    tool: &Tool,
+    ctx: &Context,
+    target: &Target,
+    matches: &ArgMatches,
+    streams: &mut Streams<'_>,
+) -> Result<Machine, Failure> {
+    match argument(matches, "machine") {
+        Some(path) => read_machine(tool, ctx, path, streams),
+        None => target.cost.embedded(ctx).map_err(|d| report(ctx, &d, streams)),
+    }
+}
+
 /// Checks that the machine description of a command line is that of the target.
 pub fn check_machine(ctx: &Context, target: Option<&Target>) -> Result<(), Failure> {
     match (loaded_machine(ctx), target) {

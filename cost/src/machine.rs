@@ -77,6 +77,15 @@ impl Machine {
         self.find(key).map(|number| number.value).ok_or_else(unknown)
     }
 
+    /// Changes the value of a key.
+    ///
+    /// # Errors
+    /// There is no such number.
+    pub fn set(&mut self, key: &str, value: u64) -> Result<(), CostError> {
+        let unknown = || CostError::UnknownNumber { machine: self.name.clone(), key: key.to_owned() };
+        self.numbers.iter_mut().find(|number| number.key == key).map(|number| number.value = value).ok_or_else(unknown)
+    }
+
     /// Replaces each `$key` of a text by the value of that key.
     ///
     /// # Errors

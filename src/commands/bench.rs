@@ -129,7 +129,7 @@ fn peak_mib() -> Option<f64> {
 }
 
 /// Draws random inputs: floats between -1 and 1, bytes, and small values for wider integers, which may be indices.
-fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
+pub(super) fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
     let mut random = Random::of("inputs");
     let mut draw = |(name, ty): &(String, Type)| {
         if let Some((info, params)) = ctx.declared(*ty)

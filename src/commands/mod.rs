@@ -28,4 +28,8 @@ pub mod ready;
 pub mod reduce;
 pub mod rules;
 pub mod run;
+#[cfg(feature = "cpu")]
+pub mod sweep;
+#[cfg(feature = "cpu")]
+pub mod together;
 pub mod update_checks;

@@ -1,6 +1,7 @@
 //! `cluster`: a processor of clusters of cores, by its simulator.
 
 use crate::cluster_picture::draw;
+use crate::cluster_sharing::SHARING;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
@@ -28,6 +29,7 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
+    sharing: Some(SHARING),
     ..Target::DEFAULT
 };
 
@@ -130,6 +132,7 @@ impl Device for Clusters {
             each("bound of DDR", "cycles", &|c| c.bounds.ddr),
             each("bound of products", "cycles", &|c| c.bounds.products),
             each("critical path", "cycles", &|c| c.bounds.critical_path),
+            each("bound with the size of memories", "cycles", &|c| c.bounds.memory.max(c.bound())),
             share("bound by cycles", sum(&Statistics::bound) as f64 / cycles as f64),
             each("products", "products", &|c| c.products),
             share("computing", busy(&|b| b.compute)),

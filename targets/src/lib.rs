@@ -11,6 +11,8 @@ mod a64_ext;
 mod cluster;
 #[cfg(feature = "graph")]
 mod cluster_picture;
+#[cfg(feature = "graph")]
+mod cluster_sharing;
 #[cfg(feature = "cpu")]
 mod cpu;
 mod error;
@@ -30,6 +32,7 @@ pub use error::TargetError;
 pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop};
 
 use gradus_cost::{CostModel, Machine};
+use gradus_ir::eval::Datum;
 use gradus_ir::{Dialect, Module, Op, PassInfo};
 
 /// All targets. To add one, write its file and add two lines here.
@@ -65,6 +68,8 @@ pub struct Target {
     pub listing: Option<fn(&Module) -> String>,
     /// Draws a run of a lowered program for `inspect --svg`, such as the use of units and memories over time.
     pub picture: Option<Picture>,
+    /// How several programs run at once on parts of the machine; `None` if they cannot.
+    pub sharing: Option<Sharing>,
 }
 
 /// Prepares a function of a valid lowered program, which may come from a file and is not trusted, for execution on a
@@ -73,6 +78,32 @@ pub type Load = for<'m> fn(&'m Module, Op, &Machine, usize) -> Result<Box<dyn Ex
 
 /// Draws a picture of a lowered program as SVG; the error is the reason why there is none.
 pub type Picture = fn(&Module) -> Result<String, String>;
+
+/// How several programs run at once on parts of a machine.
+#[derive(Clone, Copy)]
+pub struct Sharing {
+    /// The pass of the target's pipeline that compiles for a part.
+    pub pass: &'static str,
+    /// Its option: the size of the part.
+    pub option: &'static str,
+    /// The number of the machine that is divided.
+    pub number: &'static str,
+    /// Runs functions of lowered programs on their inputs, each alone and all at once.
+    pub run: fn(&[(&Module, Op, Vec<Datum>)], &Machine) -> Result<Vec<Together>, String>,
+}
+
+/// A program that ran alone on its part of a machine, and beside others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Together {
+    /// Time alone.
+    pub alone: u64,
+    /// Time beside the others.
+    pub together: u64,
+    /// Whether its results are the same.
+    pub equal: bool,
+    /// Unit of the times.
+    pub unit: &'static str,
+}
 
 impl Target {
     /// The defaults of a declaration: a target with costs only.
@@ -85,6 +116,7 @@ impl Target {
         load: None,
         listing: None,
         picture: None,
+        sharing: None,
     };
 
     /// Returns the pipeline for a machine, as a text that `opt --pass-pipeline` takes.

@@ -1,0 +1,255 @@
+//! `gradus sweep`: compiles and runs a program for variants of a machine and of passes, and compares.
+
+use super::bench::drawn;
+use super::model::{load, load_args};
+use super::ready;
+use super::run::{cut, pairs, read_inputs};
+use crate::io::{report, write};
+use crate::target::{self, check_machine, run_pipeline, target_args};
+use crate::{Failure, Streams, Subcommand, Tool};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use gradus_cost::{Machine, load_machine};
+use gradus_ir::ParseOptions;
+use gradus_ir::eval::Datum;
+use gradus_ir::pass::{IrPrinting, Pipeline};
+use gradus_targets::{Statistic, Target};
+
+/// The declaration of the subcommand.
+pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+fn list(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).action(ArgAction::Append).help(help)
+}
+
+fn command(tool: &Tool) -> Command {
+    Command::new("sweep")
+        .about("Compile and run a program for variants of a machine and of passes, and compare")
+        .after_help(
+            "Examples:\n  gradus sweep model.onnx --target cluster --set clusters=1,2,5 --option \
+             convert-graph-to-cluster.without=fusion,prefetch\n  gradus sweep model.onnx --target npu --set \
+             ddr_rate_percent=x0.5,x2 --show \"DDR bytes\"\n\nThe first line is the program as it is; each other line \
+             changes one thing. Results are compared with those of the first line.",
+        )
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx) or a program (.mlir)"))
+        .arg(list("set", "KEY=V,V", "Numbers of the machine; x2 stands for twice the present one"))
+        .arg(list("option", "PASS.NAME=V,V", "Values of an option of a pass of the target's pipeline"))
+        .arg(list("show", "NAME", "A statistic of the run to show besides the first one"))
+        .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
+        .args(ready::arguments())
+        .args(target_args(tool).map(|arg| if arg.get_id() == "target" { arg.required(true) } else { arg }))
+        .args(load_args())
+}
+
+/// A change.
+enum Change {
+    /// A number of the machine.
+    Number { key: String, value: String },
+    /// An option of a pass.
+    Option { pass: String, name: String, value: String },
+}
+
+impl Change {
+    fn text(&self) -> String {
+        match self {
+            Change::Number { key, value } => format!("{key}={value}"),
+            Change::Option { pass, name, value } => format!("{pass}.{name}={value}"),
+        }
+    }
+}
+
+/// A line of the table.
+struct Line {
+    name: String,
+    statistics: Vec<Statistic>,
+    results: Vec<Datum>,
+}
+
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let changes = changes(matches)?;
+    let mut lines = Vec::new();
+    for change in std::iter::once(None).chain(changes.iter().map(Some)) {
+        lines.push(measure(tool, matches, change, streams)?);
+    }
+    let shown: Vec<&String> = matches.get_many::<String>("show").into_iter().flatten().collect();
+    let text = table(&lines, &shown)?;
+    write("-", streams, |out| out.write_all(text.as_bytes()))
+}
+
+/// Returns the changes of a command line, in order.
+fn changes(matches: &ArgMatches) -> Result<Vec<Change>, Failure> {
+    let mut found = Vec::new();
+    let values = |name: &str| matches.get_many::<String>(name).into_iter().flatten();
+    let wrong = |flag: &str, form: &str, text: &str| Failure::Usage(format!("--{flag} takes {form}, not '{text}'"));
+    for text in values("set") {
+        let (key, list) = text.split_once('=').ok_or_else(|| wrong("set", "KEY=VALUE", text))?;
+        found.extend(list.split(',').map(|v| Change::Number { key: key.to_owned(), value: v.to_owned() }));
+    }
+    for text in values("option") {
+        let parts = text.split_once('=').and_then(|(name, list)| Some((name.split_once('.')?, list)));
+        let ((pass, name), list) = parts.ok_or_else(|| wrong("option", "PASS.NAME=VALUE", text))?;
+        let change = |v: &str| Change::Option { pass: pass.to_owned(), name: name.to_owned(), value: v.to_owned() };
+        found.extend(list.split(',').map(change));
+    }
+    Ok(found)
+}
+
+/// Compiles and runs the program with a change.
+fn measure(
+    tool: &Tool,
+    matches: &ArgMatches,
+    change: Option<&Change>,
+    streams: &mut Streams<'_>,
+) -> Result<Line, Failure> {
+    let file: &String = matches.get_one("FILE").expect("is required");
+    let target = target::named(tool, matches)?.expect("is required");
+    let ctx = tool.context();
+    let mut machine = target::machine(tool, &ctx, target, matches, streams)?;
+    if let Some(Change::Number { key, value }) = change {
+        set(&mut machine, key, value)?;
+    }
+    let pipeline = pipeline(tool, target, &machine, change)?;
+    load_machine(&ctx, machine);
+    check_machine(&ctx, Some(target))?;
+    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
+    let mut program = ready::prepare(&m, file, matches, Some(target), |_| ())?;
+    let signature = program.signature().clone();
+    let inputs = match matches.contains_id("input") {
+        true => read_inputs(matches, &ctx, &signature)?,
+        false => drawn(&ctx, &signature)?,
+    };
+    let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&ctx, t, *ty, 0, 1)).collect();
+    let results = program.call(args).map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
+    let name = change.map_or("as it is".to_owned(), Change::text);
+    Ok(Line { name, statistics: program.statistics(), results })
+}
+
+/// Sets a number of a machine to a value, or to a multiple of its own.
+fn set(machine: &mut Machine, key: &str, value: &str) -> Result<(), Failure> {
+    let old = machine.value(key)?;
+    let new = match value.strip_prefix('x') {
+        Some(factor) => factor.parse::<f64>().ok().map(|factor| (old as f64 * factor).round()),
+        None => value.parse::<u32>().ok().map(f64::from),
+    };
+    let new = new.filter(|&n| (1.0..=f64::from(u32::MAX)).contains(&n));
+    let why = || {
+        Failure::Usage(format!("--set {key}: '{value}' is no number from 1 to 2^32 - 1, nor such a multiple of {old}"))
+    };
+    Ok(machine.set(key, new.ok_or_else(why)? as u64)?)
+}
+
+/// Returns the pipeline of a target with a changed option.
+fn pipeline(tool: &Tool, target: &Target, machine: &Machine, change: Option<&Change>) -> Result<Pipeline, Failure> {
+    let option = match change {
+        Some(Change::Option { pass, name, value }) => Some((&pass[..], format!("{name}={value}"))),
+        _ => None,
+    };
+    pipeline_with(tool, target, machine, option)
+}
+
+/// Returns the pipeline of a target with another option of a pass, if one is given.
+pub(super) fn pipeline_with(
+    tool: &Tool,
+    target: &Target,
+    machine: &Machine,
+    option: Option<(&str, String)>,
+) -> Result<Pipeline, Failure> {
+    let mut text = target.pipeline(machine)?;
+    if let Some((pass, option)) = option {
+        let why =
+            || Failure::Usage(format!("the pipeline of target '{}' has no pass '{pass}': {text}", target.cost.name));
+        text = with_option(&text, pass, &option).ok_or_else(why)?;
+    }
+    Pipeline::parse(&text, &tool.passes).map_err(|e| Failure::Input(format!("in {text}: {e}")))
+}
+
+/// Returns a pipeline's text with another option of each pass of a name; `None` if there is none.
+fn with_option(pipeline: &str, pass: &str, option: &str) -> Option<String> {
+    let (mut out, mut rest, mut found) = (String::new(), pipeline, false);
+    while let Some(at) = rest.find(pass) {
+        let (before, after) = (&rest[..at], &rest[at + pass.len()..]);
+        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '-');
+        out += before;
+        out += pass;
+        rest = after;
+        if is_word(before.chars().next_back()) || is_word(after.chars().next()) {
+            continue;
+        }
+        found = true;
+        match after.strip_prefix('{') {
+            Some(options) => (out += &format!("{{{option} "), rest = options).0,
+            None => out += &format!("{{{option}}}"),
+        }
+    }
+    found.then(|| out + rest)
+}
+
+/// Formats lines: the first statistic, its ratio to that of the first line, the statistics that are asked for, and whether the
+/// results are the same.
+fn table(lines: &[Line], shown: &[&String]) -> Result<String, Failure> {
+    let first = lines[0].statistics.first().ok_or("the target has no statistics of a run".to_owned())?;
+    let mut rows = vec![vec![String::new(), first.name.clone(), "ratio".to_owned()]];
+    rows[0].extend(shown.iter().map(|name| name.to_string()));
+    rows[0].push("results".to_owned());
+    for line in lines {
+        let find = |name: &str| {
+            let names = || line.statistics.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(", ");
+            let found = line.statistics.iter().find(|statistic| statistic.name == name);
+            found.ok_or_else(|| Failure::Usage(format!("there is no statistic '{name}'; there are {}", names())))
+        };
+        let value = find(&first.name)?.value;
+        let mut row = vec![line.name.clone(), number(value), format!("{:.3}", value / first.value)];
+        for name in shown {
+            row.push(number(find(name)?.value));
+        }
+        row.push(if line.results == lines[0].results { "equal".to_owned() } else { difference(line, &lines[0]) });
+        rows.push(row);
+    }
+    Ok(aligned(&rows))
+}
+
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+/// Says by how much results differ.
+fn difference(line: &Line, first: &Line) -> String {
+    let mut most = 0.0_f64;
+    for (a, b) in line.results.iter().zip(&first.results) {
+        let (Ok(a), Ok(b)) = (a.tensor(), b.tensor()) else { return "different".to_owned() };
+        if a.shape() != b.shape() {
+            return "different".to_owned();
+        }
+        let differences = a.to_f64().into_iter().zip(b.to_f64()).map(|(a, b)| (a - b).abs());
+        most = differences.fold(most, f64::max);
+    }
+    format!("within {most:.1e}")
+}
+
+/// Formats rows in columns: the first to the left, numbers to the right.
+pub(super) fn aligned(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cell = |(i, (text, &width)): (usize, (&String, &usize))| match i {
+            0 => format!("{text:width$}"),
+            _ => format!("  {text:>width$}"),
+        };
+        cells.map(cell).collect::<String>() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_option;
+
+    #[test]
+    fn options_are_added_to_passes_of_the_whole_name() {
+        let pipeline = "builtin.module(cse,cse-all{a=1},cse{b=2})";
+        let expected = "builtin.module(cse{c=3},cse-all{a=1},cse{c=3 b=2})";
+        assert_eq!(with_option(pipeline, "cse", "c=3").as_deref(), Some(expected));
+        assert_eq!(with_option(pipeline, "dce", "c=3"), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! `gradus together`: runs several programs at once on parts of a machine.
+
+use super::bench::drawn;
+use super::model::{load, load_args};
+use super::sweep::{aligned, pipeline_with};
+use crate::io::write;
+use crate::target::{self, check_machine, run_pipeline, target_args};
+use crate::{Failure, Streams, Subcommand, Tool};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use gradus_cost::{Machine, load_machine};
+use gradus_interp::Interpreter;
+use gradus_ir::eval::Datum;
+use gradus_ir::pass::IrPrinting;
+use gradus_ir::{Module, Op, ParseOptions};
+use gradus_targets::{Sharing, Signature, Target};
+
+/// The declaration of the subcommand.
+pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+fn command(tool: &Tool) -> Command {
+    Command::new("together")
+        .about("Run several programs at once on parts of a machine")
+        .after_help(
+            "Examples:\n  gradus together detector.onnx=2 classifier.onnx=3 --target cluster\n\nEach program is compiled for \
+             its part of the machine, such as 2 of 5 clusters, and runs on random inputs, alone and beside the others. \
+             Exit status 1 if a result differs.",
+        )
+        .arg(
+            Arg::new("FILE=N")
+                .required(true)
+                .action(ArgAction::Append)
+                .num_args(1..)
+                .help("A model (.onnx) or a program (.mlir), and the size of its part"),
+        )
+        .args(target_args(tool).map(|arg| if arg.get_id() == "target" { arg.required(true) } else { arg }))
+        .args(load_args())
+}
+
+/// A program that is lowered for its part.
+struct Part {
+    name: String,
+    size: u64,
+    m: Module,
+    function: Op,
+    inputs: Vec<Datum>,
+}
+
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let target = target::named(tool, matches)?.expect("is required");
+    let name = target.cost.name;
+    let sharing = target.sharing.ok_or_else(|| Failure::Usage(format!("programs cannot share the target '{name}'")))?;
+    let (ctx, mut parts) = (tool.context(), Vec::new());
+    let machine = target::machine(tool, &ctx, target, matches, streams)?;
+    for text in matches.get_many::<String>("FILE=N").into_iter().flatten() {
+        let part = text.rsplit_once('=').and_then(|(file, n)| Some((file, n.parse::<u64>().ok().filter(|&n| n > 0)?)));
+        let part = part.ok_or_else(|| Failure::Usage(format!("a program is given as FILE=N, not '{text}'")))?;
+        parts.push(lower(tool, matches, (target, &sharing, &machine), part, streams)?);
+    }
+    let (all, used) = (machine.value(sharing.number)?, parts.iter().fold(0_u64, |n, part| n.saturating_add(part.size)));
+    if used > all {
+        return Err(Failure::Usage(format!("the programs need {used} {}, but the machine has {all}", sharing.number)));
+    }
+    let borrowed: Vec<(&Module, Op, Vec<Datum>)> =
+        parts.iter().map(|part| (&part.m, part.function, part.inputs.clone())).collect();
+    let done = (sharing.run)(&borrowed, &machine)?;
+    let head = ["", sharing.number, "alone", "together", "ratio", "results"].map(str::to_owned).to_vec();
+    let row = |(part, one): (&Part, &gradus_targets::Together)| {
+        let [alone, together] = [one.alone, one.together].map(|time| format!("{time} {}", one.unit));
+        let ratio = format!("{:.3}", one.together as f64 / one.alone.max(1) as f64);
+        let results = if one.equal { "equal" } else { "different" };
+        vec![part.name.clone(), part.size.to_string(), alone, together, ratio, results.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(parts.iter().zip(&done).map(row)).collect();
+    write("-", streams, |out| out.write_all(aligned(&rows).as_bytes()))?;
+    if done.iter().all(|one| one.equal) { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Reads a program and lowers it for its part of the machine.
+fn lower(
+    tool: &Tool,
+    matches: &ArgMatches,
+    (target, sharing, machine): (&'static Target, &Sharing, &Machine),
+    (file, size): (&str, u64),
+    streams: &mut Streams<'_>,
+) -> Result<Part, Failure> {
+    let ctx = tool.context();
+    load_machine(&ctx, machine.clone());
+    check_machine(&ctx, Some(target))?;
+    let pipeline = pipeline_with(tool, target, machine, Some((sharing.pass, format!("{}={size}", sharing.option))))?;
+    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
+    let function = Interpreter::new(&m).function("main").ok_or_else(|| format!("'{file}' has no function '@main'"))?;
+    let inputs = drawn(&ctx, &Signature::of(&m, function))?;
+    Ok(Part { name: file.to_owned(), size, m, function, inputs })
+}

@@ -1,0 +1,77 @@
+//! Programs of clusters that run at once on disjoint clusters of a machine.
+
+use crate::{Sharing, Together};
+use gradus_cost::Machine;
+use gradus_dialects::cluster::{CallOp, Program};
+use gradus_interp::Interpreter;
+use gradus_ir::eval::Datum;
+use gradus_ir::{DType, Module, Op, OpDecl, Tensor};
+use gradus_lowering::graph_to_cluster::machine as parameters;
+use gradus_simulators::cluster::{Program as Code, Statistics};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How programs share the clusters.
+pub(crate) const SHARING: Sharing =
+    Sharing { pass: "convert-graph-to-cluster", option: "clusters", number: "clusters", run: together };
+
+/// A program that ran alone, with its data.
+struct Alone {
+    program: Program,
+    operands: Vec<Tensor>,
+    results: Vec<Tensor>,
+    cycles: u64,
+}
+
+/// Runs the program of each function alone, then all of them at once.
+fn together(parts: &[(&Module, Op, Vec<Datum>)], machine: &Machine) -> Result<Vec<Together>, String> {
+    let machine = parameters(machine)?;
+    let alone =
+        parts.iter().map(|(m, function, inputs)| run_alone(m, *function, inputs)).collect::<Result<Vec<_>, _>>()?;
+    let codes: Vec<Code> = alone.iter().map(|one| one.program.code.clone()).collect();
+    let code = Code::together(&codes).ok_or("the programs together need too many clusters or bytes of memory")?;
+    let all = Program { machine, code };
+    let operands: Vec<Tensor> = alone.iter().flat_map(|one| one.operands.iter().cloned()).collect();
+    let shape = |t: &Tensor| (t.dtype(), t.shape().to_vec());
+    let shapes: Vec<(DType, Vec<usize>)> = alone.iter().flat_map(|one| one.results.iter().map(shape)).collect();
+    let (results, statistics) = all.run(&operands, &shapes, true).map_err(|trap| trap.to_string())?;
+    let (mut results, mut first) = (results.into_iter(), 0);
+    let share = |one: &Alone| {
+        let clusters = first..first + one.program.code.records.len();
+        first = clusters.end;
+        let equal = one.results.iter().all(|result| results.next().as_ref() == Some(result));
+        Together { alone: one.cycles, together: end(&statistics, &clusters), equal, unit: "cycles" }
+    };
+    Ok(alone.iter().map(share).collect())
+}
+
+/// The cycle in which all that clusters of a range began is complete.
+fn end(statistics: &Statistics, clusters: &Range<usize>) -> u64 {
+    let mine = statistics.trace.iter().filter(|span| clusters.contains(&(span.record.cluster as usize)));
+    mine.map(|span| span.end).max().unwrap_or(0)
+}
+
+/// Runs a function, and returns its only call of a program.
+fn run_alone(m: &Module, function: Op, inputs: &[Datum]) -> Result<Alone, String> {
+    let calls: Vec<Op> = m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()).collect();
+    let &[call] = &calls[..] else {
+        return Err(format!("a function with {} programs cannot share the machine: it must have one", calls.len()));
+    };
+    let program = CallOp::program(m, call)?;
+    let seen = Arc::new(Mutex::new(None));
+    let (known, data) = (program.clone(), seen.clone());
+    let interpreter = Interpreter::new(m).with_kernels(Box::new(move |args, operands| {
+        (args.op == Some(call)).then(|| {
+            let (results, counts) = known.call(args, operands)?;
+            *data.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some((operands.to_vec(), results.clone(), counts.cycles));
+            Ok(results)
+        })
+    }));
+    { interpreter }.call(function, inputs.to_vec()).map_err(|stop| stop.diagnostic(m).message)?;
+    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (operands, results, cycles) = seen.ok_or("the program was not called")?;
+    let tensors = |data: Vec<Datum>| data.iter().map(|d| d.tensor().cloned()).collect::<Result<Vec<_>, _>>();
+    let [operands, results] = [operands, results].map(tensors).map(|t| t.map_err(|trap| trap.to_string()));
+    Ok(Alone { program, operands: operands?, results: results?, cycles })
+}
