@@ -8,7 +8,7 @@
 //! | `schedule.rs`, `fit.rs` | steps, tiles, features in memories; features that go to DDR |
 //! | `memory.rs`, `image.rs` | offsets in the memories of clusters and in DDR, prefetch |
 //! | `emit.rs`, `sync.rs` | records, and the events that order them |
-//! | `compile.rs` | candidates of choices, of which the fastest remains |
+//! | `search.rs`, `compile.rs` | candidates of choices, which are compiled and timed; the fastest remains |
 
 mod choose;
 mod compile;
@@ -61,7 +61,7 @@ of the host between them begins another program. Elementwise ops are stages of t
 residual sums, requantization. Padding is part of a convolution's window. Producers write their part of a concatenation, consumers read
 their slice, and the producers of shuffled channels write them at their distance, so that nothing is copied.
 
-Each layer is divided among all clusters: by rows, columns, channels, or by two of them, so that the estimated cycles of the slowest
+Each layer is divided among all clusters, or fewer: by rows, columns, channels, or by two of them, so that the estimated cycles of the slowest
 cluster and of the exchange with its neighbours in the network are least. Constants are read from DDR once, by multicast to all clusters
 that need them, in slices of at most `slice` bytes (machine description), and as early as memory allows. A cluster sends what it has computed to
 the clusters that read it. Events are placed where an access must follow another one and nothing orders them yet.
@@ -76,7 +76,8 @@ with a remark for ops that clusters could have computed.
 
 # Cost
 
-Some twenty candidates, each linear in the number of layers, slices and tiles, and quadratic in the number of clusters.",
+Some ten to four hundred candidates, fewer for larger programs, each linear in the number of layers, slices and tiles, and quadratic in the
+number of clusters.",
     options: &[
         PassOption { name: "target", doc: "Target whose machine is meant", kind: OptionKind::Text("cluster") },
         PassOption {

@@ -46,14 +46,14 @@ const CUTS: [usize; 7] = [4, 2, 6, 1, 3, 5, 7];
 const FILLS: [u64; 2] = [50, 25];
 
 /// Records, about, of all candidates together whose divisions are mixed or changed, and least number of these candidates.
-const RECORDS: usize = 40_000;
+const RECORDS: usize = 60_000;
 const LEAST: usize = 6;
 
 /// Number of the best candidates that are compiled again with more effort of the planner.
 const FINALISTS: usize = 4;
 
 /// Steps of the planner for a candidate, and for a finalist.
-const EFFORT: [u64; 2] = [200_000, 2_000_000];
+const EFFORT: [u64; 2] = [500_000, 3_000_000];
 
 /// Candidates are no longer sought when the best takes at most this many percent of a bound.
 const CLOSE: u64 = 101;
@@ -90,6 +90,9 @@ pub fn search(net: &Network, machine: &Machine, settings: Settings) -> Result<Co
         failure: Failure::default(),
     };
     search.divide(machine.clusters);
+    if settings.divisions {
+        search.fewer();
+    }
     if settings.streaming {
         search.stream();
     }
@@ -97,7 +100,6 @@ pub fn search(net: &Network, machine: &Machine, settings: Settings) -> Result<Co
         search.merge();
     }
     if settings.divisions {
-        search.fewer();
         search.mix();
         search.refine();
     }
@@ -116,10 +118,7 @@ impl Search<'_> {
                 true => choose(self.net, self.machine, clusters, prices),
                 false => vec![Split::rows(clusters); self.net.layers.len()],
             };
-            let choices = match &self.best {
-                Some(best) if clusters != self.machine.clusters => Choices { splits, ..best.choices.clone() },
-                _ => self.simple(splits),
-            };
+            let choices = self.simple(splits);
             let Prices { constants, features, copies } = prices;
             let name =
                 format!("{clusters} clusters, constants at {constants}, features at {features}, copies at {copies}");
@@ -251,12 +250,15 @@ impl Search<'_> {
         }
     }
 
-    /// Leaves clusters without work, which may be faster where waiting for each other takes longer than the work.
+    /// Leaves clusters without work, which may be faster where waiting for each other takes longer than the work. Small networks are tried on
+    /// every number of clusters.
     fn fewer(&mut self) {
         let all = self.machine.clusters;
-        let halves = std::iter::successors(Some(all / 2), |n| Some(n / 2)).take_while(|&n| n > 0);
-        let mut numbers: Vec<u32> = std::iter::once(all - 1).chain(halves).filter(|&n| n > 0).collect();
-        numbers.dedup();
+        let candidates = PRICES.len() * all as usize * self.records();
+        let numbers: Vec<u32> = match candidates <= RECORDS {
+            true => (1..all).rev().collect(),
+            false => std::iter::successors(Some(all / 2), |n| Some(n / 2)).take_while(|&n| n > 0).collect(),
+        };
         for clusters in numbers {
             if !self.is_close(clusters) {
                 self.divide(clusters);
@@ -264,11 +266,15 @@ impl Search<'_> {
         }
     }
 
+    /// Records of a candidate, about.
+    fn records(&self) -> usize {
+        let steps = self.best.as_ref().map_or(0, |best| best.schedule.steps.len());
+        (steps * self.machine.clusters as usize).max(1)
+    }
+
     /// Takes the first layers from one division and the rest from another.
     fn mix(&mut self) {
-        let Some(best) = self.best.as_ref().filter(|_| !self.is_close(self.machine.clusters)) else { return };
-        let records = best.schedule.steps.len() * self.machine.clusters as usize;
-        self.left = (RECORDS / records.max(1)).max(LEAST);
+        self.left = (RECORDS / self.records()).max(LEAST);
         let (leaders, layers) = (leaders(self.net), self.net.layers.len());
         self.divisions.sort_by_key(|(cycles, _)| *cycles);
         let mut others: Vec<Vec<Split>> = Vec::new();
@@ -304,7 +310,8 @@ impl Search<'_> {
             let layer = &self.net.layers[l];
             let divides_channels = layer.divides_channels() && leaders[l].is_none();
             let extents = self.net.features[layer.output].extents;
-            for split in Split::all(extents, self.machine.clusters, divides_channels) {
+            let clusters = self.best.as_ref().map_or(1, |best| best.choices.splits[l].clusters);
+            for split in Split::all(extents, clusters, divides_channels) {
                 let Some(mut choices) = self.base() else { return };
                 (l..leaders.len()).filter(|&f| f == l || leaders[f] == Some(l)).for_each(|f| choices.splits[f] = split);
                 self.attempt(format!("layer {l}: {split:?}"), choices);

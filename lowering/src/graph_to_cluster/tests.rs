@@ -4,7 +4,7 @@ use super::compile::{Settings, compile};
 use super::network::{
     ConvInfo, FeatureId, FeatureInfo, Kind, Layer, Network, Part, Role, StageInfo, WindowInfo, elem_bytes,
 };
-use gradus_simulators::cluster::{Elem, Machine, Scale, Simulator, Stage, Tile};
+use gradus_simulators::cluster::{Elem, Machine, Program, Record, Scale, Simulator, Stage, Tile};
 
 /// A generator of numbers (xorshift).
 struct Random(u64);
@@ -349,4 +349,93 @@ fn random_networks_agree_with_plain_loops() {
         fitting += u64::from(run(&Draw::network(seed), &machine, settings, seed));
     }
     assert!(fitting * 10 > networks() * 7, "{fitting} of {} networks fit", networks());
+}
+
+/// Whether a program without one of its notifications, counted by the wait for it, passes the check.
+fn is_redundant(simulator: &Simulator, program: &Program, [cluster, index]: [usize; 2]) -> bool {
+    let Record::Notify { clusters, event } = program.records[cluster][index] else { return false };
+    let mut changed = program.clone();
+    changed.records[cluster].remove(index);
+    let waiting = &mut changed.records[clusters.trailing_zeros() as usize];
+    for record in waiting.iter_mut() {
+        if let Record::Wait { event: e, count } = record
+            && *e == event
+        {
+            *count -= 1;
+        }
+    }
+    waiting.retain(|record| !matches!(record, Record::Wait { count: 0, .. }));
+    simulator.time(&changed).is_ok()
+}
+
+#[test]
+fn no_notification_is_redundant() {
+    let mut notifications = 0;
+    for seed in 1..=networks().min(40) {
+        let mut random = Random::new(seed ^ 0x77);
+        let spm = [6 << 10, 24 << 10, 1 << 20][random.below(3) as usize];
+        // Work takes long beside waiting, so that all clusters have some.
+        let machine = Machine {
+            clusters: 2 + random.below(6),
+            cores: 1,
+            f32_products: 1,
+            int8_products: 1,
+            task: 1,
+            wait: 1,
+            noc_latency: 1,
+            spm,
+            reserved: 0,
+            ..Machine::default()
+        };
+        let Ok(compiled) = compile(&Draw::network(seed), &machine, Settings::default()) else { continue };
+        let simulator = Simulator::new(machine);
+        for (cluster, records) in compiled.program.records.iter().enumerate() {
+            for index in 0..records.len() {
+                notifications += usize::from(matches!(records[index], Record::Notify { .. }));
+                let place = [cluster, index];
+                assert!(!is_redundant(&simulator, &compiled.program, place), "{seed}: {place:?}");
+            }
+        }
+    }
+    assert!(notifications > 100, "{notifications}");
+}
+
+/// Cycles that more clusters, memory or bandwidth may cost at most, in percent: the search does not try all choices.
+const SLOWER: u64 = 8;
+
+#[test]
+fn more_resources_slow_no_network_down_by_much() {
+    let (mut compared, mut slower) = (0, 0);
+    for seed in 1..=networks() {
+        let mut random = Random::new(seed ^ 0x9999);
+        let (clusters, spm) = (random.up_to(8), 1 << (14 + random.below(6)));
+        let rates = [4 << random.below(5), 8 << random.below(4)];
+        let machine = Machine {
+            clusters,
+            spm,
+            reserved: 0,
+            cores: 1 << random.below(5),
+            ddr_rate: rates[0],
+            noc_rate: rates[1],
+            ..Machine::default()
+        };
+        let mut more = machine.clone();
+        match random.below(6) {
+            0 => more.clusters += 1,
+            1 => more.clusters *= 2,
+            2 => more.spm *= 2,
+            3 => more.ddr_rate *= 2,
+            4 => more.noc_rate *= 2,
+            _ => more.cores *= 2,
+        }
+        let net = Draw::network(seed);
+        let [before, after] = [&machine, &more].map(|m| compile(&net, m, Settings::default()));
+        let Ok(before) = before else { continue };
+        let after = after.expect("more memory suffices").estimate.cycles;
+        let before = before.estimate.cycles;
+        compared += 1;
+        slower += u64::from(after > before);
+        assert!(after * 100 <= before * (100 + SLOWER), "{seed}: {before} cycles, {after} with more: {more:?}");
+    }
+    assert!(compared * 2 > networks() && slower * 5 < compared, "{slower} of {compared} are slower");
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout)]
 
+mod accesses;
 mod binaries;
 mod faults;
 mod hazards;
