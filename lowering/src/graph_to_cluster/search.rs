@@ -46,17 +46,17 @@ const CUTS: [usize; 7] = [4, 2, 6, 1, 3, 5, 7];
 const FILLS: [u64; 2] = [50, 25];
 
 /// Records, about, of all candidates together whose divisions are mixed or changed, and least number of these candidates.
-const RECORDS: usize = 60_000;
+const RECORDS: usize = 120_000;
 const LEAST: usize = 6;
 
 /// Number of the best candidates that are compiled again with more effort of the planner.
 const FINALISTS: usize = 4;
 
-/// Steps of the planner for a candidate, and for a finalist.
-const EFFORT: [u64; 2] = [500_000, 3_000_000];
+/// Steps of the planner: for a candidate, for one whose divisions are mixed or changed, and for a finalist.
+const EFFORT: [u64; 3] = [1_500_000, 300_000, 3_000_000];
 
-/// Candidates are no longer sought when the best takes at most this many percent of a bound.
-const CLOSE: u64 = 101;
+/// Candidates are no longer sought when the best takes at most this many thousandths of a bound.
+const CLOSE: u64 = 1002;
 
 struct Search<'a> {
     net: &'a Network,
@@ -70,6 +70,8 @@ struct Search<'a> {
     candidates: Vec<(String, Option<u64>)>,
     /// Number of candidates whose divisions are mixed or changed that may still be tried.
     left: usize,
+    /// Steps of the planner.
+    effort: u64,
     failure: Failure,
 }
 
@@ -87,19 +89,15 @@ pub fn search(net: &Network, machine: &Machine, settings: Settings) -> Result<Co
         divisions: Vec::new(),
         candidates: Vec::new(),
         left: LEAST,
+        effort: EFFORT[0],
         failure: Failure::default(),
     };
     search.divide(machine.clusters);
-    if settings.divisions {
+    search.tile();
+    if settings.divisions && machine.clusters > 1 {
         search.fewer();
-    }
-    if settings.streaming {
-        search.stream();
-    }
-    if settings.cascades {
-        search.merge();
-    }
-    if settings.divisions {
+        search.tile();
+        search.effort = EFFORT[1];
         search.mix();
         search.refine();
     }
@@ -118,11 +116,15 @@ impl Search<'_> {
                 true => choose(self.net, self.machine, clusters, prices),
                 false => vec![Split::rows(clusters); self.net.layers.len()],
             };
+            let tiled = self.best.as_ref().map(|best| Choices { splits: splits.clone(), ..best.choices.clone() });
             let choices = self.simple(splits);
             let Prices { constants, features, copies } = prices;
             let name =
                 format!("{clusters} clusters, constants at {constants}, features at {features}, copies at {copies}");
-            self.attempt(name, choices);
+            self.attempt(name.clone(), choices);
+            if let Some(tiled) = tiled.filter(|_| clusters != self.machine.clusters) {
+                self.attempt(name + ", tiles as before", tiled);
+            }
         }
     }
 
@@ -152,7 +154,7 @@ impl Search<'_> {
         if fits.is_ok() && is_changed && is_known(self, &choices) {
             return false;
         }
-        let compiled = fits.and_then(|()| self.compile(choices.clone(), EFFORT[0]));
+        let compiled = fits.and_then(|()| self.compile(choices.clone(), self.effort));
         let cycles = compiled.as_ref().ok().map(|c| c.estimate.cycles);
         self.divisions.extend(cycles.map(|cycles| (cycles, choices.splits.clone())));
         self.tried.push((choices, cycles.unwrap_or(u64::MAX)));
@@ -182,7 +184,7 @@ impl Search<'_> {
     /// Whether no program on the first clusters can be much faster than the best so far.
     fn is_close(&self, clusters: u32) -> bool {
         let Some(best) = &self.best else { return false };
-        best.estimate.cycles * 100 <= self.bound(clusters) * CLOSE
+        best.estimate.cycles * 1000 <= self.bound(clusters) * CLOSE
     }
 
     /// A lower bound of the cycles: products, and bytes that are read and written at least.
@@ -207,6 +209,16 @@ impl Search<'_> {
         (products / u64::from(clusters)).max(ddr / u64::from(self.machine.ddr_rate))
     }
 
+    /// Tries other tiles for the best choices.
+    fn tile(&mut self) {
+        if self.settings.streaming {
+            self.stream();
+        }
+        if self.settings.cascades {
+            self.merge();
+        }
+    }
+
     /// Executes the first layers by tiles, so that they begin before all of an operand has been read.
     fn stream(&mut self) {
         let reads_operand =
@@ -217,8 +229,13 @@ impl Search<'_> {
         for layers in (1..=STREAMED.min(self.net.layers.len())).take_while(|&n| self.net.can_tile(0..n)) {
             for tiles in TILES {
                 let mut choices = base.clone();
-                let rest = base.groups.iter().filter(|g| g.layers.start >= layers).cloned();
-                choices.groups = std::iter::once(Group { layers: 0..layers, tiles }).chain(rest).collect();
+                let rest = base.groups.iter().filter(|g| g.layers.end > layers).cloned();
+                let whole = |g: Group| match g.layers.start < layers {
+                    true => g.layers.filter(|&l| l >= layers).map(|l| Group { layers: l..l + 1, tiles: 1 }).collect(),
+                    false => vec![g],
+                };
+                choices.groups =
+                    std::iter::once(Group { layers: 0..layers, tiles }).chain(rest.flat_map(whole)).collect();
                 self.attempt(format!("the first {layers} layers in {tiles} tiles"), choices);
             }
         }
@@ -269,7 +286,7 @@ impl Search<'_> {
     /// Records of a candidate, about.
     fn records(&self) -> usize {
         let steps = self.best.as_ref().map_or(0, |best| best.schedule.steps.len());
-        (steps * self.machine.clusters as usize).max(1)
+        (steps * (self.machine.clusters as usize + 4)).max(1)
     }
 
     /// Takes the first layers from one division and the rest from another.
@@ -336,7 +353,7 @@ impl Search<'_> {
             if self.is_close(self.machine.clusters) {
                 break;
             }
-            if let Ok(new) = self.compile(choices, EFFORT[1]) {
+            if let Ok(new) = self.compile(choices, EFFORT[2]) {
                 self.improve(new);
             }
         }
