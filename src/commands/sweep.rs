@@ -5,6 +5,7 @@ use super::model::{load, load_args};
 use super::ready;
 use super::run::{cut, pairs, read_inputs};
 use crate::io::{report, write};
+use crate::progress;
 use crate::target::{self, check_machine, run_pipeline, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -66,10 +67,13 @@ struct Line {
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let changes = changes(matches)?;
+    let bar = progress::bar(changes.len() as u64 + 1, "measuring [{bar:32}] {pos}/{len} variants, {eta} left");
     let mut lines = Vec::new();
     for change in std::iter::once(None).chain(changes.iter().map(Some)) {
         lines.push(measure(tool, matches, change, streams)?);
+        bar.inc(1);
     }
+    bar.finish_and_clear();
     let shown: Vec<&String> = matches.get_many::<String>("show").into_iter().flatten().collect();
     let text = table(&lines, &shown)?;
     write("-", streams, |out| out.write_all(text.as_bytes()))
