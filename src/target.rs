@@ -1,6 +1,7 @@
 //! The targets of a tool: the flags `--target` and `--machine`, and compilation.
 
 use crate::io::{self, report};
+use crate::progress::PassProgress;
 use crate::{Failure, Streams, Tool};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
@@ -123,7 +124,7 @@ pub fn run_pipeline(
     printing: IrPrinting,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let (mut said, mut unwritten) = (Vec::new(), None);
+    let (mut said, mut unwritten, mut shown) = (Vec::new(), None, PassProgress::default());
     let mut watch = Watch::new(|event| match event {
         PassEvent::Diagnostic(d) => said.push(d),
         PassEvent::Text(text) => drop(streams.err.write_all(text.as_bytes())),
@@ -131,6 +132,7 @@ pub fn run_pipeline(
             unwritten = io::write_file(&path, &text, streams).err().or(unwritten.take());
         }
         PassEvent::Report(_) => {}
+        PassEvent::Progress { pass, done, what } => shown.show(pass, done, what),
     });
     // Weights in the form before a pass would stay in the context otherwise.
     watch.after_pass = Some(Box::new(|passed| {

@@ -126,7 +126,7 @@ fn run(m: &mut Module, pipeline: &str, how: &RunOptions) -> (Result<(), Failed>,
         }
         PassEvent::Text(text) => heard += &text,
         PassEvent::File { path, text } => heard += &format!("file {}\n{text}", path.display()),
-        PassEvent::Report(_) => {}
+        PassEvent::Report(_) | PassEvent::Progress { .. } => {}
     });
     let result = pipeline.run(m, how, &mut watch);
     drop(watch);

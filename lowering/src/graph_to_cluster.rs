@@ -177,7 +177,7 @@ fn convert(
 ) -> Result<(), Diagnostic> {
     let mut refused = FxHashSet::default();
     let parts = loop {
-        match compile_all(m, block, machine, settings, &refused) {
+        match compile_all(m, block, (machine, settings), &refused, &mut |n| cx.progress("candidates", n)) {
             Ok(parts) => break parts,
             Err((op, why)) => {
                 cx.emit(Diagnostic::remark(m.loc(op), format!("'{}' stays on the host: {why}", m.name_text(op))));
@@ -229,15 +229,20 @@ fn report(m: &Module, part: &Part, compiled: &Compiled, cx: &mut PassContext<'_>
 fn compile_all(
     m: &Module,
     block: Block,
-    machine: &Machine,
-    settings: Settings,
+    how: (&Machine, Settings),
     refused: &FxHashSet<Op>,
+    progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Part>, (Op, String)> {
     let levels = levels(m, block, &|op| read::is_candidate(m, op) && !refused.contains(&op));
-    levels.into_iter().map(|level| compile_level(m, level, machine, settings)).collect()
+    levels.into_iter().map(|level| compile_level(m, level, how, progress)).collect()
 }
 
-fn compile_level(m: &Module, level: Level, machine: &Machine, settings: Settings) -> Result<Part, (Op, String)> {
+fn compile_level(
+    m: &Module,
+    level: Level,
+    (machine, settings): (&Machine, Settings),
+    progress: &mut dyn FnMut(u64),
+) -> Result<Part, (Op, String)> {
     let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
     let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
     let mut reader = Reader::new(m, settings, &kept);
@@ -267,7 +272,10 @@ fn compile_level(m: &Module, level: Level, machine: &Machine, settings: Settings
     let layers = net.layers.len();
     let compiled = match layers {
         0 => None,
-        _ => Some(compile(&net, machine, settings).map_err(|failure| (level.machine[failure.source], failure.why))?),
+        _ => Some(
+            compile(&net, machine, settings, progress)
+                .map_err(|failure| (level.machine[failure.source], failure.why))?,
+        ),
     };
     if compiled.is_none() && !level.machine.is_empty() {
         return Err((level.machine[0], "it computes nothing".to_owned()));

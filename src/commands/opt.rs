@@ -5,6 +5,7 @@ use super::rules::{self, rules_arg};
 use crate::io::Chunk;
 use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
+use crate::progress::PassProgress;
 use crate::saturation::{self, Reports};
 use crate::split;
 use crate::{Failure, Streams, Subcommand, Tool, print_flags, target};
@@ -251,13 +252,14 @@ impl Job<'_> {
     ) -> Result<(), Failure> {
         let log = Shared::default();
         let actions = pass_flags::actions(self.matches, &log)?;
-        let mut unwritten = None;
+        let (mut unwritten, mut shown) = (None, PassProgress::default());
         let mut watch = Watch::new(|event| {
             log.drain(streams.err);
             match event {
                 PassEvent::Diagnostic(d) => drop(report(&self.ctx, &[d], streams)),
                 PassEvent::Text(text) => drop(streams.err.write_all(text.as_bytes())),
                 PassEvent::Report(report) => self.reports.add(report),
+                PassEvent::Progress { pass, done, what } => shown.show(pass, done, what),
                 PassEvent::File { path, text } => {
                     unwritten = io::write_file(&path, &text, streams).err().or(unwritten.take());
                 }

@@ -2,6 +2,7 @@
 
 use super::PassInfo;
 use super::actions::{Actions, Unit};
+use super::event::PassEvent;
 use crate::diag::Diagnostic;
 use crate::module::{Module, Op};
 use std::any::Any;
@@ -17,13 +18,24 @@ pub struct PassContext<'a> {
     /// Names of the requested reports.
     pub(super) wanted: &'a [&'static str],
     pub(super) reports: Vec<Box<dyn Any + Send>>,
+    /// Receives progress.
+    pub(super) watch: Option<&'a mut (dyn FnMut(PassEvent) + 'a)>,
 }
 
 impl<'a> PassContext<'a> {
     /// Creates a context for running a pass directly. `counts` has one entry per declared statistic.
     pub fn new(info: &'static PassInfo, counts: &'a mut [u64], actions: Option<&'a mut Actions>) -> Self {
         assert_eq!(info.statistics.len(), counts.len());
-        PassContext { info, counts, actions, threads: 1, diagnostics: Vec::new(), wanted: &[], reports: Vec::new() }
+        PassContext {
+            info,
+            counts,
+            actions,
+            threads: 1,
+            diagnostics: Vec::new(),
+            wanted: &[],
+            reports: Vec::new(),
+            watch: None,
+        }
     }
 
     /// Adds to a declared statistic. Panics if the name is not declared, which is a bug in the pass.
@@ -45,6 +57,13 @@ impl<'a> PassContext<'a> {
     /// Delivers a report to the caller of the pipeline.
     pub fn report(&mut self, report: Box<dyn Any + Send>) {
         self.reports.push(report);
+    }
+
+    /// Shows how far a long pass is: the number of `what` that are done.
+    pub fn progress(&mut self, what: &'static str, done: u64) {
+        if let Some(watch) = &mut self.watch {
+            watch(PassEvent::Progress { pass: self.info.name, done, what });
+        }
     }
 
     /// Returns the action manager, if actions are counted or observed.

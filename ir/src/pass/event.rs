@@ -20,4 +20,13 @@ pub enum PassEvent {
     },
     /// A requested report.
     Report(Box<dyn Any + Send>),
+    /// The progress of a long pass, which runs on this thread.
+    Progress {
+        /// The pass.
+        pass: &'static str,
+        /// How many are done.
+        done: u64,
+        /// What is counted, such as `candidates`.
+        what: &'static str,
+    },
 }

@@ -209,7 +209,11 @@ fn split_all(m: &Module, op: Op, parts: &[&[Op]], spare: &mut Vec<Module>) -> Op
 
 fn on_part<W: Work>(how: &RunOptions, mut part: ModulePart, mut work: W, mut timer: Timer) -> Outcome<W> {
     let (start, mut events) = (Instant::now(), Vec::new());
-    let mut emit = |event| events.push(event);
+    let mut emit = |event| {
+        if !matches!(event, PassEvent::Progress { .. }) {
+            events.push(event);
+        }
+    };
     let mut runner = Runner::new(how, &mut emit, None, 1);
     let (functions, root) = (part.functions(), part.module.root());
     let result = work.run(&mut runner, &mut part.module, root, &functions, &mut timer);

@@ -318,6 +318,7 @@ impl<'r> Runner<'r> {
         let mut cx = PassContext::new(pass.info, &mut pass.counts, self.actions.as_deref_mut());
         cx.threads = self.threads;
         cx.wanted = &self.how.reports;
+        cx.watch = Some(&mut *self.emit);
         let result = catch_unwind(AssertUnwindSafe(|| pass.pass.run(m, op, &mut cx)));
         let (mut said, reports) = (cx.diagnostics, cx.reports);
         reports.into_iter().for_each(|report| (self.emit)(PassEvent::Report(report)));

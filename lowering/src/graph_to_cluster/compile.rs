@@ -78,12 +78,17 @@ impl Settings {
     }
 }
 
-/// Compiles a network.
+/// Compiles a network. `progress` receives the number of candidates that were timed.
 ///
 /// # Errors
 /// The memory of a cluster does not suffice for a layer.
-pub fn compile(net: &Network, machine: &Machine, settings: Settings) -> Result<Compiled, Failure> {
-    let mut best = search(net, machine, settings)?;
+pub fn compile(
+    net: &Network,
+    machine: &Machine,
+    settings: Settings,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Compiled, Failure> {
+    let mut best = search(net, machine, settings, progress)?;
     best.program.constants = constants(net, &best.schedule, &best.image);
     Ok(best)
 }

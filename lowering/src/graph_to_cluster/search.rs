@@ -72,6 +72,8 @@ struct Search<'a> {
     left: usize,
     /// Steps of the planner.
     effort: u64,
+    /// Receives the number of candidates so far.
+    progress: &'a mut dyn FnMut(u64),
     failure: Failure,
 }
 
@@ -79,7 +81,12 @@ struct Search<'a> {
 ///
 /// # Errors
 /// The memory of a cluster does not suffice for a layer.
-pub fn search(net: &Network, machine: &Machine, settings: Settings) -> Result<Compiled, Failure> {
+pub fn search(
+    net: &Network,
+    machine: &Machine,
+    settings: Settings,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Compiled, Failure> {
     let mut search = Search {
         net,
         machine,
@@ -90,6 +97,7 @@ pub fn search(net: &Network, machine: &Machine, settings: Settings) -> Result<Co
         candidates: Vec::new(),
         left: LEAST,
         effort: EFFORT[0],
+        progress,
         failure: Failure::default(),
     };
     search.divide(machine.clusters);
@@ -159,6 +167,7 @@ impl Search<'_> {
         self.divisions.extend(cycles.map(|cycles| (cycles, choices.splits.clone())));
         self.tried.push((choices, cycles.unwrap_or(u64::MAX)));
         self.candidates.push((name, cycles));
+        (self.progress)(self.candidates.len() as u64);
         match compiled {
             Ok(new) => self.improve(new),
             Err(why) => {

@@ -295,7 +295,7 @@ fn planar(extents: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
 
 /// Runs a network on the clusters and by plain loops. Returns whether it fits into the memories.
 fn run(net: &Network, machine: &Machine, settings: Settings, seed: u64) -> bool {
-    let compiled = match compile(net, machine, settings) {
+    let compiled = match compile(net, machine, settings, &mut |_| ()) {
         Ok(compiled) => compiled,
         Err(failure) => {
             assert!(failure.why.contains("bytes"), "{seed}: {failure:?}");
@@ -387,7 +387,7 @@ fn no_notification_is_redundant() {
             reserved: 0,
             ..Machine::default()
         };
-        let Ok(compiled) = compile(&Draw::network(seed), &machine, Settings::default()) else { continue };
+        let Ok(compiled) = compile(&Draw::network(seed), &machine, Settings::default(), &mut |_| ()) else { continue };
         let simulator = Simulator::new(machine);
         for (cluster, records) in compiled.program.records.iter().enumerate() {
             for index in 0..records.len() {
@@ -429,7 +429,7 @@ fn more_resources_slow_no_network_down_by_much() {
             _ => more.cores *= 2,
         }
         let net = Draw::network(seed);
-        let [before, after] = [&machine, &more].map(|m| compile(&net, m, Settings::default()));
+        let [before, after] = [&machine, &more].map(|m| compile(&net, m, Settings::default(), &mut |_| ()));
         let Ok(before) = before else { continue };
         let after = after.expect("more memory suffices").estimate.cycles;
         let before = before.estimate.cycles;
