@@ -6,12 +6,17 @@
 //! allows.
 
 use super::network::{FeatureId, FeatureInfo, Network, Weights};
+use super::price::Prices;
 use super::residency::Residency;
 use super::tiling::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
-use gradus_simulators::npu::{Machine, Transfer};
+use super::timeline::{self, Timeline};
+use gradus_simulators::npu::{Inst, Machine, Transfer, cost};
 
 /// The most slots between a load and its first use.
 const LOOK_AHEAD: usize = 48;
+
+/// Bytes of a part of a load.
+const PART: u32 = 16 << 10;
 
 /// A buffer in SRAM for some slots.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,8 +27,8 @@ pub struct Stream {
     pub uses: (usize, usize),
     /// The earliest slot of its load.
     pub ready: usize,
-    /// The slot of its load; that of the first use without one.
-    pub issue: usize,
+    /// The slots of the parts of its load.
+    pub issues: Vec<usize>,
     /// First byte in SRAM.
     pub place: usize,
     /// The load before the first use; `sram` counts from the buffer.
@@ -115,13 +120,28 @@ pub struct NoRoom {
     pub bytes: usize,
 }
 
-/// Divides the layers into steps, and places the streams.
+/// Divides the layers into steps, and places the streams. `rest`: slots for which bytes are left alone, if there are others; fewer
+/// keep streams together.
 ///
 /// # Errors
 /// A stream finds no bytes.
-pub fn divide(net: &Network, residency: &Residency, machine: &Machine) -> Result<Steps, NoRoom> {
-    let mut builder =
-        Builder { net, residency, machine, out: Steps::default(), slices: Vec::new(), written: Vec::new() };
+pub fn divide(
+    net: &Network,
+    residency: &Residency,
+    machine: &Machine,
+    rest: usize,
+    prices: &mut [Prices],
+) -> Result<Steps, NoRoom> {
+    let mut builder = Builder {
+        net,
+        residency,
+        machine,
+        out: Steps::default(),
+        slices: Vec::new(),
+        written: Vec::new(),
+        rest,
+        prices,
+    };
     builder.out.ddr = vec![None; net.features.len()];
     builder.written = vec![Vec::new(); net.features.len()];
     builder.constants();
@@ -160,6 +180,9 @@ struct Builder<'a> {
     slices: Vec<Vec<Slice>>,
     /// For each feature in DDR the slot after which each row is there.
     written: Vec<Vec<usize>>,
+    rest: usize,
+    /// The cycles of the tiles of each layer.
+    prices: &'a mut [Prices],
 }
 
 impl Builder<'_> {
@@ -385,28 +408,108 @@ impl Builder<'_> {
         }
         let mut order: Vec<usize> = (0..self.out.streams.len()).collect();
         order.sort_by_key(|&i| self.out.streams[i].uses.0);
-        let mut earliest = 0;
-        for i in order {
-            let stream = &self.out.streams[i];
-            let (use_slot, end, bytes) = (stream.uses.0, stream.uses.1 + 1, stream.bytes);
-            let from = match stream.load {
-                Some(_) => earliest.max(stream.ready).max(use_slot.saturating_sub(LOOK_AHEAD)).min(use_slot),
-                None => use_slot,
-            };
-            taken.forget(earliest);
-            let found = taken.first(bytes, from, use_slot, end, self.machine.sram_bytes as usize);
-            let Some((slot, place)) = found else {
-                let step = self.out.steps.iter().find(|s| s.slot == use_slot);
-                return Err(NoRoom { layer: step.map_or(0, |s| s.layer), bytes });
-            };
-            taken.add(place, bytes, slot, end);
-            let stream = &mut self.out.streams[i];
-            (stream.issue, stream.place) = (slot, place);
-            if stream.load.is_some() {
-                earliest = slot;
+        let mut pace = Pace::new(self.machine, self.out.streams.len());
+        let mut streams = order.into_iter().peekable();
+        for i in 0..self.out.steps.len() {
+            let step = self.out.steps[i];
+            while let Some(stream) = streams.next_if(|&s| self.out.streams[s].uses.0 == step.slot) {
+                self.place_stream(stream, &mut taken, &mut pace)?;
             }
+            self.pace(&step, &mut pace);
         }
         Ok(())
+    }
+
+    /// Places a stream. Its load is issued in the last slot that does not let the channel wait, or as soon as there are free bytes.
+    fn place_stream(&mut self, i: usize, taken: &mut Taken, pace: &mut Pace<'_>) -> Result<(), NoRoom> {
+        let stream = &self.out.streams[i];
+        let (use_slot, end, bytes) = (stream.uses.0, stream.uses.1 + 1, stream.bytes);
+        let earliest = pace.earliest.max(stream.ready).max(use_slot.saturating_sub(LOOK_AHEAD));
+        let from = if stream.load.is_some() { pace.slot().max(earliest).min(use_slot) } else { use_slot };
+        taken.forget(pace.earliest.saturating_sub(self.rest));
+        let size = self.machine.sram_bytes as usize;
+        // Bytes that were free for a while: neither their last store nor their last reader is waited for.
+        let rested = taken.first(bytes, from, from, end, size, self.rest);
+        let Some((slot, place)) = rested.or_else(|| taken.first(bytes, from, use_slot, end, size, 0)) else {
+            let step = self.out.steps.iter().find(|s| s.slot == use_slot);
+            return Err(NoRoom { layer: step.map_or(0, |s| s.layer), bytes });
+        };
+        taken.add(place, bytes, slot, end);
+        let stream = &mut self.out.streams[i];
+        stream.place = place;
+        pace.waits(slot, slot > from);
+        for part in stream.parts() {
+            let slot = pace.slot().clamp(slot, use_slot);
+            pace.load(i, slot, cost(self.machine, &Inst::Load(part)).cycles);
+            stream.issues.push(slot);
+        }
+        Ok(())
+    }
+
+    /// Adds a step to the timeline.
+    fn pace(&mut self, step: &Step, pace: &mut Pace<'_>) {
+        let shape = LayerShape::new(self.net, &self.net.layers[step.layer], self.machine);
+        let prices = &mut self.prices[step.layer];
+        let parts = [step.input, step.weights, step.sum, step.output];
+        let stores = parts[3].stream().map(|s| &self.out.streams[s]).filter(|s| s.uses.1 == step.slot);
+        let store = stores.and_then(|s| s.store).map(|t| (cost(self.machine, &Inst::Store(t)).cycles, 0));
+        let used = parts.iter().filter_map(Part::stream).chain([step.constants]);
+        let timed = timeline::Step {
+            ready: used.map(|s| pace.ready[s]).max().unwrap_or(0),
+            convolution: prices.convolution(&shape, step.rows, step.kernels),
+            requantization: prices.requantization(&shape, step.rows, step.kernels),
+            releases: 0,
+            store,
+        };
+        pace.step(step.slot, timed);
+    }
+}
+
+/// The estimated time of slots.
+struct Pace<'m> {
+    timeline: Timeline<'m>,
+    /// The start of the convolution of each slot, and the completion of its requantization.
+    starts: Vec<u64>,
+    ends: Vec<u64>,
+    /// The cycle in which each stream is in SRAM.
+    ready: Vec<u64>,
+    /// The slot of the last load.
+    earliest: usize,
+    /// The cycle in which the bytes of the next load are free.
+    freed: u64,
+}
+
+impl<'m> Pace<'m> {
+    fn new(machine: &'m Machine, streams: usize) -> Pace<'m> {
+        let timeline = Timeline::new(machine, 0);
+        Pace { timeline, starts: vec![0], ends: vec![0], ready: vec![0; streams], earliest: 0, freed: 0 }
+    }
+
+    /// The slot before whose convolution a load is issued that begins when the channel is free: after a convolution that begins
+    /// before that, since loads that wait in the queue block the convolutions behind them.
+    fn slot(&self) -> usize {
+        self.starts.partition_point(|&start| start <= self.timeline.channel())
+    }
+
+    /// The next load waits for bytes that a slot frees, if it `waits`.
+    fn waits(&mut self, slot: usize, waits: bool) {
+        let freed = slot.checked_sub(2).filter(|_| waits).and_then(|slot| self.ends.get(slot));
+        self.freed = freed.copied().unwrap_or(0);
+    }
+
+    /// Adds a load.
+    fn load(&mut self, stream: usize, slot: usize, cycles: u64) {
+        self.ready[stream] = self.timeline.transfer(self.freed, cycles);
+        self.earliest = slot;
+    }
+
+    fn step(&mut self, slot: usize, step: timeline::Step) {
+        let start = self.timeline.step(step);
+        // Slots without a step are over at once.
+        self.starts.resize(slot, start);
+        self.starts.push(start);
+        self.ends.resize(slot, self.timeline.requantized());
+        self.ends.push(start + step.convolution + step.requantization);
     }
 }
 
@@ -426,8 +529,23 @@ struct Turn {
 type Key = (FeatureId, (usize, usize), (usize, usize));
 
 impl Stream {
+    /// The parts of its load, short ones, since stores wait for a load that has begun.
+    pub fn parts(&self) -> Vec<Transfer> {
+        let Some(load) = self.load else { return Vec::new() };
+        if load.counts != [1; 3] {
+            return vec![Transfer { sram: self.place as u32 + load.sram, ..load }];
+        }
+        let part = |at: u32| Transfer {
+            ddr: load.ddr + at,
+            sram: self.place as u32 + load.sram + at,
+            run: PART.min(load.run - at),
+            ..load
+        };
+        (0..load.run).step_by(PART as usize).map(part).collect()
+    }
+
     fn of(bytes: usize) -> Stream {
-        Stream { bytes, uses: (usize::MAX, 0), ready: 0, issue: 0, place: 0, load: None, store: None }
+        Stream { bytes, uses: (usize::MAX, 0), ready: 0, issues: Vec::new(), place: 0, load: None, store: None }
     }
 }
 
@@ -495,9 +613,18 @@ impl Taken {
         }
     }
 
-    /// The earliest slot from `from` to `until`, and the first bytes that are free from it to `end`.
-    fn first(&self, bytes: usize, from: usize, until: usize, end: usize, size: usize) -> Option<(usize, usize)> {
-        let mut near: Vec<_> = self.all.iter().filter(|r| r.2 <= end && r.3 >= from).copied().collect();
+    /// The earliest slot from `from` to `until`, and the first bytes that are free from `rest` slots before it to `end`.
+    fn first(
+        &self,
+        bytes: usize,
+        from: usize,
+        until: usize,
+        end: usize,
+        size: usize,
+        rest: usize,
+    ) -> Option<(usize, usize)> {
+        let rested = |r: &(usize, usize, usize, usize)| (r.0, r.1, r.2, r.3 + rest);
+        let mut near: Vec<_> = self.all.iter().map(rested).filter(|r| r.2 <= end && r.3 >= from).collect();
         near.sort_unstable();
         let mut slot = from;
         loop {
