@@ -37,7 +37,8 @@ impl Price {
     fn new(shape: &LayerShape<'_>, prices: &mut Prices, rows: usize, (kernel, kernels): (usize, usize)) -> Price {
         let (bytes, row, machine) = (shape.slice_bytes(kernels), shape.output.row(), shape.machine);
         let part = row / shape.output.padded_channels() * shape.blocks_of_output(kernel, kernels);
-        let part_cycles = if part == row { transfer(machine, rows * row, 1, 0) } else { transfer(machine, part, rows, row) };
+        let part_cycles =
+            if part == row { transfer(machine, rows * row, 1, 0) } else { transfer(machine, part, rows, row) };
         Price {
             convolution: prices.convolution(shape, rows, kernels),
             requantization: prices.requantization(shape, rows, kernels),
@@ -188,10 +189,8 @@ pub fn cascade_cost(
     let (first, second) = prices.split_at_mut(1);
     let room = (shapes[0].machine.sram_bytes as usize).saturating_sub(2 * tilings[0].rows * shapes[0].output.row());
     let mut timeline = Timeline::new(shapes[0].machine, room);
-    let mut walks = [
-        Walk::new(shapes[0], &mut first[0], tilings[0], a),
-        Walk::new(shapes[1], &mut second[0], tilings[1], b),
-    ];
+    let mut walks =
+        [Walk::new(shapes[0], &mut first[0], tilings[0], a), Walk::new(shapes[1], &mut second[0], tilings[1], b)];
     let tiles = walks[0].tiles();
     for i in 0..=tiles.len() {
         tiles.get(i).into_iter().for_each(|&tile| walks[0].rows(&mut timeline, tile));

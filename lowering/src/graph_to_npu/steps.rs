@@ -31,6 +31,8 @@ pub struct Stream {
     pub issues: Vec<usize>,
     /// First byte in SRAM.
     pub place: usize,
+    /// Whether it holds constants.
+    pub is_constant: bool,
     /// The load before the first use; `sram` counts from the buffer.
     pub load: Option<Transfer>,
     /// The store after the last use; `sram` counts from the buffer.
@@ -111,6 +113,15 @@ pub struct Steps {
     pub slots: usize,
 }
 
+/// How streams are placed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Placement {
+    /// Slots for which bytes are left alone, if there are others; with 0 streams are close to each other.
+    pub rest: usize,
+    /// Whether constants, of other sizes and lifetimes than tiles, are placed from the last byte of SRAM down.
+    pub constants_high: bool,
+}
+
 /// A stream that finds no bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoRoom {
@@ -120,8 +131,7 @@ pub struct NoRoom {
     pub bytes: usize,
 }
 
-/// Divides the layers into steps, and places the streams. `rest`: slots for which bytes are left alone, if there are others; fewer
-/// keep streams together.
+/// Divides the layers into steps, and places the streams.
 ///
 /// # Errors
 /// A stream finds no bytes.
@@ -129,7 +139,7 @@ pub fn divide(
     net: &Network,
     residency: &Residency,
     machine: &Machine,
-    rest: usize,
+    placement: Placement,
     prices: &mut [Prices],
 ) -> Result<Steps, NoRoom> {
     let mut builder = Builder {
@@ -139,7 +149,7 @@ pub fn divide(
         out: Steps::default(),
         slices: Vec::new(),
         written: Vec::new(),
-        rest,
+        placement,
         prices,
     };
     builder.out.ddr = vec![None; net.features.len()];
@@ -180,7 +190,7 @@ struct Builder<'a> {
     slices: Vec<Vec<Slice>>,
     /// For each feature in DDR the slot after which each row is there.
     written: Vec<Vec<usize>>,
-    rest: usize,
+    placement: Placement,
     /// The cycles of the tiles of each layer.
     prices: &'a mut [Prices],
 }
@@ -426,11 +436,12 @@ impl Builder<'_> {
         let (use_slot, end, bytes) = (stream.uses.0, stream.uses.1 + 1, stream.bytes);
         let earliest = pace.earliest.max(stream.ready).max(use_slot.saturating_sub(LOOK_AHEAD));
         let from = if stream.load.is_some() { pace.slot().max(earliest).min(use_slot) } else { use_slot };
-        taken.forget(pace.earliest.saturating_sub(self.rest));
+        taken.forget(pace.earliest.saturating_sub(self.placement.rest));
         let size = self.machine.sram_bytes as usize;
         // Bytes that were free for a while: neither their last store nor their last reader is waited for.
-        let rested = taken.first(bytes, from, from, end, size, self.rest);
-        let Some((slot, place)) = rested.or_else(|| taken.first(bytes, from, use_slot, end, size, 0)) else {
+        let wanted = Wanted { bytes, from, end, size, is_high: stream.is_constant && self.placement.constants_high };
+        let rested = taken.first(wanted, from, self.placement.rest);
+        let Some((slot, place)) = rested.or_else(|| taken.first(wanted, use_slot, 0)) else {
             let step = self.out.steps.iter().find(|s| s.slot == use_slot);
             return Err(NoRoom { layer: step.map_or(0, |s| s.layer), bytes });
         };
@@ -545,7 +556,16 @@ impl Stream {
     }
 
     fn of(bytes: usize) -> Stream {
-        Stream { bytes, uses: (usize::MAX, 0), ready: 0, issues: Vec::new(), place: 0, load: None, store: None }
+        Stream {
+            bytes,
+            uses: (usize::MAX, 0),
+            ready: 0,
+            issues: Vec::new(),
+            place: 0,
+            is_constant: false,
+            load: None,
+            store: None,
+        }
     }
 }
 
@@ -563,7 +583,7 @@ impl Steps {
     /// Constants of a slice.
     fn constant(&mut self, at: usize, bytes: usize) -> usize {
         let load = Transfer { ddr: at as u32, run: bytes as u32, counts: [1; 3], ..Transfer::default() };
-        self.stream(Stream { load: Some(load), ..Stream::of(bytes) })
+        self.stream(Stream { load: Some(load), is_constant: true, ..Stream::of(bytes) })
     }
 }
 
@@ -613,29 +633,18 @@ impl Taken {
         }
     }
 
-    /// The earliest slot from `from` to `until`, and the first bytes that are free from `rest` slots before it to `end`.
-    fn first(
-        &self,
-        bytes: usize,
-        from: usize,
-        until: usize,
-        end: usize,
-        size: usize,
-        rest: usize,
-    ) -> Option<(usize, usize)> {
+    /// The earliest slot up to `until`, and the first or last bytes that are free from `rest` slots before it on.
+    fn first(&self, wanted: Wanted, until: usize, rest: usize) -> Option<(usize, usize)> {
+        let Wanted { from, end, .. } = wanted;
         let rested = |r: &(usize, usize, usize, usize)| (r.0, r.1, r.2, r.3 + rest);
         let mut near: Vec<_> = self.all.iter().map(rested).filter(|r| r.2 <= end && r.3 >= from).collect();
-        near.sort_unstable();
+        match wanted.is_high {
+            true => near.sort_unstable_by_key(|r| std::cmp::Reverse(r.1)),
+            false => near.sort_unstable(),
+        }
         let mut slot = from;
         loop {
-            let mut place = 0;
-            for r in near.iter().filter(|r| r.3 >= slot) {
-                if r.0 >= place + bytes {
-                    break;
-                }
-                place = place.max(r.1);
-            }
-            if place + bytes <= size {
+            if let Some(place) = wanted.gap(near.iter().filter(|r| r.3 >= slot).map(|r| (r.0, r.1))) {
                 return Some((slot, place));
             }
             // Only the end of a range that is in the way makes room.
@@ -644,5 +653,42 @@ impl Taken {
                 return None;
             }
         }
+    }
+}
+
+/// Bytes for some slots.
+#[derive(Clone, Copy)]
+struct Wanted {
+    bytes: usize,
+    from: usize,
+    end: usize,
+    /// Bytes of SRAM.
+    size: usize,
+    /// Whether the last free bytes are wanted.
+    is_high: bool,
+}
+
+impl Wanted {
+    /// The first gap between ranges in ascending order, or the last one between ranges by descending ends.
+    fn gap(&self, taken: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
+        let bytes = self.bytes.next_multiple_of(ALIGNMENT);
+        if self.is_high {
+            let mut top = self.size / ALIGNMENT * ALIGNMENT;
+            for (start, end) in taken {
+                if end + bytes <= top {
+                    break;
+                }
+                top = top.min(start);
+            }
+            return top.checked_sub(bytes);
+        }
+        let mut place = 0;
+        for (start, end) in taken {
+            if start >= place + bytes {
+                break;
+            }
+            place = place.max(end);
+        }
+        (place + bytes <= self.size).then_some(place)
     }
 }

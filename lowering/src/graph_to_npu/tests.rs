@@ -1,6 +1,7 @@
 //! Random networks as programs, executed by the simulator and by plain loops.
 
 mod estimates;
+mod machines;
 
 use super::network::{FeatureId, FeatureInfo, Layer, Network, Requantization, Role, Sum, Weights};
 use super::program::{Program, compile};

@@ -151,6 +151,7 @@ impl<'a> LayerShape<'a> {
     fn candidates(&self) -> Vec<Tiling> {
         let (width, padded, group) = (self.output.width, self.padded_kernels(), self.group());
         let half = self.machine.accumulators as usize / 2;
+        let is_elements = matches!(self.layer.weights, Weights::Elements(_));
         let mut all = Vec::new();
         for rows in 1..=self.output.height {
             // Equal tiles: only the smallest number of rows with as many tiles.
@@ -161,14 +162,20 @@ impl<'a> LayerShape<'a> {
             if most == 0 {
                 break;
             }
-            let mut slices = padded.div_ceil(most.min(padded));
-            while slices <= padded / group {
-                let kernels = padded.div_ceil(slices).next_multiple_of(group).min(most);
-                for (rows_outer, keeps_weights) in [(true, true), (true, false), (false, false)] {
-                    all.push(Tiling { rows, kernels, rows_outer, keeps_weights });
+            // The numbers of slices do not depend on the accumulators, so that more of them only add tilings.
+            let (mut slices, most_slices) = (1, if is_elements { 1 } else { padded / group });
+            while slices <= most_slices {
+                let kernels = padded.div_ceil(slices).next_multiple_of(group);
+                if kernels <= most || is_elements {
+                    // Two slices take the same bytes if they stay.
+                    let loops = [(true, true), (false, false), (true, false)];
+                    for &(rows_outer, keeps_weights) in &loops[..if slices > 2 { 3 } else { 2 }] {
+                        all.push(Tiling { rows, kernels, rows_outer, keeps_weights });
+                    }
                 }
-                // Twice as many slices, and at last those of one group.
-                slices = if slices < padded / group { (2 * slices).min(padded / group) } else { slices + 1 };
+                // Four numbers from each power of two to the next, and at last slices of one group.
+                let next = slices + (slices.next_power_of_two() / 8).max(1);
+                slices = if slices < most_slices { next.min(most_slices) } else { next };
             }
         }
         all
