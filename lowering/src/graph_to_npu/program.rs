@@ -35,6 +35,8 @@ const WEIGHINGS: [Weighing; 6] = [
 const MAX_LAYERS_AGAIN: usize = 24;
 /// The most machines for which a network is planned that has a program.
 const MAX_PLANS: usize = 3;
+/// Longer programs are not planned again.
+const MAX_INSTRUCTIONS: usize = 4000;
 
 /// Parts of a stream without room by which the slack of its layer grows; finer ones if there is no program.
 const GROWTHS: [usize; 2] = [2, 16];
@@ -55,7 +57,8 @@ pub fn compile(net: &Network, machine: &Machine) -> Result<Program, String> {
     let plans = (MAX_LAYERS_AGAIN / net.layers.len().max(1)).clamp(1, MAX_PLANS);
     for growth in GROWTHS {
         for (i, smaller) in planned_for(machine).enumerate() {
-            if i < plans || found.best.is_none() {
+            let is_small = found.best.as_ref().is_none_or(|(_, known)| known.instructions.len() <= MAX_INSTRUCTIONS);
+            if found.best.is_none() || (i < plans && is_small) {
                 found.plan(&smaller, growth)?;
             }
         }
