@@ -6,7 +6,7 @@
 //! | `tiling.rs` | the tiles of a layer and the bytes that they take |
 //! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
-//! | `steps.rs` | tiles in order, with what they stream, and its places |
+//! | `steps.rs`, `taken.rs`, `pace.rs` | tiles in order, with what they stream, its places and times |
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
 //! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
 
@@ -17,12 +17,14 @@ mod extent;
 mod machine;
 mod network;
 mod order;
+mod pace;
 mod price;
 mod program;
 mod read;
 mod residency;
 mod scale;
 mod steps;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod tiling;

@@ -6,10 +6,12 @@
 //! allows.
 
 use super::network::{FeatureId, FeatureInfo, Network, Weights};
+use super::pace::Pace;
 use super::price::Prices;
 use super::residency::Residency;
+use super::taken::{Taken, Wanted};
 use super::tiling::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
-use super::timeline::{self, Timeline};
+use super::timeline;
 use gradus_simulators::npu::{Inst, Machine, Transfer, cost};
 
 /// The most slots between a load and its first use.
@@ -476,54 +478,6 @@ impl Builder<'_> {
     }
 }
 
-/// The estimated time of slots.
-struct Pace<'m> {
-    timeline: Timeline<'m>,
-    /// The start of the convolution of each slot, and the completion of its requantization.
-    starts: Vec<u64>,
-    ends: Vec<u64>,
-    /// The cycle in which each stream is in SRAM.
-    ready: Vec<u64>,
-    /// The slot of the last load.
-    earliest: usize,
-    /// The cycle in which the bytes of the next load are free.
-    freed: u64,
-}
-
-impl<'m> Pace<'m> {
-    fn new(machine: &'m Machine, streams: usize) -> Pace<'m> {
-        let timeline = Timeline::new(machine, 0);
-        Pace { timeline, starts: vec![0], ends: vec![0], ready: vec![0; streams], earliest: 0, freed: 0 }
-    }
-
-    /// The slot before whose convolution a load is issued that begins when the channel is free: after a convolution that begins
-    /// before that, since loads that wait in the queue block the convolutions behind them.
-    fn slot(&self) -> usize {
-        self.starts.partition_point(|&start| start <= self.timeline.channel())
-    }
-
-    /// The next load waits for bytes that a slot frees, if it `waits`.
-    fn waits(&mut self, slot: usize, waits: bool) {
-        let freed = slot.checked_sub(2).filter(|_| waits).and_then(|slot| self.ends.get(slot));
-        self.freed = freed.copied().unwrap_or(0);
-    }
-
-    /// Adds a load.
-    fn load(&mut self, stream: usize, slot: usize, cycles: u64) {
-        self.ready[stream] = self.timeline.transfer(self.freed, cycles);
-        self.earliest = slot;
-    }
-
-    fn step(&mut self, slot: usize, step: timeline::Step) {
-        let start = self.timeline.step(step);
-        // Slots without a step are over at once.
-        self.starts.resize(slot, start);
-        self.starts.push(start);
-        self.ends.resize(slot, self.timeline.requantized());
-        self.ends.push(start + step.convolution + step.requantization);
-    }
-}
-
 /// A tile of a layer: first row and number of rows, number of the slice, first kernel and number of kernels.
 type Tile = ((usize, usize), usize, (usize, usize));
 
@@ -608,87 +562,5 @@ pub fn weight_bytes(shape: &LayerShape<'_>, kernels: usize, machine: &Machine) -
     match layer.weights {
         Weights::Constant(_) => (kernels * layer.taps() * depth).next_multiple_of(PARAMETERS_ALIGNMENT),
         _ => 0,
-    }
-}
-
-/// Bytes of SRAM that are taken for some slots.
-#[derive(Default)]
-struct Taken {
-    /// First byte, end, first slot, last slot.
-    all: Vec<(usize, usize, usize, usize)>,
-    /// Ranges whose last slot is before this one are forgotten.
-    begin: usize,
-}
-
-impl Taken {
-    fn add(&mut self, place: usize, bytes: usize, first: usize, last: usize) {
-        self.all.push((place, place + bytes.next_multiple_of(ALIGNMENT), first, last));
-    }
-
-    /// Forgets ranges that end before a slot.
-    fn forget(&mut self, begin: usize) {
-        if begin > self.begin {
-            self.begin = begin;
-            self.all.retain(|r| r.3 >= begin);
-        }
-    }
-
-    /// The earliest slot up to `until`, and the first or last bytes that are free from `rest` slots before it on.
-    fn first(&self, wanted: Wanted, until: usize, rest: usize) -> Option<(usize, usize)> {
-        let Wanted { from, end, .. } = wanted;
-        let rested = |r: &(usize, usize, usize, usize)| (r.0, r.1, r.2, r.3 + rest);
-        let mut near: Vec<_> = self.all.iter().map(rested).filter(|r| r.2 <= end && r.3 >= from).collect();
-        match wanted.is_high {
-            true => near.sort_unstable_by_key(|r| std::cmp::Reverse(r.1)),
-            false => near.sort_unstable(),
-        }
-        let mut slot = from;
-        loop {
-            if let Some(place) = wanted.gap(near.iter().filter(|r| r.3 >= slot).map(|r| (r.0, r.1))) {
-                return Some((slot, place));
-            }
-            // Only the end of a range that is in the way makes room.
-            slot = near.iter().filter(|r| r.3 >= slot).map(|r| r.3 + 1).min()?;
-            if slot > until {
-                return None;
-            }
-        }
-    }
-}
-
-/// Bytes for some slots.
-#[derive(Clone, Copy)]
-struct Wanted {
-    bytes: usize,
-    from: usize,
-    end: usize,
-    /// Bytes of SRAM.
-    size: usize,
-    /// Whether the last free bytes are wanted.
-    is_high: bool,
-}
-
-impl Wanted {
-    /// The first gap between ranges in ascending order, or the last one between ranges by descending ends.
-    fn gap(&self, taken: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
-        let bytes = self.bytes.next_multiple_of(ALIGNMENT);
-        if self.is_high {
-            let mut top = self.size / ALIGNMENT * ALIGNMENT;
-            for (start, end) in taken {
-                if end + bytes <= top {
-                    break;
-                }
-                top = top.min(start);
-            }
-            return top.checked_sub(bytes);
-        }
-        let mut place = 0;
-        for (start, end) in taken {
-            if start >= place + bytes {
-                break;
-            }
-            place = place.max(end);
-        }
-        (place + bytes <= self.size).then_some(place)
     }
 }
