@@ -3,26 +3,32 @@
 //! | file | contents |
 //! |---|---|
 //! | `read.rs`, `scale.rs`, `network.rs` | ops as layers, and factors that equal the floats of the reference |
-//! | `tiling.rs` | the tiles of a layer and their costs |
+//! | `tiling.rs` | the tiles of a layer and the bytes that they take |
+//! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
-//! | `steps.rs` | tiles in order, with what they stream, and its places |
+//! | `steps.rs`, `taken.rs`, `pace.rs` | tiles in order, with what they stream, its places and times |
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
 //! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
 
 mod constants;
 mod emit;
+mod estimate;
 mod extent;
 mod machine;
 mod network;
 mod order;
+mod pace;
+mod price;
 mod program;
 mod read;
 mod residency;
 mod scale;
 mod steps;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod tiling;
+mod timeline;
 
 use crate::emit::Emitter;
 use crate::partition::levels;
@@ -71,8 +77,10 @@ reference for all pairs of operands; if there are none, it stays on the host or,
 
 Each layer is divided into tiles of rows and kernels that fit into half of the accumulators. Features stay in SRAM as long as
 they fit; others are streamed in tiles, and a convolution and a pointwise one after it may take turns by tiles, so that what is between
-them is never stored. These choices minimize estimated cycles; the planner assigns the offsets. Constants and tiles are loaded as
-early as memory allows. Tokens order the units by the bytes that instructions access.
+them is never stored. These choices minimize estimated cycles, of which a recurrence over the tiles is the source; the planner assigns
+the offsets. Constants and tiles are loaded as early as memory allows, but not so early that they block a queue. Tokens order the units
+by the bytes that instructions access. Of the programs by several weighings of the estimates the fastest is taken, by their cycles
+without values.
 
 # Refuses
 

@@ -6,24 +6,26 @@ use super::order::{self, Ordered};
 use super::residency::Residency;
 use super::steps::{Part, Step, Steps, tile_of, weight_bytes};
 use super::tiling::{LayerShape, PARAMETERS, TABLE};
-use gradus_simulators::npu::{self, Conv, Feature, Inst, Machine, Post, Residual};
+use gradus_simulators::npu::{self, Conv, Feature, Inst, Machine, Post, Residual, Transfer};
 
 /// Emits the program.
 pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &Machine) -> Vec<Inst> {
     let emitter = Emitter { net, residency, steps, machine };
     let mut out = Ordered::default();
-    let mut loads: Vec<usize> = (0..steps.streams.len()).filter(|&i| steps.streams[i].load.is_some()).collect();
-    loads.sort_by_key(|&i| (steps.streams[i].issue, steps.streams[i].uses.0));
+    let mut loads: Vec<(usize, usize, Transfer)> = Vec::new();
+    for stream in &steps.streams {
+        let parts = stream.issues.iter().zip(stream.parts());
+        loads.extend(parts.map(|(&slot, part)| (slot, stream.uses.0, part)));
+    }
+    loads.sort_by_key(|&(slot, first_use, _)| (slot, first_use));
     let mut stores: Vec<usize> = (0..steps.streams.len()).filter(|&i| steps.streams[i].store.is_some()).collect();
     stores.sort_by_key(|&i| steps.streams[i].uses.1);
     let (mut loads, mut stores) = (loads.into_iter().peekable(), stores.into_iter().peekable());
     let mut pending: Option<(usize, Inst)> = None;
     let mut next = steps.steps.iter().peekable();
     for slot in 0..steps.slots {
-        while let Some(stream) = loads.next_if(|&i| steps.streams[i].issue == slot).map(|i| &steps.streams[i]) {
-            let Some(mut transfer) = stream.load else { continue };
-            transfer.sram = stream.place as u32;
-            out.push(Inst::Load(transfer), machine);
+        while let Some((.., part)) = loads.next_if(|&(at, ..)| at == slot) {
+            out.push(Inst::Load(part), machine);
         }
         if let Some(step) = next.next_if(|step| step.slot == slot) {
             let (conv, post) = (emitter.conv(step), emitter.post(step));
@@ -80,36 +82,17 @@ impl Emitter<'_> {
     fn conv(&self, step: &Step) -> Inst {
         let layer = &self.net.layers[step.layer];
         let shape = LayerShape::new(self.net, layer, self.machine);
-        let (first, height, pad) = shape.input_rows(step.row, step.rows);
         let constants = self.steps.streams[step.constants].place;
-        let groups = step.constants_kernels / self.machine.kernels as usize;
-        // A depthwise convolution reads the channels that exist; kernels of others are padded.
-        let is_by_channel = layer.depthwise && !matches!(layer.weights, Weights::Elements(_));
-        let kernels = if is_by_channel { shape.blocks_of_output(step.kernel, step.kernels) } else { step.kernels };
+        let first = shape.input_rows(step.row, step.rows).0;
+        let group = (step.kernel - step.constants_kernel) / self.machine.kernels as usize;
         let mut conv = Conv {
             feature: self.placed(layer.input, step.input, first, if layer.depthwise { step.kernel } else { 0 }),
-            weights: self.constant_weights(step, constants, groups),
-            height: height as u16,
-            width: shape.input.width as u16,
-            rows: step.rows as u16,
-            cols: shape.output.width as u16,
-            kernels: kernels as u16,
-            depth: layer.depth as u16,
-            kernel: layer.kernel.map(|n| n as u16),
-            stride: layer.stride.map(|n| n as u16),
-            dilation: layer.dilation.map(|n| n as u16),
-            pad: [pad as u16, layer.pad[1] as u16],
-            pad_value: layer.zeros[0],
-            feature_zero: layer.zeros[0],
-            weight_zero: layer.zeros[1],
-            signed_feature: shape.input.signed,
-            signed_weights: layer.signed_weights,
-            accumulate: false,
+            weights: shape.constant_weights(constants, step.constants_kernels, group),
             acc: self.accumulators(step),
+            ..shape.convolution(step.row, step.rows, step.kernel, step.kernels)
         };
         if layer.folded > 0 {
             conv.feature.col = layer.folded as u32;
-            conv.width = conv.cols;
         }
         match layer.weights {
             Weights::Constant(_) => {}
@@ -132,26 +115,6 @@ impl Emitter<'_> {
     /// Kernels of one element, in blocks of `tile` contiguous bytes.
     fn lanes(&self, base: u32, tile: u16, block: u32) -> npu::Weights {
         npu::Weights { base, tile_w: 1, tile_k: tile, tile_d: 1, ky: 0, kx: 0, kernel: block, depth: 0 }
-    }
-
-    /// The weights of a step in a slice of constants.
-    fn constant_weights(&self, step: &Step, base: usize, groups: usize) -> npu::Weights {
-        let layer = &self.net.layers[step.layer];
-        let [lanes, depths] = [self.machine.kernels, if layer.depthwise { 1 } else { self.machine.depth }];
-        let block = lanes * depths;
-        let blocks = if layer.depthwise { 1 } else { layer.depth.div_ceil(depths as usize) } as u32;
-        let group = (step.kernel - step.constants_kernel) as u32 / lanes;
-        let tap = groups as u32 * blocks * block;
-        npu::Weights {
-            base: base as u32 + group * blocks * block,
-            tile_w: 1,
-            tile_k: lanes as u16,
-            tile_d: depths as u16,
-            ky: layer.kernel[1] as u32 * tap,
-            kx: tap,
-            kernel: blocks * block,
-            depth: block,
-        }
     }
 
     fn post(&self, step: &Step) -> Inst {

@@ -64,8 +64,8 @@ pub fn extents(machine: &Machine, inst: &Inst) -> Vec<Extent> {
             let [from, to] = moved(m);
             vec![from, to.written()]
         }
-        Inst::Conv(c) => convolution(machine, c, c.depth),
-        Inst::DwConv(c) => convolution(machine, c, c.kernels),
+        Inst::Conv(c) => convolution(machine, c, c.depth, c.depth),
+        Inst::DwConv(c) => convolution(machine, c, c.kernels, 1),
         Inst::Post(p) => requantization(machine, p),
         Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => Vec::new(),
     }
@@ -102,9 +102,8 @@ fn accumulators(machine: &Machine, first: u32, kernels: u16, positions: u64) -> 
     Extent::read(Space::Accumulators, first, groups * positions * u64::from(machine.kernels))
 }
 
-fn convolution(machine: &Machine, c: &Conv, channels: u16) -> Vec<Extent> {
+fn convolution(machine: &Machine, c: &Conv, channels: u16, depth: u16) -> Vec<Extent> {
     let w = &c.weights;
-    let depth = if channels == c.kernels { 1 } else { c.depth };
     let last = [
         c.kernel[0].max(1) - 1,
         (c.kernel[1].max(1) - 1) / w.tile_w.max(1),

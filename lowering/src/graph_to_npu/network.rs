@@ -46,6 +46,11 @@ impl FeatureInfo {
         self.width.div_ceil(self.tile[0]) * self.channels.div_ceil(self.tile[1]) * self.block()
     }
 
+    /// Channels with the padding of the last block.
+    pub fn padded_channels(&self) -> usize {
+        self.channels.next_multiple_of(self.tile[1])
+    }
+
     /// Bytes of all rows.
     pub fn bytes(&self) -> usize {
         self.height * self.row()

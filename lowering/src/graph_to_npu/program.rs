@@ -3,9 +3,10 @@
 use super::constants::image;
 use super::emit::emit;
 use super::network::Network;
-use super::residency::{Residency, choose};
-use super::steps::{NoRoom, Steps, divide};
-use gradus_simulators::npu::{Inst, Machine};
+use super::residency::{Costs, Residency, choose};
+use super::steps::{NoRoom, Placement, Steps, divide};
+use super::tiling::Weighing;
+use gradus_simulators::npu::{Inst, Machine, Simulator};
 
 /// A compiled network.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,22 +21,124 @@ pub struct Program {
     pub steps: Steps,
 }
 
-/// Compiles a network.
+/// The weighings that are tried.
+const WEIGHINGS: [Weighing; 6] = [
+    Weighing { busiest: 8, each: 1, body: 1, alone: 1 },
+    Weighing { busiest: 8, each: 1, body: 0, alone: 4 },
+    Weighing { busiest: 8, each: 1, body: 0, alone: 0 },
+    Weighing { busiest: 2, each: 1, body: 0, alone: 0 },
+    Weighing { busiest: 1, each: 1, body: 0, alone: 0 },
+    Weighing { busiest: 8, each: 0, body: 0, alone: 1 },
+];
+
+/// Networks of fewer layers are planned for several machines, as many as make up this number of layers.
+const MAX_LAYERS_AGAIN: usize = 24;
+/// The most machines for which a network is planned that has a program.
+const MAX_PLANS: usize = 3;
+/// Longer programs are not planned again.
+const MAX_INSTRUCTIONS: usize = 4000;
+
+/// Parts of a stream without room by which the slack of its layer grows; finer ones if there is no program.
+const GROWTHS: [usize; 2] = [2, 16];
+
+/// The placements that are tried, in order.
+const PLACEMENTS: [Placement; 3] = [
+    Placement { rest: 4, constants_high: true },
+    Placement { rest: 0, constants_high: true },
+    Placement { rest: 0, constants_high: false },
+];
+
+/// Compiles a network: the program of the fewest cycles of those by several weighings.
 ///
 /// # Errors
 /// A layer that does not fit into the machine.
 pub fn compile(net: &Network, machine: &Machine) -> Result<Program, String> {
+    let mut found = Found { net, machine, best: None, failure: String::new() };
+    let plans = (MAX_LAYERS_AGAIN / net.layers.len().max(1)).clamp(1, MAX_PLANS);
+    for growth in GROWTHS {
+        for (i, smaller) in planned_for(machine).enumerate() {
+            let is_small = found.best.as_ref().is_none_or(|(_, known)| known.instructions.len() <= MAX_INSTRUCTIONS);
+            if found.best.is_none() || (i < plans && is_small) {
+                found.plan(&smaller, growth)?;
+            }
+        }
+        if found.best.is_some() {
+            break;
+        }
+    }
+    let Found { best, failure, .. } = found;
+    let (_, mut program) = best.ok_or(failure)?;
+    program.constants = image(net, &program.residency, machine);
+    Ok(program)
+}
+
+/// The fastest program so far.
+struct Found<'a> {
+    net: &'a Network,
+    machine: &'a Machine,
+    /// Its cycles, and the program without constants.
+    best: Option<(u64, Program)>,
+    /// Why there was none.
+    failure: String,
+}
+
+impl Found<'_> {
+    /// Tries the programs that are planned for a machine with no more of anything.
+    fn plan(&mut self, smaller: &Machine, growth: usize) -> Result<(), String> {
+        let mut costs = Costs::new(self.net.layers.len());
+        for by in WEIGHINGS {
+            let (steps, residency) = match fit(self.net, smaller, by, growth, &mut costs) {
+                Ok(fitted) => fitted,
+                Err(why) => {
+                    self.failure = why;
+                    continue;
+                }
+            };
+            if self.best.as_ref().is_some_and(|(_, known)| known.residency == residency) {
+                continue;
+            }
+            let instructions = emit(self.net, &residency, &steps, self.machine);
+            let simulator = Simulator::new(self.machine.clone());
+            let cycles = simulator.time(&instructions).map_err(|fault| fault.to_string())?.cycles;
+            if self.best.as_ref().is_none_or(|(least, _)| cycles < *least) {
+                self.best = Some((cycles, Program { instructions, constants: Vec::new(), residency, steps }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The machines for which programs are planned: this one, and those with fewer accumulators, whose tiles are smaller. What waits for
+/// a tile begins sooner, and smaller tiles fit into SRAM that larger ones leave scattered.
+fn planned_for(machine: &Machine) -> impl Iterator<Item = Machine> + use<'_> {
+    let halves = std::iter::successors(Some(machine.accumulators), |&n| Some(n / 2));
+    halves.take_while(|&n| n >= 2 * machine.kernels).map(|accumulators| Machine { accumulators, ..machine.clone() })
+}
+
+/// Chooses tiles until the streams of their steps find bytes.
+fn fit(
+    net: &Network,
+    machine: &Machine,
+    by: Weighing,
+    growth: usize,
+    costs: &mut Costs,
+) -> Result<(Steps, Residency), String> {
     let mut slack = vec![0; net.layers.len()];
     loop {
-        let residency = choose(net, machine, &slack)?;
-        match divide(net, &residency, machine) {
-            Ok(steps) => {
-                let instructions = emit(net, &residency, &steps, machine);
-                let constants = image(net, &residency, machine);
-                return Ok(Program { instructions, constants, residency, steps });
+        let residency = choose(net, machine, &slack, by, costs)?;
+        let divided =
+            PLACEMENTS.iter().map(|&placement| divide(net, &residency, machine, placement, &mut costs.prices));
+        let mut room = NoRoom { layer: 0, bytes: 0 };
+        for steps in divided {
+            match steps {
+                Ok(steps) => return Ok((steps, residency)),
+                Err(no_room) => room = no_room,
             }
-            // Free bytes are scattered: the layer gets more of them.
-            Err(NoRoom { layer, bytes }) => slack[layer] += bytes,
         }
+        // Free bytes are scattered: the layer gets more of them. At last its neighbours too, whose features are beside its last tile.
+        let more = room.bytes.div_ceil(growth).max(machine.sram_bytes as usize / 128);
+        let at = room.layer;
+        let around = if growth > GROWTHS[0] { at.saturating_sub(1)..(at + 2).min(slack.len()) } else { at..at + 1 };
+        slack[around].iter_mut().for_each(|slack| *slack += more);
     }
 }

@@ -4,7 +4,8 @@
 //! DDR. The planner then places the rest, with the working memory of each layer as a buffer of that layer's time.
 
 use super::network::{FeatureId, Layer, Network, Role, Weights};
-use super::tiling::{ALIGNMENT, Cost, LayerShape, Resident, Tiling, cascades};
+use super::price::Prices;
+use super::tiling::{ALIGNMENT, Cost, LayerShape, Resident, Tiling, Weighing, cascades, frontier};
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
 use gradus_simulators::npu::Machine;
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ pub struct Residency {
     pub places: Vec<Option<usize>>,
     /// Lifetime of each feature with memory of its own, in layers.
     pub lifetimes: Vec<(usize, usize)>,
-    /// The tiles of each layer and their estimated costs.
+    /// The tiles of each layer and their estimated costs; of two that take turns the cost of both.
     pub tilings: Vec<(Tiling, Cost)>,
     /// Whether the next layer reads the tiles of a layer at once, so that its output has no memory of its own.
     pub cascaded: Vec<bool>,
@@ -30,8 +31,30 @@ pub struct Residency {
 
 /// The tilings of a layer, cheapest first.
 type Frontier = Vec<(Tiling, Cost)>;
-/// The tilings and costs of two layers, and the sum of the costs.
-type Cascade = ([(Tiling, Cost); 2], Cost);
+/// The tilings of two layers, and their cost.
+type Cascade = ([Tiling; 2], Cost);
+
+/// The costs of tilings, for all choices of a network.
+pub struct Costs {
+    /// The cycles of the tiles of each layer.
+    pub prices: Vec<Prices>,
+    /// The tilings of each layer by what is resident, computed on demand.
+    tilings: Vec<[Option<Frontier>; 8]>,
+    /// The tilings of each layer with the next one, likewise.
+    cascades: Vec<[Option<Vec<Cascade>>; 16]>,
+}
+
+impl Costs {
+    /// Creates costs of a number of layers, to be computed on demand.
+    pub fn new(layers: usize) -> Costs {
+        let each = |_| Default::default();
+        Costs {
+            prices: (0..layers).map(|_| Prices::default()).collect(),
+            tilings: (0..layers).map(each).collect(),
+            cascades: (0..layers).map(|_| Default::default()).collect(),
+        }
+    }
+}
 
 /// A network during the choice.
 struct Chooser<'a> {
@@ -41,10 +64,12 @@ struct Chooser<'a> {
     lifetimes: Vec<(usize, usize)>,
     /// Bytes that stay free in each layer.
     slack: &'a [usize],
-    /// The tilings of each layer by what is resident, computed on demand.
+    /// The cheapest tilings of each layer by what is resident, computed on demand.
     frontiers: Vec<[Option<Frontier>; 8]>,
-    /// The tilings of each layer with the next one, likewise.
+    /// Those of each layer with the next one, likewise.
     cascades: Vec<[Option<Vec<Cascade>>; 16]>,
+    by: Weighing,
+    costs: &'a mut Costs,
     resident: Vec<bool>,
     /// Whether a layer is cascaded with the next one.
     cascaded: Vec<bool>,
@@ -155,22 +180,30 @@ impl Chooser<'_> {
         let flags = [a.input, a.sum, b.output, b.sum];
         let key: usize = flags.iter().enumerate().map(|(i, &flag)| usize::from(flag) << i).sum();
         let [x, y] = [index, index + 1].map(|i| LayerShape::new(self.net, &self.net.layers[i], self.machine));
-        let frontier = self.cascades[index][key].get_or_insert_with(|| cascades([&x, &y], [a, b]));
+        let Costs { prices, cascades: priced, .. } = &mut *self.costs;
+        let frontier = self.cascades[index][key].get_or_insert_with(|| {
+            let price = || cascades([&x, &y], [a, b], &mut prices[index..=index + 1]);
+            frontier(priced[index][key].get_or_insert_with(price), self.by)
+        });
         frontier.iter().find(|(_, cost)| cost.bytes <= room).copied()
     }
 
     fn best(&mut self, index: usize) -> Option<(Tiling, Cost)> {
         if self.cascaded[index] {
-            return self.best_cascade(index).map(|(both, _)| both[0]);
+            return self.best_cascade(index).map(|(both, cost)| (both[0], cost));
         }
         if index > 0 && self.cascaded[index - 1] {
-            return self.best_cascade(index - 1).map(|(both, _)| both[1]);
+            return self.best_cascade(index - 1).map(|(both, cost)| (both[1], cost));
         }
         let room = self.room(index)?;
         let resident = self.of_layer(index);
         let key = usize::from(resident.input) | usize::from(resident.output) << 1 | usize::from(resident.sum) << 2;
         let shape = LayerShape::new(self.net, &self.net.layers[index], self.machine);
-        let frontier = self.frontiers[index][key].get_or_insert_with(|| shape.frontier(resident));
+        let Costs { prices, tilings, .. } = &mut *self.costs;
+        let frontier = self.frontiers[index][key].get_or_insert_with(|| {
+            let price = || shape.priced(resident, &mut prices[index]);
+            frontier(tilings[index][key].get_or_insert_with(price), self.by)
+        });
         frontier.iter().find(|(_, cost)| cost.bytes <= room).copied()
     }
 
@@ -185,7 +218,7 @@ impl Chooser<'_> {
                 false => self.best(index).map(|(_, cost)| cost),
             };
             match cost {
-                Some(cost) => total.1 += cost.rank(self.machine),
+                Some(cost) => total.1 += cost.rank(self.by),
                 None => total.0 += 1,
             }
             index += 1 + usize::from(is_first);
@@ -283,7 +316,13 @@ fn lifetimes(net: &Network) -> Vec<(usize, usize)> {
 ///
 /// # Errors
 /// A layer has no tiles that fit.
-pub fn choose(net: &Network, machine: &Machine, slack: &[usize]) -> Result<Residency, String> {
+pub fn choose(
+    net: &Network,
+    machine: &Machine,
+    slack: &[usize],
+    by: Weighing,
+    costs: &mut Costs,
+) -> Result<Residency, String> {
     let lifetimes = lifetimes(net);
     let is_resident = |id: FeatureId| {
         let has_memory = net.root(id).0 == id && lifetimes[id].0 != usize::MAX;
@@ -297,6 +336,8 @@ pub fn choose(net: &Network, machine: &Machine, slack: &[usize]) -> Result<Resid
     let cascaded = vec![false; net.layers.len()];
     let mut chooser = Chooser {
         net,
+        by,
+        costs,
         machine,
         lifetimes,
         slack,

@@ -6,12 +6,19 @@
 //! allows.
 
 use super::network::{FeatureId, FeatureInfo, Network, Weights};
+use super::pace::Pace;
+use super::price::Prices;
 use super::residency::Residency;
+use super::taken::{Taken, Wanted};
 use super::tiling::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
-use gradus_simulators::npu::{Machine, Transfer};
+use super::timeline;
+use gradus_simulators::npu::{Inst, Machine, Transfer, cost};
 
 /// The most slots between a load and its first use.
 const LOOK_AHEAD: usize = 48;
+
+/// Bytes of a part of a load.
+const PART: u32 = 16 << 10;
 
 /// A buffer in SRAM for some slots.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,10 +29,12 @@ pub struct Stream {
     pub uses: (usize, usize),
     /// The earliest slot of its load.
     pub ready: usize,
-    /// The slot of its load; that of the first use without one.
-    pub issue: usize,
+    /// The slots of the parts of its load.
+    pub issues: Vec<usize>,
     /// First byte in SRAM.
     pub place: usize,
+    /// Whether it holds constants.
+    pub is_constant: bool,
     /// The load before the first use; `sram` counts from the buffer.
     pub load: Option<Transfer>,
     /// The store after the last use; `sram` counts from the buffer.
@@ -106,6 +115,15 @@ pub struct Steps {
     pub slots: usize,
 }
 
+/// How streams are placed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Placement {
+    /// Slots for which bytes are left alone, if there are others; with 0 streams are close to each other.
+    pub rest: usize,
+    /// Whether constants, of other sizes and lifetimes than tiles, are placed from the last byte of SRAM down.
+    pub constants_high: bool,
+}
+
 /// A stream that finds no bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoRoom {
@@ -119,9 +137,23 @@ pub struct NoRoom {
 ///
 /// # Errors
 /// A stream finds no bytes.
-pub fn divide(net: &Network, residency: &Residency, machine: &Machine) -> Result<Steps, NoRoom> {
-    let mut builder =
-        Builder { net, residency, machine, out: Steps::default(), slices: Vec::new(), written: Vec::new() };
+pub fn divide(
+    net: &Network,
+    residency: &Residency,
+    machine: &Machine,
+    placement: Placement,
+    prices: &mut [Prices],
+) -> Result<Steps, NoRoom> {
+    let mut builder = Builder {
+        net,
+        residency,
+        machine,
+        out: Steps::default(),
+        slices: Vec::new(),
+        written: Vec::new(),
+        placement,
+        prices,
+    };
     builder.out.ddr = vec![None; net.features.len()];
     builder.written = vec![Vec::new(); net.features.len()];
     builder.constants();
@@ -160,6 +192,9 @@ struct Builder<'a> {
     slices: Vec<Vec<Slice>>,
     /// For each feature in DDR the slot after which each row is there.
     written: Vec<Vec<usize>>,
+    placement: Placement,
+    /// The cycles of the tiles of each layer.
+    prices: &'a mut [Prices],
 }
 
 impl Builder<'_> {
@@ -385,28 +420,61 @@ impl Builder<'_> {
         }
         let mut order: Vec<usize> = (0..self.out.streams.len()).collect();
         order.sort_by_key(|&i| self.out.streams[i].uses.0);
-        let mut earliest = 0;
-        for i in order {
-            let stream = &self.out.streams[i];
-            let (use_slot, end, bytes) = (stream.uses.0, stream.uses.1 + 1, stream.bytes);
-            let from = match stream.load {
-                Some(_) => earliest.max(stream.ready).max(use_slot.saturating_sub(LOOK_AHEAD)).min(use_slot),
-                None => use_slot,
-            };
-            taken.forget(earliest);
-            let found = taken.first(bytes, from, use_slot, end, self.machine.sram_bytes as usize);
-            let Some((slot, place)) = found else {
-                let step = self.out.steps.iter().find(|s| s.slot == use_slot);
-                return Err(NoRoom { layer: step.map_or(0, |s| s.layer), bytes });
-            };
-            taken.add(place, bytes, slot, end);
-            let stream = &mut self.out.streams[i];
-            (stream.issue, stream.place) = (slot, place);
-            if stream.load.is_some() {
-                earliest = slot;
+        let mut pace = Pace::new(self.machine, self.out.streams.len());
+        let mut streams = order.into_iter().peekable();
+        for i in 0..self.out.steps.len() {
+            let step = self.out.steps[i];
+            while let Some(stream) = streams.next_if(|&s| self.out.streams[s].uses.0 == step.slot) {
+                self.place_stream(stream, &mut taken, &mut pace)?;
             }
+            self.pace(&step, &mut pace);
         }
         Ok(())
+    }
+
+    /// Places a stream. Its load is issued in the last slot that does not let the channel wait, or as soon as there are free bytes.
+    fn place_stream(&mut self, i: usize, taken: &mut Taken, pace: &mut Pace<'_>) -> Result<(), NoRoom> {
+        let stream = &self.out.streams[i];
+        let (use_slot, end, bytes) = (stream.uses.0, stream.uses.1 + 1, stream.bytes);
+        let earliest = pace.earliest.max(stream.ready).max(use_slot.saturating_sub(LOOK_AHEAD));
+        let from = if stream.load.is_some() { pace.slot().max(earliest).min(use_slot) } else { use_slot };
+        taken.forget(pace.earliest.saturating_sub(self.placement.rest));
+        let size = self.machine.sram_bytes as usize;
+        // Bytes that were free for a while: neither their last store nor their last reader is waited for.
+        let wanted = Wanted { bytes, from, end, size, is_high: stream.is_constant && self.placement.constants_high };
+        let rested = taken.first(wanted, from, self.placement.rest);
+        let Some((slot, place)) = rested.or_else(|| taken.first(wanted, use_slot, 0)) else {
+            let step = self.out.steps.iter().find(|s| s.slot == use_slot);
+            return Err(NoRoom { layer: step.map_or(0, |s| s.layer), bytes });
+        };
+        taken.add(place, bytes, slot, end);
+        let stream = &mut self.out.streams[i];
+        stream.place = place;
+        pace.waits(slot, slot > from);
+        for part in stream.parts() {
+            let slot = pace.slot().clamp(slot, use_slot);
+            pace.load(i, slot, cost(self.machine, &Inst::Load(part)).cycles);
+            stream.issues.push(slot);
+        }
+        Ok(())
+    }
+
+    /// Adds a step to the timeline.
+    fn pace(&mut self, step: &Step, pace: &mut Pace<'_>) {
+        let shape = LayerShape::new(self.net, &self.net.layers[step.layer], self.machine);
+        let prices = &mut self.prices[step.layer];
+        let parts = [step.input, step.weights, step.sum, step.output];
+        let stores = parts[3].stream().map(|s| &self.out.streams[s]).filter(|s| s.uses.1 == step.slot);
+        let store = stores.and_then(|s| s.store).map(|t| (cost(self.machine, &Inst::Store(t)).cycles, 0));
+        let used = parts.iter().filter_map(Part::stream).chain([step.constants]);
+        let timed = timeline::Step {
+            ready: used.map(|s| pace.ready[s]).max().unwrap_or(0),
+            convolution: prices.convolution(&shape, step.rows, step.kernels),
+            requantization: prices.requantization(&shape, step.rows, step.kernels),
+            releases: 0,
+            store,
+        };
+        pace.step(step.slot, timed);
     }
 }
 
@@ -426,8 +494,32 @@ struct Turn {
 type Key = (FeatureId, (usize, usize), (usize, usize));
 
 impl Stream {
+    /// The parts of its load, short ones, since stores wait for a load that has begun.
+    pub fn parts(&self) -> Vec<Transfer> {
+        let Some(load) = self.load else { return Vec::new() };
+        if load.counts != [1; 3] {
+            return vec![Transfer { sram: self.place as u32 + load.sram, ..load }];
+        }
+        let part = |at: u32| Transfer {
+            ddr: load.ddr + at,
+            sram: self.place as u32 + load.sram + at,
+            run: PART.min(load.run - at),
+            ..load
+        };
+        (0..load.run).step_by(PART as usize).map(part).collect()
+    }
+
     fn of(bytes: usize) -> Stream {
-        Stream { bytes, uses: (usize::MAX, 0), ready: 0, issue: 0, place: 0, load: None, store: None }
+        Stream {
+            bytes,
+            uses: (usize::MAX, 0),
+            ready: 0,
+            issues: Vec::new(),
+            place: 0,
+            is_constant: false,
+            load: None,
+            store: None,
+        }
     }
 }
 
@@ -445,7 +537,7 @@ impl Steps {
     /// Constants of a slice.
     fn constant(&mut self, at: usize, bytes: usize) -> usize {
         let load = Transfer { ddr: at as u32, run: bytes as u32, counts: [1; 3], ..Transfer::default() };
-        self.stream(Stream { load: Some(load), ..Stream::of(bytes) })
+        self.stream(Stream { load: Some(load), is_constant: true, ..Stream::of(bytes) })
     }
 }
 
@@ -470,52 +562,5 @@ pub fn weight_bytes(shape: &LayerShape<'_>, kernels: usize, machine: &Machine) -
     match layer.weights {
         Weights::Constant(_) => (kernels * layer.taps() * depth).next_multiple_of(PARAMETERS_ALIGNMENT),
         _ => 0,
-    }
-}
-
-/// Bytes of SRAM that are taken for some slots.
-#[derive(Default)]
-struct Taken {
-    /// First byte, end, first slot, last slot.
-    all: Vec<(usize, usize, usize, usize)>,
-    /// Ranges whose last slot is before this one are forgotten.
-    begin: usize,
-}
-
-impl Taken {
-    fn add(&mut self, place: usize, bytes: usize, first: usize, last: usize) {
-        self.all.push((place, place + bytes.next_multiple_of(ALIGNMENT), first, last));
-    }
-
-    /// Forgets ranges that end before a slot.
-    fn forget(&mut self, begin: usize) {
-        if begin > self.begin {
-            self.begin = begin;
-            self.all.retain(|r| r.3 >= begin);
-        }
-    }
-
-    /// The earliest slot from `from` to `until`, and the first bytes that are free from it to `end`.
-    fn first(&self, bytes: usize, from: usize, until: usize, end: usize, size: usize) -> Option<(usize, usize)> {
-        let mut near: Vec<_> = self.all.iter().filter(|r| r.2 <= end && r.3 >= from).copied().collect();
-        near.sort_unstable();
-        let mut slot = from;
-        loop {
-            let mut place = 0;
-            for r in near.iter().filter(|r| r.3 >= slot) {
-                if r.0 >= place + bytes {
-                    break;
-                }
-                place = place.max(r.1);
-            }
-            if place + bytes <= size {
-                return Some((slot, place));
-            }
-            // Only the end of a range that is in the way makes room.
-            slot = near.iter().filter(|r| r.3 >= slot).map(|r| r.3 + 1).min()?;
-            if slot > until {
-                return None;
-            }
-        }
     }
 }

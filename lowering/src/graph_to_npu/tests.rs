@@ -1,5 +1,8 @@
 //! Random networks as programs, executed by the simulator and by plain loops.
 
+mod estimates;
+mod machines;
+
 use super::network::{FeatureId, FeatureInfo, Layer, Network, Requantization, Role, Sum, Weights};
 use super::program::{Program, compile};
 use super::scale::round_shift;
@@ -212,7 +215,12 @@ fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) ->
         program.steps.ddr[id].into_iter().for_each(|at| ddr.write(at, &placed));
         plain[id] = Some(bytes);
     }
-    let counts = Simulator::new(machine.clone()).run(&program.instructions, &mut ddr).map_err(|f| f.to_string())?;
+    let mut simulator = Simulator::new(machine.clone());
+    let counts = simulator.run(&program.instructions, &mut ddr).map_err(|f| f.to_string())?;
+    let timed = simulator.time(&program.instructions).map_err(|f| f.to_string())?;
+    if (timed.cycles, timed.bank_stalls, timed.macs) != (counts.cycles, counts.bank_stalls, counts.macs) {
+        return Err(format!("{} cycles without values, {} with them", timed.cycles, counts.cycles));
+    }
     for layer in &net.layers {
         plain[layer.output] = Some(reference(net, layer, &plain));
     }

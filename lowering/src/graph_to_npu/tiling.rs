@@ -1,6 +1,8 @@
 //! The tiles of a layer: rows of the output and kernels of one convolution, the order of the two loops, and their costs.
 
+use super::estimate::{cascade_cost, layer_cost};
 use super::network::{FeatureInfo, Layer, Network, Weights};
+use super::price::Prices;
 use gradus_simulators::npu::Machine;
 
 /// Bytes of the parameters of a kernel: bias, scale, shift.
@@ -33,34 +35,42 @@ pub struct Resident {
     pub sum: bool,
 }
 
-/// The cost of a layer.
+/// The estimated cost of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
     /// Cycles of the array.
     pub array: u64,
     /// Cycles of the pipe.
     pub pipe: u64,
-    /// Bytes from and to DDR.
-    pub ddr: u64,
-    /// Number of tiles.
-    pub steps: u64,
+    /// Cycles of the DMA channel.
+    pub channel: u64,
+    /// Cycles from the start of the first convolution to the end of the last one, in a layer by itself.
+    pub body: u64,
+    /// Cycles of the layer by itself.
+    pub alone: u64,
     /// Bytes of SRAM besides resident features.
     pub bytes: usize,
 }
 
-/// Cycles of a tile that are not hidden, in eighths.
-const STEP: u64 = 128;
+/// The factors of the parts of a cost in comparisons. How much of a layer's latency its neighbours hide depends on them, so several
+/// are tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weighing {
+    /// Factor of the cycles of the busiest unit.
+    pub busiest: u64,
+    /// Factor of the cycles of array and channel.
+    pub each: u64,
+    /// Factor of the body.
+    pub body: u64,
+    /// Factor of the cycles of the layer by itself.
+    pub alone: u64,
+}
 
 impl Cost {
-    /// A number for comparisons: cycles, and a part of the work that is hidden beside them, since it may not be hidden fully.
-    pub fn rank(&self, machine: &Machine) -> u64 {
-        let ddr = self.ddr * 4 / u64::from(machine.ddr_rate).max(1);
-        8 * self.cycles(machine) + self.array + ddr + self.steps * STEP
-    }
-
-    /// Cycles, with transfers beside computation.
-    pub fn cycles(&self, machine: &Machine) -> u64 {
-        self.array.max(self.pipe).max(self.ddr * 4 / u64::from(machine.ddr_rate).max(1))
+    /// A number for comparisons.
+    pub fn rank(&self, by: Weighing) -> u64 {
+        let busiest = self.array.max(self.pipe).max(self.channel);
+        by.busiest * busiest + by.each * (self.array + self.channel) + by.body * self.body + by.alone * self.alone
     }
 }
 
@@ -73,7 +83,8 @@ pub struct LayerShape<'a> {
     pub input: &'a FeatureInfo,
     /// Its output.
     pub output: &'a FeatureInfo,
-    machine: &'a Machine,
+    /// The machine.
+    pub machine: &'a Machine,
 }
 
 impl<'a> LayerShape<'a> {
@@ -136,17 +147,11 @@ impl<'a> LayerShape<'a> {
         ((rows - 1) * layer.stride[0] + (layer.kernel[0] - 1) * layer.dilation[0] + 1).min(self.input.height)
     }
 
-    /// Cycles of the array for a tile.
-    pub fn array_cycles(&self, rows: usize, kernels: usize) -> u64 {
-        let groups = (rows * self.output.width).div_ceil(self.machine.positions as usize);
-        let blocks = kernels / self.machine.kernels as usize * self.layer.taps() * self.depth_blocks();
-        (blocks * groups) as u64 + u64::from(self.machine.start)
-    }
-
     /// The tilings that fit into half of the accumulators and into `bytes` of SRAM.
     fn candidates(&self) -> Vec<Tiling> {
         let (width, padded, group) = (self.output.width, self.padded_kernels(), self.group());
         let half = self.machine.accumulators as usize / 2;
+        let is_elements = matches!(self.layer.weights, Weights::Elements(_));
         let mut all = Vec::new();
         for rows in 1..=self.output.height {
             // Equal tiles: only the smallest number of rows with as many tiles.
@@ -157,113 +162,128 @@ impl<'a> LayerShape<'a> {
             if most == 0 {
                 break;
             }
-            let mut slices = padded.div_ceil(most.min(padded));
-            while slices <= padded / group {
-                let kernels = padded.div_ceil(slices).next_multiple_of(group).min(most);
-                for (rows_outer, keeps_weights) in [(true, true), (true, false), (false, false)] {
-                    all.push(Tiling { rows, kernels, rows_outer, keeps_weights });
+            // The numbers of slices do not depend on the accumulators, so that more of them only add tilings.
+            let (mut slices, most_slices) = (1, if is_elements { 1 } else { padded / group });
+            while slices <= most_slices {
+                let kernels = padded.div_ceil(slices).next_multiple_of(group);
+                if kernels <= most || is_elements {
+                    // Two slices take the same bytes if they stay.
+                    let loops = [(true, true), (false, false), (true, false)];
+                    for &(rows_outer, keeps_weights) in &loops[..if slices > 2 { 3 } else { 2 }] {
+                        all.push(Tiling { rows, kernels, rows_outer, keeps_weights });
+                    }
                 }
-                slices = (2 * slices).max(slices + 1);
+                // Four numbers from each power of two to the next, and at last slices of one group.
+                let next = slices + (slices.next_power_of_two() / 8).max(1);
+                slices = if slices < most_slices { next.min(most_slices) } else { next };
             }
         }
         all
     }
 
-    /// The cost of a tiling.
-    pub fn cost(&self, tiling: &Tiling, resident: Resident) -> Cost {
-        let (height, padded) = (self.output.height, self.padded_kernels());
-        let (tiles, slices) = (height.div_ceil(tiling.rows), padded.div_ceil(tiling.kernels));
+    /// Bytes of SRAM of a tiling besides resident features: double buffers of all that is loaded and stored.
+    pub fn bytes(&self, tiling: &Tiling, resident: Resident) -> usize {
         let slice = self.slice_bytes(tiling.kernels);
-        let mut cost = Cost::default();
-        let last = height - (tiles - 1) * tiling.rows;
-        let full = self.array_cycles(tiling.rows, tiling.kernels);
-        let all = |rows| {
-            let rest = padded - (slices - 1) * tiling.kernels;
-            (slices as u64 - 1) * if rows == tiling.rows { full } else { self.array_cycles(rows, tiling.kernels) }
-                + self.array_cycles(rows, rest)
-        };
-        cost.array = (tiles as u64 - 1) * all(tiling.rows) + all(last);
-        let outputs = (height * self.output.width * padded) as u64;
-        let steps = (tiles * slices) as u64;
-        cost.steps = steps;
-        cost.pipe = outputs.div_ceil(u64::from(self.machine.post_width)) + steps * u64::from(self.machine.post_latency);
-        let weights = (slices * slice) as u64;
-        let again = if tiling.rows_outer && !tiling.keeps_weights { tiles as u64 } else { 1 };
-        cost.ddr = weights * again;
-        cost.bytes = if tiling.keeps_weights { slices * slice } else { 2 * slice };
-        let in_rows: usize =
-            (0..tiles).map(|i| self.input_rows(i * tiling.rows, tiling.rows.min(height - i * tiling.rows)).1).sum();
+        let mut bytes =
+            if tiling.keeps_weights { self.padded_kernels().div_ceil(tiling.kernels) * slice } else { 2 * slice };
         if !resident.input {
-            let again = if tiling.rows_outer { 1 } else { slices as u64 };
-            cost.ddr += (in_rows * self.input.row()) as u64 * again;
-            cost.bytes += 2 * self.max_input_rows(tiling.rows) * self.input.row();
+            bytes += 2 * self.max_input_rows(tiling.rows) * self.input.row();
         }
-        let width = if tiling.rows_outer { padded } else { tiling.kernels } * self.output.width;
-        for is_streamed in [!resident.output, self.layer.sum.is_some() && !resident.sum] {
-            if is_streamed {
-                cost.ddr += outputs;
-                cost.bytes += 2 * tiling.rows * width;
-            }
-        }
-        if let Weights::Elements(_) = self.layer.weights {
-            cost.array = outputs.div_ceil(u64::from(self.machine.kernels)) + steps * u64::from(self.machine.start);
-            if !resident.input {
-                cost.ddr += outputs;
-                cost.bytes += 2 * tiling.rows * width;
-            }
-        }
-        cost
+        let width = if tiling.rows_outer { self.padded_kernels() } else { tiling.kernels } * self.output.width;
+        let is_elements = matches!(self.layer.weights, Weights::Elements(_));
+        let streamed = [!resident.output, self.layer.sum.is_some() && !resident.sum, is_elements && !resident.input];
+        bytes + streamed.into_iter().filter(|&is| is).count() * 2 * tiling.rows * width
     }
 
-    /// The tilings that are the cheapest for some number of bytes, cheapest first and thus largest first.
-    pub fn frontier(&self, resident: Resident) -> Vec<(Tiling, Cost)> {
+    /// Cycles that a tiling takes at least.
+    fn least(&self, tiling: &Tiling, resident: Resident) -> u64 {
+        let machine = self.machine;
+        let positions = (self.output.height * self.output.width).div_ceil(machine.positions as usize);
+        let blocks = self.layer.taps() * self.depth_blocks() * self.padded_kernels().div_ceil(machine.kernels as usize);
+        let [tiles, slices] = self.counts(tiling);
+        let again = if tiling.rows_outer && !tiling.keeps_weights { tiles } else { 1 };
+        let mut bytes = self.slice_bytes(tiling.kernels) * (slices - 1) * again;
+        if !resident.input {
+            let again = if tiling.rows_outer || tiles == 1 { 1 } else { slices };
+            bytes += (self.input.height - self.layer.kernel[0].min(self.input.height)) * self.input.row() * again;
+        }
+        let steps = (tiles * slices) as u64;
+        let array = match self.layer.weights {
+            Weights::Elements(_) => 0,
+            _ => (positions * blocks) as u64,
+        };
+        (array + steps * u64::from(machine.start)).max(bytes as u64 * 4 / u64::from(machine.ddr_rate))
+    }
+
+    /// Tiles of rows and slices of kernels.
+    fn counts(&self, tiling: &Tiling) -> [usize; 2] {
+        [self.output.height.div_ceil(tiling.rows), self.padded_kernels().div_ceil(tiling.kernels)]
+    }
+
+    /// The tilings with their costs, without those that need more bytes than another one and cannot be better by a part in 64.
+    pub fn priced(&self, resident: Resident, prices: &mut Prices) -> Vec<(Tiling, Cost)> {
         let is_legal = |t: &Tiling| t.rows_outer || !matches!(self.layer.weights, Weights::Elements(_));
-        let priced = self.candidates().into_iter().filter(is_legal).map(|t| (t, self.cost(&t, resident)));
-        let mut all: Vec<(Tiling, Cost)> = priced.collect();
-        all.sort_by_key(|(_, cost)| (cost.rank(self.machine), cost.bytes));
-        let mut least = usize::MAX;
-        all.retain(|(_, cost)| {
-            cost.bytes < least && {
-                least = cost.bytes;
-                true
+        let mut all: Vec<(u64, usize, Tiling)> = Vec::new();
+        for tiling in self.candidates().into_iter().filter(is_legal) {
+            all.push((self.least(&tiling, resident), self.bytes(&tiling, resident), tiling));
+        }
+        all.sort_by_key(|&(least, bytes, _)| (least, bytes));
+        let mut priced: Vec<(Tiling, Cost)> = Vec::new();
+        for (least, bytes, tiling) in all {
+            if priced.iter().any(|(_, cost)| cost.bytes <= bytes && cost.alone <= least + least / 64) {
+                continue;
             }
-        });
-        all
+            priced.push((tiling, layer_cost(self, prices, tiling, resident)));
+        }
+        priced
     }
 }
 
-/// The tilings of two layers that take turns by tiles of rows, the second of which reads the tiles of the first, with the sum of
-/// their costs: the cheapest for some number of bytes, cheapest first.
-pub fn cascades(shapes: [&LayerShape<'_>; 2], resident: [Resident; 2]) -> Vec<([(Tiling, Cost); 2], Cost)> {
-    let machine = shapes[0].machine;
+/// The choices that are the cheapest for some number of bytes, cheapest first.
+pub fn frontier<T: Copy>(priced: &[(T, Cost)], by: Weighing) -> Vec<(T, Cost)> {
+    let mut all = priced.to_vec();
+    all.sort_by_key(|(_, cost)| (cost.rank(by), cost.bytes));
+    let mut least = usize::MAX;
+    all.retain(|(_, cost)| {
+        let is_less = cost.bytes < least;
+        least = least.min(cost.bytes);
+        is_less
+    });
+    all
+}
+
+/// The tilings of two layers that take turns by tiles of rows, the second of which reads the tiles of the first, with their costs
+/// together, without those that need more bytes than others and cannot be better by a part in 64.
+pub fn cascades(
+    shapes: [&LayerShape<'_>; 2],
+    resident: [Resident; 2],
+    prices: &mut [Prices],
+) -> Vec<([Tiling; 2], Cost)> {
     let keeping = |i: usize| {
-        let all = shapes[i].candidates().into_iter().filter(|t| t.rows_outer && t.keeps_weights);
-        all.map(|t| (t, shapes[i].cost(&t, resident[i]))).collect::<Vec<_>>()
+        let mut all = shapes[i].candidates();
+        all.retain(|t| t.rows_outer && t.keeps_weights);
+        all
     };
     let (first, second) = (keeping(0), keeping(1));
     let mut all = Vec::new();
-    for &(a, cost) in &first {
-        for &(b, other) in second.iter().filter(|(b, _)| b.rows == a.rows) {
-            let tile = 2 * a.rows * shapes[0].output.row();
-            let sum = Cost {
-                array: cost.array + other.array,
-                pipe: cost.pipe + other.pipe,
-                ddr: cost.ddr + other.ddr,
-                steps: cost.steps + other.steps,
-                bytes: cost.bytes + other.bytes + tile,
-            };
-            all.push(([(a, cost), (b, other)], sum));
+    for &a in &first {
+        for &b in second.iter().filter(|b| b.rows == a.rows) {
+            let bytes = shapes[0].bytes(&a, resident[0])
+                + shapes[1].bytes(&b, resident[1])
+                + 2 * a.rows * shapes[0].output.row();
+            let least = shapes[0].least(&a, resident[0]) + shapes[1].least(&b, resident[1]);
+            all.push((least, bytes, [a, b]));
         }
     }
-    all.sort_by_key(|(_, cost)| (cost.rank(machine), cost.bytes));
-    let mut least = usize::MAX;
-    all.retain(|(_, cost)| {
-        cost.bytes < least && {
-            least = cost.bytes;
-            true
+    all.sort_by_key(|&(least, bytes, _)| (least, bytes));
+    let mut priced: Vec<([Tiling; 2], Cost)> = Vec::new();
+    for (least, bytes, tilings) in all {
+        if priced.iter().any(|(_, cost)| cost.bytes <= bytes && cost.alone <= least + least / 64) {
+            continue;
         }
-    });
-    all
+        priced.push((tilings, cascade_cost(shapes, prices, tilings, resident, bytes)));
+    }
+    priced
 }
 
 /// Alignment of buffers in SRAM, a word.

@@ -205,7 +205,14 @@ fn feature_bytes(out: &mut Collector, feature: &Feature, rows: &[u64], cols: &[u
                 feature.for_each_channel_run(0..channels, |_, chan, len| out.push(position + chan, len));
             }
         } else {
+            let first = cols.first().copied().unwrap_or(0);
+            let is_dense = feature.tile_w == 1 && cols.last().is_some_and(|last| last - first + 1 == cols.len() as u64);
             feature.for_each_channel_run(0..channels, |_, chan, len| {
+                // Neighbouring columns of whole blocks are one run.
+                if is_dense && u64::from(feature.col) == len {
+                    out.push(row + chan + feature.col_offset(first), len * cols.len() as u64);
+                    return;
+                }
                 cols.iter().for_each(|&w| out.push(row + chan + feature.col_offset(w), len));
             });
         }

@@ -10,7 +10,7 @@
 use super::access::for_each_ddr_run;
 use super::machine::MAX_BANKS;
 use super::{Conv, Feature, Inst, Machine, Post, Transfer, check};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The cost of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,6 +50,47 @@ pub fn cost(machine: &Machine, inst: &Inst) -> Cost {
         Inst::Post(post) => post_cost(machine, post),
         Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => Cost::default(),
     }
+}
+
+/// Costs of instructions, those of equal shape and alignment once.
+pub(super) struct Costs<'a> {
+    machine: &'a Machine,
+    known: FxHashMap<Inst, Cost>,
+}
+
+impl<'a> Costs<'a> {
+    pub(super) fn new(machine: &'a Machine) -> Costs<'a> {
+        Costs { machine, known: FxHashMap::default() }
+    }
+
+    /// Returns the cost of a valid instruction, as [`cost`].
+    pub(super) fn of(&mut self, inst: &Inst) -> Cost {
+        let machine = self.machine;
+        *self.known.entry(aligned(machine, inst)).or_insert_with(|| cost(machine, inst))
+    }
+}
+
+/// Returns an instruction of the same cost whose addresses are reduced to their alignment.
+fn aligned(machine: &Machine, inst: &Inst) -> Inst {
+    let mut inst = *inst;
+    let span = machine.word_bytes * machine.banks;
+    match &mut inst {
+        Inst::Load(t) | Inst::Store(t) => (t.ddr, t.sram) = (t.ddr % machine.burst, 0),
+        Inst::Move(m) => (m.from, m.to) = (0, 0),
+        Inst::Conv(conv) | Inst::DwConv(conv) => {
+            conv.feature.base %= span;
+            conv.weights.base %= span;
+            conv.acc = 0;
+        }
+        Inst::Post(post) => {
+            (post.acc, post.params, post.table, post.output.base) = (0, 0, None, 0);
+            if let Some(residual) = &mut post.residual {
+                residual.feature.base %= span;
+            }
+        }
+        Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => {}
+    }
+    inst
 }
 
 /// Whether the cost takes bounded time: fields come from files. The simulator rejects other instructions.
@@ -136,7 +177,7 @@ struct Pattern {
 /// Divides `0..extent` into blocks; returns for each its first offset and its pattern, an index into the list of patterns.
 fn blocks(extent: u64, block: u64, offset_runs: impl Fn(u64, u64) -> Vec<(u64, u64)>) -> Blocks {
     let mut out = Blocks::default();
-    let mut index: HashMap<Pattern, usize> = HashMap::new();
+    let mut index: FxHashMap<Pattern, usize> = FxHashMap::default();
     for start in (0..extent).step_by(block as usize) {
         let mut runs = offset_runs(start, (start + block).min(extent));
         runs.sort_unstable();
@@ -187,8 +228,27 @@ struct ArrayCost<'a> {
     /// Whether channels go with kernels.
     dw: bool,
     words: Words,
-    weights: HashMap<(usize, usize, u64), (u64, BankCounts)>,
+    weights: FxHashMap<(usize, usize, u64), (u64, BankCounts)>,
+    /// The distances of a group's positions from the first of them, each list once.
+    offsets: Vec<Vec<u64>>,
+    offset_ids: FxHashMap<Vec<u64>, usize>,
+    /// Cycles of a group by its distances, the runs of its channels, and its address modulo `span`.
+    cycles: FxHashMap<(usize, usize, u64), u64>,
 }
+
+/// The groups of a tap.
+#[derive(Default)]
+struct Groups {
+    /// Distances and address of the first position modulo `span`, with the number of such groups.
+    counts: Vec<((usize, u64), u64)>,
+    /// Number of groups in the padding.
+    padding: u64,
+    /// The first group; `Some(None)` in the padding.
+    first: Option<Option<(usize, u64)>>,
+}
+
+/// A multiple of all spans above all distances, so that addresses before a group's first position are not negative.
+const GUARD: u64 = 1 << 48;
 
 impl<'a> ArrayCost<'a> {
     fn new(machine: &'a Machine, conv: &'a Conv, dw: bool) -> Self {
@@ -208,7 +268,10 @@ impl<'a> ArrayCost<'a> {
             }),
             dw,
             words: Words::new(machine),
-            weights: HashMap::new(),
+            weights: FxHashMap::default(),
+            offsets: Vec::new(),
+            offset_ids: FxHashMap::default(),
+            cycles: FxHashMap::default(),
         }
     }
 
@@ -241,6 +304,24 @@ impl<'a> ArrayCost<'a> {
 
     /// Returns the sums of each block of channels at a tap.
     fn group_sums(&mut self, y: u16, x: u16) -> Vec<GroupSum> {
+        let groups = self.groups(y, x);
+        let mut known: FxHashMap<(u64, usize), GroupSum> = FxHashMap::default();
+        let mut sums = Vec::with_capacity(self.channels.list.len());
+        for i in 0..self.channels.list.len() {
+            let (offset, pattern) = self.channels.list[i];
+            let key = (offset % self.span, pattern);
+            let sum = match known.get(&key) {
+                Some(sum) => *sum,
+                None => self.sum_groups(&groups, key.0, pattern),
+            };
+            known.insert(key, sum);
+            sums.push(sum);
+        }
+        sums
+    }
+
+    /// Returns the groups of a tap, equal ones once.
+    fn groups(&mut self, y: u16, x: u16) -> Groups {
         let conv = self.conv;
         let col = |o| conv.input(1, o, x).map(|w| conv.feature.col_offset(w));
         let cols: Vec<Option<u64>> = (0..conv.cols).map(col).collect();
@@ -249,17 +330,61 @@ impl<'a> ArrayCost<'a> {
             let row = conv.input(0, o, y).map(|h| u64::from(conv.feature.base) + conv.feature.row_offset(h));
             positions.extend(cols.iter().map(|col| Some(row? + (*col)?)));
         }
-        let mut known: HashMap<(u64, usize), GroupSum> = HashMap::new();
-        let mut sums = Vec::with_capacity(self.channels.list.len());
-        for &(offset, pattern) in &self.channels.list {
-            let key = (offset % self.span, pattern);
-            let sum = known.entry(key).or_insert_with(|| {
-                let runs = &self.channels.patterns[pattern].runs;
-                sum_groups(&mut self.words, &positions, self.machine.positions as usize, key.0, runs)
-            });
-            sums.push(*sum);
+        let mut out = Groups::default();
+        let (mut relative, mut keys, mut last) = (Vec::new(), Vec::new(), 0);
+        for group in positions.chunks(self.machine.positions as usize) {
+            let Some(first) = group.iter().flatten().next().copied() else {
+                out.padding += 1;
+                out.first.get_or_insert(None);
+                continue;
+            };
+            relative.clear();
+            relative.extend(group.iter().flatten().map(|at| at.wrapping_sub(first)));
+            if self.offsets.get(last) != Some(&relative) {
+                last = *self.offset_ids.entry(relative.clone()).or_insert_with(|| {
+                    self.offsets.push(relative.clone());
+                    self.offsets.len() - 1
+                });
+            }
+            let key = (last, first % self.span);
+            out.first.get_or_insert(Some(key));
+            keys.push(key);
         }
-        sums
+        keys.sort_unstable();
+        out.counts = keys.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as u64)).collect();
+        out
+    }
+
+    /// Sums the cycles of groups for a block of channels at an offset.
+    fn sum_groups(&mut self, groups: &Groups, offset: u64, pattern: usize) -> GroupSum {
+        let mut sum = GroupSum { cycles: groups.padding, first: [0; MAX_BANKS] };
+        for &((offsets, at), count) in &groups.counts {
+            let at = (at + offset) % self.span;
+            let cycles = match self.cycles.get(&(offsets, pattern, at)) {
+                Some(&cycles) => cycles,
+                None => {
+                    let cycles = largest(&self.group_words(offsets, pattern, at)).max(1);
+                    self.cycles.insert((offsets, pattern, at), cycles);
+                    cycles
+                }
+            };
+            sum.cycles += count * cycles;
+        }
+        if let Some(Some((offsets, at))) = groups.first {
+            sum.first = self.group_words(offsets, pattern, (at + offset) % self.span);
+        }
+        sum
+    }
+
+    /// Returns the words by bank of a group whose first position has its block of channels at an address.
+    fn group_words(&mut self, offsets: usize, pattern: usize, at: u64) -> BankCounts {
+        self.words.clear();
+        for offset in &self.offsets[offsets] {
+            for &(start, len) in &self.channels.patterns[pattern].runs {
+                self.words.add((at + GUARD).wrapping_add(*offset) + start, len);
+            }
+        }
+        self.words.counts
     }
 
     /// Returns the words of a block's weights, and their counts by bank.
@@ -276,21 +401,6 @@ impl<'a> ArrayCost<'a> {
             (self.words.seen.len() as u64, self.words.counts)
         })
     }
-}
-
-fn sum_groups(words: &mut Words, at: &[Option<u64>], group: usize, offset: u64, runs: &[(u64, u64)]) -> GroupSum {
-    let mut sum = GroupSum { cycles: 0, first: [0; MAX_BANKS] };
-    for (i, group) in at.chunks(group).enumerate() {
-        words.clear();
-        for base in group.iter().flatten() {
-            runs.iter().for_each(|&(start, len)| words.add(base + offset + start, len));
-        }
-        if i == 0 {
-            sum.first = words.counts;
-        }
-        sum.cycles += words.cost().max(1);
-    }
-    sum
 }
 
 /// The pipe takes `post_width` values per cycle: the blocks of kernels of consecutive positions. The values of a residual are

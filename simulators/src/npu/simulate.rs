@@ -10,11 +10,11 @@
 //! acquires the n-th signal.
 
 use super::access::{Access, Sizes, accesses};
-use super::cost::is_bounded;
+use super::cost::{Costs, is_bounded};
 use super::shadow::{Clock, QUEUES, Shadows, Token, UNITS, first_poison};
 use super::values::{Ddr, Memories};
 use super::{
-    Cost, Fault, FaultClass, Inst, Interlock, Machine, Memory, NUM_TOKENS, Queue, Span, Statistics, Unit, check, cost,
+    Fault, FaultClass, Inst, Interlock, Machine, Memory, NUM_TOKENS, Queue, Span, Statistics, Transfer, Unit, check,
 };
 use std::collections::VecDeque;
 
@@ -46,16 +46,30 @@ impl Simulator {
     /// # Errors
     /// The first fault. The contents of DDR are unspecified then.
     pub fn run(&mut self, program: &[Inst], ddr: &mut Ddr) -> Result<Statistics, Fault> {
-        self.machine.check().map_err(|rule| Fault::new(FaultClass::Field, 0, rule))?;
-        match program.iter().position(|inst| *inst == Inst::End) {
-            Some(end) if end + 1 == program.len() => {}
-            Some(end) => return Err(Fault::new(FaultClass::End, end, "'end' is not the last instruction")),
-            None => return Err(Fault::new(FaultClass::End, program.len(), "the program has no 'end'")),
-        }
+        self.check(program)?;
         if ddr.bytes.len() != ddr.initialized.len() {
             return Err(Fault::new(FaultClass::Bounds, 0, "DDR has not one flag per byte"));
         }
-        Run::new(self, program, ddr).run()
+        Run::new(self, program, Some(ddr)).run()
+    }
+
+    /// Counts the cycles of a program that [`Simulator::run`] accepts, without its values: addresses, hazards and poison are not
+    /// checked. A multiple of the speed.
+    ///
+    /// # Errors
+    /// Invalid fields, deadlocks, tokens without an order, and work beyond the limit.
+    pub fn time(&self, program: &[Inst]) -> Result<Statistics, Fault> {
+        self.check(program)?;
+        Run::new(self, program, None).run()
+    }
+
+    fn check(&self, program: &[Inst]) -> Result<(), Fault> {
+        self.machine.check().map_err(|rule| Fault::new(FaultClass::Field, 0, rule))?;
+        match program.iter().position(|inst| *inst == Inst::End) {
+            Some(end) if end + 1 == program.len() => Ok(()),
+            Some(end) => Err(Fault::new(FaultClass::End, end, "'end' is not the last instruction")),
+            None => Err(Fault::new(FaultClass::End, program.len(), "the program has no 'end'")),
+        }
     }
 }
 
@@ -87,8 +101,9 @@ struct Run<'a> {
     simulator: &'a Simulator,
     machine: &'a Machine,
     program: &'a [Inst],
-    ddr: &'a mut Ddr,
-    memories: Memories,
+    /// DDR, SRAM and accumulators; `None` if only cycles are counted.
+    data: Option<(&'a mut Ddr, Memories)>,
+    costs: Costs<'a>,
     shadows: Shadows,
     queues: [QueueState; QUEUES],
     units: [UnitState; UNITS],
@@ -109,15 +124,15 @@ enum Event {
 }
 
 impl<'a> Run<'a> {
-    fn new(simulator: &'a Simulator, program: &'a [Inst], ddr: &'a mut Ddr) -> Self {
+    fn new(simulator: &'a Simulator, program: &'a [Inst], ddr: Option<&'a mut Ddr>) -> Self {
         let machine = &simulator.machine;
         let statistics = Statistics { peak_macs: machine.macs(), ..Statistics::default() };
         Run {
             simulator,
             machine,
             program,
-            ddr,
-            memories: Memories::new(machine, simulator.fill),
+            data: ddr.map(|ddr| (ddr, Memories::new(machine, simulator.fill))),
+            costs: Costs::new(machine),
             shadows: Shadows::default(),
             queues: Default::default(),
             units: Default::default(),
@@ -263,21 +278,24 @@ impl<'a> Run<'a> {
     fn start(&mut self, queue: usize, unit: Unit, cycle: u64, at: usize) -> Result<(), Fault> {
         let inst = &self.program[at];
         self.charge(inst, at)?;
+        let mut clock = self.units[unit as usize].clock;
+        clock.join(&self.queues[queue].clock);
+        let Some((ddr, _)) = &self.data else {
+            self.complete(unit, &[], clock, cycle, at);
+            return Ok(());
+        };
         let sizes = Sizes {
             sram: self.machine.sram_bytes.into(),
             accumulators: self.machine.accumulators.into(),
-            ddr: self.ddr.bytes.len() as u64,
+            ddr: ddr.bytes.len() as u64,
         };
         let accesses = accesses(self.machine, inst, sizes, at)?;
-        let mut clock = self.units[unit as usize].clock;
-        clock.join(&self.queues[queue].clock);
         let start = self.order(unit, &accesses, &mut clock, cycle, at)?;
         self.check_poison(&accesses, at)?;
-        let cost = cost(self.machine, inst);
-        self.complete(unit, &accesses, clock, start, cost, at);
+        self.complete(unit, &accesses, clock, start, at);
         self.execute(inst, at)?;
-        if matches!(unit, Unit::Array | Unit::Pipe) {
-            self.memories.initialize(accesses.iter().filter(|access| access.writes));
+        if let Some((_, memories)) = self.data.as_mut().filter(|_| matches!(unit, Unit::Array | Unit::Pipe)) {
+            memories.initialize(accesses.iter().filter(|access| access.writes));
         }
         Ok(())
     }
@@ -322,11 +340,12 @@ impl<'a> Run<'a> {
     }
 
     fn check_poison(&self, accesses: &[Access], at: usize) -> Result<(), Fault> {
+        let Some((ddr, memories)) = &self.data else { return Ok(()) };
         for access in accesses.iter().filter(|access| access.uses) {
             let flags = match access.memory {
-                Memory::Sram => &self.memories.sram_initialized,
-                Memory::Accumulators => &self.memories.accumulators_initialized,
-                Memory::Ddr => &self.ddr.initialized,
+                Memory::Sram => &memories.sram_initialized,
+                Memory::Accumulators => &memories.accumulators_initialized,
+                Memory::Ddr => &ddr.initialized,
             };
             if let Some(address) = first_poison(flags, &access.ranges) {
                 let fault = Fault::new(FaultClass::Poison, at, "a value that was never written takes part");
@@ -336,7 +355,9 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn complete(&mut self, unit: Unit, accesses: &[Access], mut clock: Clock, start: u64, cost: Cost, at: usize) {
+    fn complete(&mut self, unit: Unit, accesses: &[Access], mut clock: Clock, start: u64, at: usize) {
+        let cost = self.costs.of(&self.program[at]);
+        self.count(&self.program[at]);
         let state = &mut self.units[unit as usize];
         let number = state.history.len() as u32 + 1;
         let (free, done) = (start + cost.cycles, start + cost.cycles + cost.latency);
@@ -365,23 +386,26 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn execute(&mut self, inst: &Inst, at: usize) -> Result<(), Fault> {
-        let bytes = |run: u32, counts: &[u32; 3]| counts.iter().fold(u64::from(run), |n, &c| n * u64::from(c));
+    /// Counts the products and bytes of an instruction.
+    fn count(&mut self, inst: &Inst) {
+        let bytes = |t: &Transfer| t.counts.iter().fold(u64::from(t.run), |n, &c| n.saturating_mul(c.into()));
         match inst {
-            Inst::Load(t) => {
-                self.statistics.ddr_bytes_read += bytes(t.run, &t.counts);
-                self.memories.load(t, self.ddr);
-            }
-            Inst::Store(t) => {
-                self.statistics.ddr_bytes_written += bytes(t.run, &t.counts);
-                self.memories.store(t, self.ddr);
-            }
-            Inst::Move(m) => self.memories.move_slices(m),
-            Inst::Conv(conv) | Inst::DwConv(conv) => {
-                self.statistics.macs += conv.macs();
-                self.memories.conv(self.machine, conv, matches!(inst, Inst::DwConv(_)), at)?;
-            }
-            Inst::Post(post) => self.memories.post(self.machine, post, at)?,
+            Inst::Load(t) => self.statistics.ddr_bytes_read += bytes(t),
+            Inst::Store(t) => self.statistics.ddr_bytes_written += bytes(t),
+            Inst::Conv(conv) | Inst::DwConv(conv) => self.statistics.macs += conv.macs(),
+            _ => {}
+        }
+    }
+
+    fn execute(&mut self, inst: &Inst, at: usize) -> Result<(), Fault> {
+        let Some((ddr, memories)) = &mut self.data else { return Ok(()) };
+        match inst {
+            Inst::Load(t) => memories.load(t, ddr),
+            Inst::Store(t) => memories.store(t, ddr),
+            Inst::Move(m) => memories.move_slices(m),
+            Inst::Conv(conv) => memories.conv(self.machine, conv, false, at)?,
+            Inst::DwConv(conv) => memories.conv(self.machine, conv, true, at)?,
+            Inst::Post(post) => memories.post(self.machine, post, at)?,
             Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => {}
         }
         Ok(())

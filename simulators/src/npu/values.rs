@@ -274,10 +274,17 @@ fn transpose(weights: &[i16], taps: usize, kernels: usize) -> Vec<i16> {
 
 fn widen(bytes: &[u8], signed: bool, zero: i16, out: &mut [i16]) {
     if signed {
-        bytes.iter().zip(out).for_each(|(&b, out)| *out = i16::from(b as i8) - zero);
+        widen_by(bytes, out, |b| i16::from(b as i8) - zero);
     } else {
-        bytes.iter().zip(out).for_each(|(&b, out)| *out = i16::from(b) - zero);
+        widen_by(bytes, out, |b| i16::from(b) - zero);
     }
+}
+
+/// Most runs are the eight bytes of a block, for which a loop of known length has no overhead.
+fn widen_by(bytes: &[u8], out: &mut [i16], value: impl Fn(u8) -> i16) {
+    let ((blocks, rest), (to, to_rest)) = (bytes.as_chunks::<8>(), out.as_chunks_mut::<8>());
+    to.iter_mut().zip(blocks).for_each(|(to, block)| *to = block.map(&value));
+    to_rest.iter_mut().zip(rest).for_each(|(to, &byte)| *to = value(byte));
 }
 
 /// Products of bytes, less their zero points, that a sum of 32 bits holds: `MAX_SUM * 255 * 255 < 2^31`.

@@ -1,0 +1,200 @@
+//! The estimated cycles of a layer by itself, or of two that take turns: the timeline of its tiles.
+
+use super::network::Weights;
+use super::price::{Prices, transfer};
+use super::steps::slices;
+use super::tiling::{Cost, LayerShape, Resident, Tiling};
+use super::timeline::{Step, Timeline};
+
+/// A layer whose tiles are added to a timeline.
+pub struct Walk<'a> {
+    shape: &'a LayerShape<'a>,
+    tiling: Tiling,
+    resident: Resident,
+    /// First kernel and number of kernels of each slice.
+    slices: Vec<(usize, usize)>,
+    /// The cycle in which the constants of each slice are in SRAM.
+    constants: Vec<Option<u64>>,
+    /// The prices of full slices and of the last one, in full tiles of rows and in the last one.
+    prices: [[Price; 2]; 2],
+}
+
+/// A tile of a feature in DDR: bytes, and cycles on the channel.
+type Traffic = (usize, u64);
+
+/// The prices of a tile.
+#[derive(Clone, Copy, Default)]
+struct Price {
+    convolution: u64,
+    requantization: u64,
+    /// Constants.
+    constants: Traffic,
+    /// The output of a slice, or of all slices.
+    output: [Traffic; 2],
+}
+
+impl Price {
+    fn new(shape: &LayerShape<'_>, prices: &mut Prices, rows: usize, (kernel, kernels): (usize, usize)) -> Price {
+        let (bytes, row, machine) = (shape.slice_bytes(kernels), shape.output.row(), shape.machine);
+        let part = row / shape.output.padded_channels() * shape.blocks_of_output(kernel, kernels);
+        let part_cycles =
+            if part == row { transfer(machine, rows * row, 1, 0) } else { transfer(machine, part, rows, row) };
+        Price {
+            convolution: prices.convolution(shape, rows, kernels),
+            requantization: prices.requantization(shape, rows, kernels),
+            constants: (bytes, transfer(machine, bytes, 1, 0)),
+            output: [(rows * part, part_cycles), (rows * row, transfer(machine, rows * row, 1, 0))],
+        }
+    }
+}
+
+impl<'a> Walk<'a> {
+    /// The tiles of a layer. Features that are not resident are loaded and stored.
+    pub fn new(shape: &'a LayerShape<'a>, prices: &'a mut Prices, tiling: Tiling, resident: Resident) -> Walk<'a> {
+        let slices = slices(shape, tiling.kernels);
+        let constants = vec![None; slices.len()];
+        let height = shape.output.height;
+        let rows = [tiling.rows, height - (height.div_ceil(tiling.rows) - 1) * tiling.rows];
+        let ends = [slices.first(), slices.last()].map(|slice| slice.copied().unwrap_or((0, tiling.kernels)));
+        let prices = rows.map(|rows| ends.map(|slice| Price::new(shape, prices, rows, slice)));
+        Walk { shape, tiling, resident, slices, constants, prices }
+    }
+
+    fn price(&self, rows: usize, slice: usize) -> &Price {
+        &self.prices[usize::from(rows != self.tiling.rows)][usize::from(slice + 1 == self.slices.len())]
+    }
+
+    /// First rows and numbers of rows of the tiles.
+    pub fn tiles(&self) -> Vec<(usize, usize)> {
+        let height = self.shape.output.height;
+        (0..height).step_by(self.tiling.rows).map(|row| (row, self.tiling.rows.min(height - row))).collect()
+    }
+
+    /// Adds all tiles.
+    pub fn all(&mut self, timeline: &mut Timeline<'_>) {
+        let tiles = self.tiles();
+        if self.tiling.rows_outer {
+            tiles.into_iter().for_each(|tile| self.rows(timeline, tile));
+            return;
+        }
+        let mut input = 0;
+        for slice in 0..self.slices.len() {
+            for (i, &tile) in tiles.iter().enumerate() {
+                // The only tile of rows stays.
+                if tiles.len() > 1 || slice == 0 {
+                    input = self.input(timeline, tile);
+                }
+                let kept = if tiles.len() > 1 { self.input_bytes(tile) } else { 0 };
+                let (sum, output) = self.outputs(timeline, tile, Some(slice));
+                let mut step = self.step(timeline, tile, slice, i + 1 == tiles.len());
+                step.ready = step.ready.max(input).max(sum.1);
+                step.releases += kept + sum.0;
+                step.store = output.map(|(bytes, cycles)| (cycles, bytes));
+                timeline.step(step);
+            }
+        }
+    }
+
+    /// Adds the tiles of some rows, whose kernels are the inner loop.
+    pub fn rows(&mut self, timeline: &mut Timeline<'_>, tile: (usize, usize)) {
+        let input = self.input(timeline, tile);
+        let (sum, output) = self.outputs(timeline, tile, None);
+        let is_last_tile = tile.0 + tile.1 >= self.shape.output.height;
+        for slice in 0..self.slices.len() {
+            let mut step = self.step(timeline, tile, slice, is_last_tile);
+            step.ready = step.ready.max(input).max(sum.1);
+            if slice + 1 == self.slices.len() {
+                step.releases += self.input_bytes(tile) + sum.0;
+                step.store = output.map(|(bytes, cycles)| (cycles, bytes));
+            }
+            timeline.step(step);
+        }
+    }
+
+    /// A step with its constants. `is_last`: of those of the slice.
+    fn step(&mut self, timeline: &mut Timeline<'_>, (_, rows): (usize, usize), slice: usize, is_last: bool) -> Step {
+        let tiling = self.tiling;
+        let price = *self.price(rows, slice);
+        let (bytes, cycles) = price.constants;
+        let is_reloaded = tiling.rows_outer && !tiling.keeps_weights;
+        let ready = match self.constants[slice].filter(|_| !is_reloaded) {
+            Some(ready) => ready,
+            None => timeline.load(bytes, cycles),
+        };
+        self.constants[slice] = Some(ready);
+        Step {
+            ready,
+            convolution: price.convolution,
+            requantization: price.requantization,
+            releases: if is_last || is_reloaded { bytes } else { 0 },
+            store: None,
+        }
+    }
+
+    fn input_bytes(&self, (row, rows): (usize, usize)) -> usize {
+        match self.shape.layer.weights {
+            _ if self.resident.input => 0,
+            Weights::Elements(_) => 2 * rows * self.shape.output.row(),
+            _ => self.shape.input_rows(row, rows).1 * self.shape.input.row(),
+        }
+    }
+
+    /// Loads a tile of the input. Returns the cycle in which it is in SRAM.
+    fn input(&self, timeline: &mut Timeline<'_>, tile: (usize, usize)) -> u64 {
+        match self.input_bytes(tile) {
+            0 => 0,
+            bytes => timeline.load(bytes, transfer(self.shape.machine, bytes, 1, 0)),
+        }
+    }
+
+    /// Loads a tile of the sum's operand, and takes bytes for one of the output. Returns the bytes of the former with the cycle in
+    /// which it is there, and the latter.
+    fn outputs(
+        &self,
+        timeline: &mut Timeline<'_>,
+        (_, rows): (usize, usize),
+        slice: Option<usize>,
+    ) -> (Traffic, Option<Traffic>) {
+        let price = self.price(rows, slice.unwrap_or(0));
+        let (bytes, cycles) = price.output[usize::from(slice.is_none())];
+        let mut sum = (0, 0);
+        if self.shape.layer.sum.is_some() && !self.resident.sum {
+            sum = (bytes, timeline.load(bytes, cycles));
+        }
+        let output = (!self.resident.output).then_some((bytes, cycles));
+        if output.is_some() {
+            timeline.take(bytes);
+        }
+        (sum, output)
+    }
+}
+
+/// The cost of a layer.
+pub fn layer_cost(shape: &LayerShape<'_>, prices: &mut Prices, tiling: Tiling, resident: Resident) -> Cost {
+    let mut timeline = Timeline::new(shape.machine, shape.machine.sram_bytes as usize);
+    Walk::new(shape, prices, tiling, resident).all(&mut timeline);
+    timeline.cost(shape.bytes(&tiling, resident))
+}
+
+/// The cost of two layers that take turns by tiles of rows, the second a tile behind the first.
+pub fn cascade_cost(
+    shapes: [&LayerShape<'_>; 2],
+    prices: &mut [Prices],
+    tilings: [Tiling; 2],
+    resident: [Resident; 2],
+    bytes: usize,
+) -> Cost {
+    let [mut a, mut b] = resident;
+    (a.output, b.input) = (true, true);
+    let (first, second) = prices.split_at_mut(1);
+    let room = (shapes[0].machine.sram_bytes as usize).saturating_sub(2 * tilings[0].rows * shapes[0].output.row());
+    let mut timeline = Timeline::new(shapes[0].machine, room);
+    let mut walks =
+        [Walk::new(shapes[0], &mut first[0], tilings[0], a), Walk::new(shapes[1], &mut second[0], tilings[1], b)];
+    let tiles = walks[0].tiles();
+    for i in 0..=tiles.len() {
+        tiles.get(i).into_iter().for_each(|&tile| walks[0].rows(&mut timeline, tile));
+        i.checked_sub(1).into_iter().for_each(|i| walks[1].rows(&mut timeline, tiles[i]));
+    }
+    timeline.cost(bytes)
+}

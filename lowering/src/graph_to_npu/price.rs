@@ -1,0 +1,134 @@
+//! The cycles of a layer's instructions, by the cost function of the simulator.
+//!
+//! A convolution is priced for two numbers of kernels; the cycles of others are on the line through them, since each block of kernels
+//! reads the same feature. Tiles of equal rows are priced once, in the middle of the layer.
+
+use super::network::Weights as LayerWeights;
+use super::tiling::{LayerShape, Tiling};
+use gradus_simulators::npu::{Conv, Feature, Inst, Machine, Post, Residual, Transfer, Weights, cost};
+use rustc_hash::FxHashMap;
+
+impl LayerShape<'_> {
+    /// The convolution of rows and kernels, without its placements.
+    pub fn convolution(&self, row: usize, rows: usize, kernel: usize, kernels: usize) -> Conv {
+        let layer = self.layer;
+        let (_, height, pad) = self.input_rows(row, rows);
+        // A depthwise convolution reads the channels that exist; kernels of others are padded.
+        let is_by_channel = layer.depthwise && !matches!(layer.weights, LayerWeights::Elements(_));
+        let kernels = if is_by_channel { self.blocks_of_output(kernel, kernels) } else { kernels };
+        let width = if layer.folded > 0 { self.output.width } else { self.input.width };
+        Conv {
+            height: height as u16,
+            width: width as u16,
+            rows: rows as u16,
+            cols: self.output.width as u16,
+            kernels: kernels as u16,
+            depth: layer.depth as u16,
+            kernel: layer.kernel.map(|n| n as u16),
+            stride: layer.stride.map(|n| n as u16),
+            dilation: layer.dilation.map(|n| n as u16),
+            pad: [pad as u16, layer.pad[1] as u16],
+            pad_value: layer.zeros[0],
+            feature_zero: layer.zeros[0],
+            weight_zero: layer.zeros[1],
+            signed_feature: self.input.signed,
+            signed_weights: layer.signed_weights,
+            ..Conv::default()
+        }
+    }
+
+    /// The weights from block of kernels `block` on in a slice of `kernels` kernels at byte `base`.
+    pub fn constant_weights(&self, base: usize, kernels: usize, block: usize) -> Weights {
+        let (layer, machine) = (self.layer, self.machine);
+        let [lanes, depths] = [machine.kernels, if layer.depthwise { 1 } else { machine.depth }];
+        let bytes = lanes * depths;
+        let blocks = if layer.depthwise { 1 } else { layer.depth.div_ceil(depths as usize) } as u32;
+        let tap = kernels as u32 / lanes * blocks * bytes;
+        Weights {
+            base: base as u32 + block as u32 * blocks * bytes,
+            tile_w: 1,
+            tile_k: lanes as u16,
+            tile_d: depths as u16,
+            ky: layer.kernel[1] as u32 * tap,
+            kx: tap,
+            kernel: blocks * bytes,
+            depth: bytes,
+        }
+    }
+}
+
+/// The prices of the tiles of a layer.
+#[derive(Default)]
+pub struct Prices {
+    /// Cycles of the convolution of the first block of kernels and of each further one, by number of rows.
+    convolutions: FxHashMap<usize, [u64; 2]>,
+    /// The same of the requantization.
+    requantizations: FxHashMap<usize, [u64; 2]>,
+}
+
+/// Blocks of kernels of the second price.
+const BLOCKS: usize = 5;
+
+impl Prices {
+    /// Cycles of the array for a tile.
+    pub fn convolution(&mut self, shape: &LayerShape<'_>, rows: usize, kernels: usize) -> u64 {
+        let lanes = shape.machine.kernels as usize;
+        if let LayerWeights::Elements(_) = shape.layer.weights {
+            let elements = (rows * shape.output.row()).div_ceil(lanes) as u64;
+            return elements + u64::from(shape.machine.start);
+        }
+        let prices = self.convolutions.entry(rows).or_insert_with(|| {
+            line(|blocks| {
+                // A tile between the first and the last one.
+                let row = if shape.output.height > rows { rows.min(shape.output.height - rows) } else { 0 };
+                let kernels = blocks * lanes;
+                let mut conv = shape.convolution(row, rows, 0, kernels);
+                conv.kernels = kernels as u16;
+                conv.feature = shape.input.placed(0, 0);
+                if shape.layer.folded > 0 {
+                    conv.feature.col = shape.layer.folded as u32;
+                }
+                conv.weights = shape.constant_weights(0, kernels, 0);
+                let inst = if shape.layer.depthwise { Inst::DwConv(conv) } else { Inst::Conv(conv) };
+                cost(shape.machine, &inst).cycles
+            })
+        });
+        prices[0] + (kernels / lanes).saturating_sub(1) as u64 * prices[1]
+    }
+
+    /// Cycles of the pipe for a tile.
+    pub fn requantization(&mut self, shape: &LayerShape<'_>, rows: usize, kernels: usize) -> u64 {
+        let lanes = shape.machine.kernels as usize;
+        let prices = self.requantizations.entry(rows).or_insert_with(|| {
+            line(|blocks| {
+                let output = shape.output.placed(0, 0);
+                let residual = shape.layer.sum.map(|_| Residual { feature: output, ..Residual::default() });
+                let [rows, cols, kernels] = [rows, shape.output.width, blocks * lanes].map(|n| n as u16);
+                let post = Post { rows, cols, kernels, residual, output, ..Post::default() };
+                cost(shape.machine, &Inst::Post(post)).cycles
+            })
+        });
+        prices[0] + (kernels / lanes).saturating_sub(1) as u64 * prices[1]
+    }
+}
+
+/// The price of one block, and the increase by a block.
+fn line(price: impl Fn(usize) -> u64) -> [u64; 2] {
+    let first = price(1);
+    [first, (price(BLOCKS).saturating_sub(first)).div_ceil(BLOCKS as u64 - 1)]
+}
+
+/// Cycles on the DMA channel of `count` runs of `run` bytes, `stride` bytes apart in DDR.
+pub fn transfer(machine: &Machine, run: usize, count: usize, stride: usize) -> u64 {
+    if count == 1 {
+        let bytes = run.next_multiple_of(machine.burst as usize) as u64;
+        return (bytes * 4).div_ceil(machine.ddr_rate.into());
+    }
+    let t = Transfer {
+        run: run as u32,
+        counts: [1, 1, count as u32],
+        ddr_strides: [0, 0, stride as u32],
+        ..Transfer::default()
+    };
+    cost(machine, &Inst::Store(t)).cycles
+}

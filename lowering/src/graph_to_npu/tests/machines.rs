@@ -1,0 +1,79 @@
+//! Machines that differ in one parameter: more of it does not make a program slower.
+
+use super::*;
+
+/// Cycles of a network's program.
+fn cycles(net: &Network, machine: &Machine) -> Option<u64> {
+    let program = compile(net, machine).ok()?;
+    Some(Simulator::new(machine.clone()).time(&program.instructions).expect("the program is right").cycles)
+}
+
+/// A machine with twice as much of a parameter.
+fn doubled(machine: &Machine, name: &str) -> Machine {
+    let mut more = machine.clone();
+    let mut parameters = more.parameters();
+    let field = parameters.iter_mut().find(|(known, _)| *known == name).expect("it is a parameter");
+    *field.1 *= 2;
+    more
+}
+
+const PARAMETERS: [&str; 6] = ["sram_bytes", "ddr_rate", "post_width", "positions", "banks", "accumulators"];
+
+/// Trials of what stays in SRAM are greedy, and offsets are found for one buffer after the other. So twice as much of a parameter
+/// may lead to other choices that are slower; that is rare, and seldom matters.
+#[test]
+fn more_of_a_parameter_is_seldom_slower() {
+    let count = std::env::var("NPU_MACHINES").ok().and_then(|n| n.parse().ok()).unwrap_or(90);
+    let (mut pairs, mut slower, mut ratios) = (0, 0, Vec::new());
+    for seed in 1..=count {
+        let mut r = Random::new(seed + 7000);
+        let (net, mut machine) = (large_features(&mut r), machine(&mut r));
+        machine.sram_bytes = [24, 40, 64, 100, 128, 200][r.below(6)] << 10;
+        machine.ddr_rate = 4 + r.below(28) as u32;
+        machine.post_width = [4, 8, 16][r.below(3)];
+        let net = in_blocks_of(net, machine.depth);
+        let Some(before) = cycles(&net, &machine) else { continue };
+        for name in PARAMETERS {
+            pairs += 1;
+            let after = cycles(&net, &doubled(&machine, name));
+            slower += u64::from(after.is_none_or(|after| after > before));
+            ratios.push((after.unwrap_or(before) as f64 / before as f64, seed, name));
+        }
+    }
+    ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let found = format!("{slower} of {pairs} are slower, the worst: {:?}", &ratios[..5]);
+    assert!(slower * 100 <= 8 * pairs && ratios[0].0 <= 1.3, "{found}");
+    assert!(pairs >= 5 * count, "{found}");
+}
+
+/// A network of convolutions with features of 20 to 100 KB.
+fn large_features(r: &mut Random) -> Network {
+    let mut net = Network::default();
+    let extents = [8 + r.below(25), 8 + r.below(25), 8 * r.up_to(12)];
+    let mut last = feature(&mut net, extents, true, Role::Operand(0));
+    for _ in 0..r.up_to(6) {
+        let info = net.features[last].clone();
+        let depthwise = r.below(4) == 0;
+        let kernels = if depthwise { info.channels } else { 8 * r.up_to(16) };
+        let size = [1, 1, 3][r.below(3)];
+        let stride = [1, 1, 2][r.below(3)];
+        let pad = size / 2;
+        let [h, w] = [info.height, info.width].map(|n| (n + 2 * pad - size) / stride + 1);
+        let output = feature(&mut net, [h, w, kernels], true, Role::Inner);
+        let depth = if depthwise { 1 } else { info.channels };
+        net.layers.push(Layer {
+            depthwise,
+            depth,
+            kernels,
+            weights: Weights::Constant(vec![1; kernels * size * size * depth]),
+            kernel: [size; 2],
+            stride: [stride; 2],
+            pad: [pad; 2],
+            requantization: vec![Requantization { bias: 0, scale: 1, shift: 10 }; kernels],
+            ..copy(&net, last, output)
+        });
+        last = output;
+    }
+    net.features[last].role = Role::Result(0);
+    net
+}
