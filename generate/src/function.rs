@@ -309,7 +309,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         }
         let op = self.insert(part, OperandSource::Free, place)?;
         let result = self.p.module.results(op).find(|&v| self.p.module.value_type(v) == ty);
-        if result.is_none() || verify_op(&self.p.module, op).is_err() {
+        if result.is_none() || verify_op(&self.p.module, op).is_err() || !self.fits(place.block) {
             self.module().erase_op(op);
             return None;
         }
