@@ -156,6 +156,15 @@ fn campaigns_are_directed() {
     }
 }
 
+/// Ops are inserted into steps and around them only where the steps stay valid: their bodies use no values but constants.
+#[test]
+fn programs_with_steps_are_valid() {
+    let dialects = ["sched", "graph", "arith", "scf", "memref", "func", "builtin"];
+    let (found, _) = findings(&Tool::gradus(), Some("builtin.module(plan-memory)"), &dialects, 5 * PROGRAMS);
+    let all: Vec<String> = found.iter().map(|f| format!("{}: {}\n{}", f.number, f.error, f.text)).collect();
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
 #[test]
 fn threads_do_not_show() {
     let tool = Tool::gradus();

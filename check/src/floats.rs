@@ -11,6 +11,7 @@ use gradus_ir::eval::Datum;
 use gradus_ir::random::Random;
 use gradus_ir::{Context, DType, Diagnostic, Module, Op, OpInfo, Type, symbol_name, verify};
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 /// Relative tolerance of [`Floats::Approximate`], of the larger number.
 const PERCENT: f64 = 0.01;
@@ -27,6 +28,9 @@ const JUMP: f64 = 0.1;
 const SHAKES: u64 = 4;
 /// Factor by which rounding errors may exceed those of the original or of perturbed runs.
 const SLACK: f64 = 8.0;
+
+/// Factor of the errors of ops in a narrower type: later ops increase them, such as a square.
+const NARROW: f64 = 4.0;
 
 /// Returns the program with `f64` in place of all smaller floats, or why it is not valid then.
 pub fn widened(m: &Module) -> Result<Module, Vec<Diagnostic>> {
@@ -84,11 +88,21 @@ pub(crate) struct Judge<'m> {
     before: Side<'m>,
     after: Side<'m>,
     options: Options,
+    /// Bounds of the errors of ops in a narrower type than those of the original.
+    narrowing: OnceCell<Errors>,
+}
+
+/// Bounds of errors.
+#[derive(Clone, Copy, Default)]
+struct Errors {
+    relative: f64,
+    /// Of numbers that are subnormal in the type.
+    absolute: f64,
 }
 
 impl<'m> Judge<'m> {
     pub(crate) fn new(before: (&'m Module, Op), after: (&'m Module, Op), options: Options) -> Judge<'m> {
-        Judge { before: Side::new(before), after: Side::new(after), options }
+        Judge { before: Side::new(before), after: Side::new(after), options, narrowing: OnceCell::new() }
     }
 
     /// Returns the relation of a run to the original run on the same input.
@@ -110,7 +124,9 @@ impl<'m> Judge<'m> {
         match by {
             Relation::Refines if after.relation_by(before, same_numbers) == Relation::Refines => Relation::Refines,
             Relation::Refines => match self.tolerances(input, before) {
-                Some(tolerances) if is_near(before, after, &tolerances) => Relation::Refines,
+                Some(tolerances) if is_near(before, after, &tolerances, approximate) => Relation::Refines,
+                // The narrower type may lack the range.
+                Some(_) if self.narrowing().relative > 0.0 && overflows(before, after) => Relation::Close,
                 Some(_) => close(Relation::Differs),
                 None => Relation::Close,
             },
@@ -141,7 +157,8 @@ impl<'m> Judge<'m> {
     /// Whether each difference apart from floats is where the original changes too, if its inputs are perturbed or nothing
     /// is rounded: where an integer depends on a float near a discontinuity.
     fn are_ties(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
-        let nudged = (0..SHAKES).filter_map(|number| self.shaken(input, NUDGE, number, false));
+        let by = NUDGE.max(self.narrowing().relative);
+        let nudged = (0..SHAKES).filter_map(|number| self.shaken(input, by, number, false));
         let others: Vec<Outcome> = nudged.chain(self.before.run_wide(input, &self.options)).collect();
         let (have, want) = (after.places(), before.places());
         let lengths = |places: &[Vec<Datum>]| places.iter().map(Vec::len).collect::<Vec<_>>();
@@ -166,11 +183,13 @@ impl<'m> Judge<'m> {
         if truth.relation_by(before, any_floats) != Relation::Refines {
             return None;
         }
-        let gamma = self.gamma();
+        let (gamma, narrowing) = (self.gamma(), self.narrowing());
         let have = before.floats();
         let floor = have.iter().zip(truth.floats()).map(|(have, want)| {
             let error = have.iter().zip(&want).filter_map(|(a, b)| Some(((*a)? - (*b)?).abs())).fold(0.0, f64::max);
-            want.iter().map(|value| SLACK * error + gamma * value.map_or(0.0, f64::abs)).collect()
+            // Narrow summands that cancel leave their errors.
+            let least = SLACK * error + narrowing.absolute + narrowing.relative * largest(&want);
+            want.iter().map(|value| least + gamma * value.map_or(0.0, f64::abs)).collect()
         });
         let floor = floor.collect();
         self.add_shaken(input, &truth, gamma, SLACK, floor, true)
@@ -228,29 +247,61 @@ impl<'m> Judge<'m> {
     }
 
     /// Returns the bound of the relative error after all possible roundings of the original: one for each element of the
-    /// largest value, and one for each op. Ops of the other function in a narrower type, constants included, round once each.
+    /// largest value, and one for each op. Functions that it calls count too.
     fn gamma(&self) -> f64 {
         let m = self.before.m;
-        let ops = m.ops_under(self.before.op);
+        let ops = m.ops_under(m.root());
         let mut elements = 1i64;
-        let mut bits = 53;
         for value in ops.iter().flat_map(|&op| m.results(op).chain(m.operands(op).iter().copied())) {
-            let ty = m.value_type(value);
-            let shape = m.ctx.static_shape(ty).unwrap_or(&[]);
+            let shape = m.ctx.static_shape(m.value_type(value)).unwrap_or(&[]);
             elements = elements.max(shape.iter().fold(1i64, |n, &d| n.saturating_mul(d)));
-            bits = bits.min(significant_bits(&m.ctx, ty));
         }
-        let regrouped = (elements as f64 + ops.len() as f64) * f64::exp2(-f64::from(bits));
-        regrouped + narrowing(&self.after, bits)
+        let regrouped = (elements as f64 + ops.len() as f64) * f64::exp2(-f64::from(precision(m)));
+        regrouped + self.narrowing().relative
+    }
+
+    /// Returns the bounds of the errors of ops in a narrower type than the widest of the original, constants included, which
+    /// round once each. As many as the original has of that type do not count.
+    fn narrowing(&self) -> Errors {
+        let sum = || {
+            let [old, new] = [&self.before, &self.after].map(|side| ops_by_precision(side.m));
+            let (mut sum, widest) = (Errors::default(), old.keys().last().copied().unwrap_or(0));
+            for (bits, (count, least)) in new.range(..widest) {
+                let more = count.saturating_sub(old.get(bits).map_or(0, |known| known.0)) as f64;
+                sum.relative += NARROW * more * f64::exp2(-f64::from(*bits));
+                sum.absolute += NARROW * more * least;
+            }
+            sum
+        };
+        *self.narrowing.get_or_init(sum)
     }
 }
 
-/// Returns the bound of the relative error of the ops of a function whose results have less than `bits` of precision.
-fn narrowing(side: &Side<'_>, bits: u32) -> f64 {
-    let m = side.m;
-    let precision = |op: Op| m.results(op).map(|value| significant_bits(&m.ctx, m.value_type(value))).min();
-    let narrow = m.ops_under(side.op).into_iter().filter_map(precision).filter(|&narrow| narrow < bits);
-    narrow.map(|narrow| f64::exp2(-f64::from(narrow))).sum()
+/// Returns the number of ops of each precision, with the least positive number of a type of that precision.
+fn ops_by_precision(m: &Module) -> BTreeMap<u32, (u64, f64)> {
+    let mut found = BTreeMap::new();
+    for op in m.ops_under(m.root()) {
+        let floats =
+            m.results(op).map(|v| m.value_type(v)).filter(|&ty| m.ctx.float_kind(m.ctx.element_type(ty)).is_some());
+        let Some(ty) = floats.min_by_key(|&ty| significant_bits(&m.ctx, ty)) else { continue };
+        let entry = found.entry(significant_bits(&m.ctx, ty)).or_insert_with(|| (0, least(&m.ctx, ty)));
+        entry.0 += 1;
+    }
+    found
+}
+
+/// Returns the least precision of the floats of a program in bits.
+fn precision(m: &Module) -> u32 {
+    let values = m.ops_under(m.root()).into_iter().flat_map(|op| m.results(op).chain(m.operands(op).iter().copied()));
+    values.map(|value| significant_bits(&m.ctx, m.value_type(value))).min().unwrap_or(53)
+}
+
+/// Returns the least positive number of a type.
+fn least(ctx: &Context, ty: Type) -> f64 {
+    use gradus_ir::float::{from_f64, to_f64};
+    let Some(kind) = ctx.float_kind(ctx.element_type(ty)) else { return 0.0 };
+    let holds = |number: &f64| to_f64(kind, from_f64(kind, *number)) == *number;
+    (0..200).map(|exponent| f64::exp2(-f64::from(exponent))).take_while(holds).last().unwrap_or(1.0)
 }
 
 /// Returns the precision of a type in bits.
@@ -281,15 +332,25 @@ fn largest(place: &[Option<f64>]) -> f64 {
     place.iter().flatten().fold(0.0, |most: f64, value| most.max(value.abs()))
 }
 
-/// Whether all floats are within their tolerances. Where one was poison, every value is allowed.
-fn is_near(before: &Outcome, after: &Outcome, tolerances: &[Vec<f64>]) -> bool {
+/// Whether all floats are within their tolerances, or if `approximate`, within a percent. Where one was poison, every value is
+/// allowed.
+fn is_near(before: &Outcome, after: &Outcome, tolerances: &[Vec<f64>], approximate: bool) -> bool {
     let near = |((a, b), tolerance): ((&Option<f64>, &Option<f64>), &f64)| match (a, b) {
-        (Some(a), Some(b)) => same_numbers(*a, *b) || (a - b).abs() <= *tolerance,
+        (Some(a), Some(b)) => {
+            same_numbers(*a, *b) || (a - b).abs() <= *tolerance || approximate && about_the_same(*a, *b)
+        }
         _ => true,
     };
     let (before, after) = (before.floats(), after.floats());
     let mut places = before.iter().zip(&after).zip(tolerances);
     places.all(|((before, after), tolerances)| before.iter().zip(after).zip(tolerances).all(near))
+}
+
+/// Whether a number became infinite, or not a number.
+fn overflows(before: &Outcome, after: &Outcome) -> bool {
+    let (before, after) = (before.floats(), after.floats());
+    let finite = |value: &Option<f64>| value.is_some_and(f64::is_finite);
+    before.iter().flatten().zip(after.iter().flatten()).any(|(a, b)| finite(a) && b.is_some_and(|b| !b.is_finite()))
 }
 
 /// Whether two numbers are within a percent of each other; true if the first is not a number.

@@ -3,7 +3,6 @@
 use crate::function::GrowingFunction;
 use crate::scope::InsertionPoint;
 use crate::variation::Renaming;
-use gradus_ir::verify::verify_op;
 use gradus_ir::{Builder, InsertPoint, Loc, Op, OpState, Type, Value};
 
 /// Number of fragments that are tried.
@@ -53,8 +52,7 @@ impl GrowingFunction<'_, '_> {
             state.result_types = results?;
         }
         let op = Builder::at(self.module(), InsertPoint::Before(place.before)).try_create(state).ok()?;
-        let valid = verify_op(&self.p.module, op).is_ok() && self.fits(place.block);
-        if valid && (!part.may_fail || self.is_defined_with(op)) {
+        if self.is_valid(op, place.block) && (!part.may_fail || self.is_defined_with(op)) {
             return Some(op);
         }
         self.module().erase_op(op);

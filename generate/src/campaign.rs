@@ -21,10 +21,10 @@ use std::sync::{Mutex, PoisonError};
 const FUEL: u64 = 1 << 12;
 
 /// Limit of the ops of all runs of a function, above which it runs on few inputs.
-const WORK: u64 = 1 << 11;
+const WORK: u64 = 1 << 10;
 
 /// Elements of created tensors that count as an op.
-pub(crate) const ELEMENTS_PER_OP: u64 = 32;
+pub(crate) const ELEMENTS_PER_OP: u64 = 16;
 
 /// Number of programs generated with one context, whose interning tables only grow.
 const CHUNK: u64 = 20_000;

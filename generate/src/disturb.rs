@@ -6,7 +6,6 @@
 use crate::function::GrowingFunction;
 use crate::scope::{InsertionPoint, Scope};
 use crate::variation::{beside, other};
-use gradus_ir::verify::verify_op;
 use gradus_ir::{Attr, Op, Traits, Value};
 
 /// Number of attempts at a step.
@@ -49,7 +48,7 @@ impl GrowingFunction<'_, '_> {
             false => self.disturb_operand(op, InsertionPoint { block: place.block, before: op }),
         };
         let Some(change) = change else { return false };
-        let valid = verify_op(&self.p.module, op).is_ok() && self.fits(place.block);
+        let valid = self.is_valid(op, place.block);
         self.forget();
         if valid && self.is_defined_after(op) {
             return true;

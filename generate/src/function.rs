@@ -10,7 +10,9 @@ use gradus_check::{Inputs, Options};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::random::Random;
 use gradus_ir::verify::verify_op;
-use gradus_ir::{Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpState, Traits, Type, Value, ValueMap};
+use gradus_ir::{
+    Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpState, Traits, Type, TypeData, Value, ValueMap,
+};
 use rustc_hash::FxHashMap;
 
 /// Maximum number of parameters of a function.
@@ -192,7 +194,11 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
             if attempt == 0 {
                 self.p.statistics.tried(kind, valid);
             }
-            if valid && self.fits(place.block) && (!part.may_fail || self.is_defined_with(op)) {
+            if valid
+                && self.fits(place.block)
+                && self.suits_operands(op)
+                && (!part.may_fail || self.is_defined_with(op))
+            {
                 self.note_blocks(op);
                 return true;
             }
@@ -206,6 +212,24 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         let m = &self.p.module;
         let around = std::iter::successors(m.block_op(block), |&op| m.parent_op(op));
         around.take_while(|&op| op != self.function).all(|op| verify_op(m, op).is_ok())
+    }
+
+    /// Whether an inserted op is valid, and with it the ops around and those whose results and memory it uses.
+    pub(crate) fn is_valid(&self, op: Op, block: Block) -> bool {
+        verify_op(&self.p.module, op).is_ok() && self.fits(block) && self.suits_operands(op)
+    }
+
+    /// Whether the ops with effects that define the operands of an op are valid with it, such as a transfer that is waited for;
+    /// so are those that define memory which the operands view.
+    fn suits_operands(&self, op: Op) -> bool {
+        let m = &self.p.module;
+        let is_memref = |&v: &Value| matches!(m.ctx.type_data(m.value_type(v)), TypeData::MemRef { .. });
+        m.operands(op).iter().all(|&operand| {
+            let viewed = |&v: &Value| m.operands(m.defining_op(v)?).first().copied().filter(is_memref);
+            let views = std::iter::successors(Some(operand), viewed).take(DEPTH);
+            let mut made = views.filter_map(|v| m.defining_op(v)).filter(|&def| !is_speculatable(m, def));
+            made.all(|def| verify_op(m, def).is_ok())
+        })
     }
 
     /// Copies a fragment to an insertion point, with operands for its inputs.
@@ -251,8 +275,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
             return None;
         }
         let op = self.insert(part, with, place)?;
-        let valid = verify_op(&self.p.module, op).is_ok() && self.fits(place.block);
-        if valid && (!part.may_fail || self.is_defined_with(op)) {
+        if self.is_valid(op, place.block) && (!part.may_fail || self.is_defined_with(op)) {
             self.note_blocks(op);
             return Some(op);
         }
@@ -309,7 +332,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         }
         let op = self.insert(part, OperandSource::Free, place)?;
         let result = self.p.module.results(op).find(|&v| self.p.module.value_type(v) == ty);
-        if result.is_none() || verify_op(&self.p.module, op).is_err() {
+        if result.is_none() || !self.is_valid(op, place.block) {
             self.module().erase_op(op);
             return None;
         }
@@ -382,7 +405,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
         }
         state.result_types = results.into();
         let op = Builder::at(self.module(), InsertPoint::Before(place.before)).create(state);
-        let right = verify_op(&self.p.module, op).is_ok() && self.fits(place.block) && self.is_defined();
+        let right = self.is_valid(op, place.block) && self.is_defined();
         if !right {
             self.module().erase_op(op);
         }

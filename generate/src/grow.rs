@@ -19,7 +19,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { ops: 50, inputs: 4 }
+        Limits { ops: 50, inputs: 2 }
     }
 }
 

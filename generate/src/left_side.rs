@@ -18,15 +18,15 @@ impl GrowingFunction<'_, '_> {
         }
         let rule = self.p.random.pick(&library.rules);
         let first = self.p.module.prev_op(place.before);
-        let Some(roots) = library.ctx.build_left_side(rule, place.before, &mut Leaves { growing: self, place }) else {
-            return false;
-        };
+        let roots = library.ctx.build_left_side(rule, place.before, &mut Leaves { growing: self, place });
         let m = &self.p.module;
         let made: Vec<Op> = std::iter::successors(m.prev_op(place.before), |&op| m.prev_op(op))
             .take_while(|&op| Some(op) != first)
             .collect();
         let safe = made.iter().all(|&op| is_speculatable(m, op));
-        if self.fits(place.block) && (safe || roots.iter().all(|&root| self.is_defined_with(root))) {
+        // Without roots, the ops made until then may not fit either.
+        let roots = roots.filter(|_| self.fits(place.block));
+        if roots.is_some_and(|roots| safe || roots.iter().all(|&root| self.is_defined_with(root))) {
             if self.p.random.percent(NEAR_MISSES) {
                 self.disturb_one(&made, place);
             }

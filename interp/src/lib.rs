@@ -19,6 +19,9 @@ const ELEMENTS_PER_OP: u64 = 256;
 /// Maximum depth of nested calls, against stack overflow.
 const MAX_CALLS: usize = 256;
 
+/// Divisor of the fuel that gives the number of ops below which a run without fuel was not long, but made many elements.
+const FEW_OPS: u64 = 16;
+
 /// Number of ops between progress callbacks.
 const NOW_AND_THEN: u64 = 1 << 12;
 
@@ -230,6 +233,10 @@ impl<'m> Interpreter<'m> {
 
     #[cold]
     fn gives_up(&self, op: Op) -> Stop {
+        // Few ops that make many elements say nothing about whether the program comes to its end.
+        if self.executed < self.fuel / FEW_OPS {
+            return Stop { op, trap: Trap::unsupported("so many elements") };
+        }
         Stop { op, trap: Trap::Limit(format!("still running after {} ops", self.fuel)) }
     }
 

@@ -61,6 +61,21 @@ func.func @main() -> i64 {
 }
 
 #[test]
+fn few_ops_with_many_elements_are_no_long_run() {
+    let m = module(
+        "func.func @main(%x: i64) -> i64 {
+  %a = tensor.splat %x : tensor<20000xi64>
+  %b = tensor.splat %x : tensor<20000xi64>
+  return %x : i64
+}
+",
+    );
+    // 20,000 elements count as 78 ops.
+    assert!(matches!(run(&m, 100, &[Datum::Int(1)]).0, Err(Trap::Unsupported(_))));
+    assert_eq!(run(&m, 200, &[Datum::Int(1)]).0, Ok(vec![Datum::Int(1)]));
+}
+
+#[test]
 fn tensors_live_until_their_last_use() {
     let m = module(
         "func.func private @outside()

@@ -1,6 +1,7 @@
 //! `apply-rules`: greedy application of rewrite rules.
 
 use gradus_cost::{CostError, CostModel, given, keep_named, may_round, rounds};
+use gradus_dialects::scf::drop_undefined_parallel;
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::{CompiledRule, RuleSet};
@@ -112,6 +113,7 @@ impl Pass for ApplyRules {
             ..GreedyOptions::default()
         };
         let done = driver.run(m, op, cx.actions());
+        drop_undefined_parallel(m, op);
         cx.count("num-changes", done.changes);
         if !done.converged {
             let message = format!("rules still apply after {limit} rewrites; they may undo each other");

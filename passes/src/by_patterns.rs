@@ -1,5 +1,6 @@
 //! Passes that consist of a list of patterns for the greedy driver.
 
+use gradus_dialects::scf::drop_undefined_parallel;
 use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, Pattern};
 
@@ -10,6 +11,7 @@ impl Pass for ByPatterns {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let driver = GreedyOptions { patterns: Some(self.0), ..GreedyOptions::default() };
         let done = driver.run(m, op, cx.actions());
+        drop_undefined_parallel(m, op);
         cx.count("num-changes", done.changes);
         Ok(())
     }

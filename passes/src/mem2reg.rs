@@ -1,5 +1,6 @@
 //! `mem2reg`: promotion of memory slots to SSA values.
 
+use gradus_dialects::scf::drop_undefined_parallel;
 use gradus_ir::branch::{carried_group, carry_also};
 use gradus_ir::dominance::{Dominance, is_graph, successors};
 use gradus_ir::{
@@ -58,6 +59,7 @@ impl Pass for Mem2Reg {
                 cx.count("num-promoted", promoted);
             }
         }
+        drop_undefined_parallel(m, op);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! `sccp`: sparse conditional constant propagation (Wegman and Zadeck, 1991), across regions and calls.
 
+use gradus_dialects::scf::drop_undefined_parallel;
 use gradus_ir::CountedFn;
 use gradus_ir::branch::carried_ranges;
 use gradus_ir::control::{Edge, Event, Next, Point};
@@ -55,6 +56,7 @@ impl Pass for Sccp {
         solver.solve(op);
         let values = solver.values;
         let replaced = replace(m, op, &values, cx);
+        drop_undefined_parallel(m, op);
         cx.count("num-replaced", replaced);
         Ok(())
     }

@@ -265,6 +265,10 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
             return Err(format!("expected {which} bound map to have at least one result"));
         }
     }
+    // The custom form has no other steps.
+    if m.inherent_attr(op, "step").and_then(|step| m.ctx.as_int(step)).is_some_and(|step| step < 0) {
+        return Err("expected step to be representable as a positive signed integer".into());
+    }
     if this.inits(m).len() != m.num_results(op) {
         return Err("mismatch between the number of loop-carried values and results".into());
     }

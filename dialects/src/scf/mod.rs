@@ -20,7 +20,7 @@ pub use for_loop::{ForOp, verify_loop};
 pub use forall::{ForallOp, InParallelOp};
 pub use if_op::IfOp;
 pub use index_switch::IndexSwitchOp;
-pub use parallel::{ParallelOp, ReduceOp, ReduceReturnOp};
+pub use parallel::{ParallelOp, ReduceOp, ReduceReturnOp, drop_undefined_parallel};
 pub use terminators::{ConditionOp, YieldOp};
 pub use while_loop::WhileOp;
 

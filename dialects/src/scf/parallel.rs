@@ -2,6 +2,8 @@
 
 mod patterns;
 
+pub use patterns::drop_undefined_parallel;
+
 use super::iteration_space::IterationSpace;
 use super::one_block_each;
 use super::text::{arrow_types, print_optional_arrow_types, print_value_list, same_count, value_list};
@@ -162,7 +164,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     if this.lower_bound(m).len() != steps.len() || this.upper_bound(m).len() != steps.len() {
         return Err("expects the same number of lower bounds, upper bounds and steps".into());
     }
-    if steps.iter().any(|&s| m.constant_int(s).is_some_and(|s| s <= 0)) {
+    if patterns::has_undefined_step(m, this) {
         return Err("constant step operand must be positive".into());
     }
     let args = m.block_args(this.body(m));

@@ -200,6 +200,11 @@ impl<'m> Memory<'m> {
         // An invalid buffer has an error of its own.
         let Some((start, end)) = offset.and_then(|at| Some((at, at.checked_add(size?)?))) else { return };
         self.declare(buffer, op.arena(m), start..end);
+        // Memory from elsewhere, such as an argument, may have been written before.
+        let arena = ArenaOp::defining(m, op.arena(m));
+        if arena.is_none_or(|arena| m.parent_block(arena.0) != m.parent_block(op.0)) {
+            self.buffers.last_mut().expect("it was declared").written.push(0..end - start);
+        }
     }
 
     fn declare(&mut self, buffer: Value, arena: Value, range: Range<u64>) {

@@ -23,7 +23,7 @@ pub(super) fn draw(random: &mut Random) -> String {
     n.values.push(x);
     for _ in 0..2 + n.random.below(5) {
         let x = n.values[n.values.len() - 1].clone();
-        let y = match (x.shape.len(), n.random.below(7)) {
+        let y = match (x.shape.len(), n.random.below(8)) {
             (4, 0..2) => repacked(&mut n, &x),
             (4, 2) => {
                 let perm = n.random.pick(&PERMUTATIONS);
@@ -32,6 +32,7 @@ pub(super) fn draw(random: &mut Random) -> String {
                 n.generic("graph.transpose", &[&x], &format!("perm = array<i64: {}>", text.join(", ")), &shape, elem)
             }
             (_, 3) => reshaped(&mut n, &x),
+            (rank, 4) if elem == "f32" => normalized(&mut n, &x, rank as u64),
             _ => elementwise(&mut n, &x),
         };
         n.values.push(y);
@@ -72,6 +73,13 @@ fn reshaped(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let text: Vec<String> = shape.iter().map(i64::to_string).collect();
     let to = n.op(&[4], "i64", &format!("graph.constant dense<[{}]> : tensor<4xi64>", text.join(", ")));
     n.generic("graph.reshape", &[x, &to], "", &shape, x.elem)
+}
+
+/// Normalizes along an axis, or the flattened axes from it on.
+fn normalized(n: &mut Network<'_>, x: &Tensor, rank: u64) -> Tensor {
+    let axis = n.random.below(rank);
+    let flat = if n.random.percent(35) { ", legacy_flatten = 1 : i64" } else { "" };
+    n.generic("graph.softmax", &[x], &format!("axis = {axis} : i64{flat}"), &x.shape, x.elem)
 }
 
 /// Adds an elementwise op of one to three operands: of the same shape, also unpacked from another layout, one per

@@ -11,6 +11,7 @@ mod layouts;
 mod networks;
 mod parallel;
 mod rules;
+mod shuffles;
 mod statements;
 mod sums;
 mod tensors;
@@ -44,4 +45,5 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "products", draw: networks::products },
     Family { name: "quantized", draw: networks::quantized },
     Family { name: "layouts", draw: layouts::draw },
+    Family { name: "shuffles", draw: shuffles::draw },
 ];

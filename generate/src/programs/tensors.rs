@@ -34,14 +34,16 @@ pub(super) fn draw(random: &mut Random) -> String {
     let extents = shape.split('x').enumerate().map(|(i, d)| extent_of(&mut w, argument, given, i, d));
     let extents: Vec<Extent> = extents.collect();
     let mut tensors = vec![Tensor { value: argument, extents }];
+    let mut asked = Vec::new();
     for _ in 0..4 + w.random.below(6) {
-        step(&mut w, &mut tensors);
+        step(&mut w, &mut tensors, &mut asked);
     }
     let mut returned = Vec::new();
     for _ in 0..3 {
         let recent = tensors.len() - 1 - w.random.below(tensors.len().min(3) as u64) as usize;
         let tensor = tensors[recent].clone();
-        returned.push(dim(&mut w, &tensor));
+        let again = (!asked.is_empty() && w.random.percent(50)).then(|| w.random.pick(&asked));
+        returned.push(again.unwrap_or_else(|| dim(&mut w, &tensor)));
     }
     let elements: Vec<u32> = w.known(ELEMENT);
     let element = elements[elements.len() - 1];
@@ -62,18 +64,22 @@ fn extent_of(w: &mut Writer<'_>, tensor: u32, ty: &str, i: usize, d: &str) -> Ex
     }
 }
 
-/// Writes an op on tensors.
-fn step(w: &mut Writer<'_>, tensors: &mut Vec<Tensor>) {
+/// Writes an op on tensors, or asks for an extent.
+fn step(w: &mut Writer<'_>, tensors: &mut Vec<Tensor>, asked: &mut Vec<u32>) {
     let recent = tensors.len() - 1 - w.random.below(tensors.len().min(3) as u64) as usize;
     let tensor = tensors[recent].clone();
     let made = match w.random.below(8) {
-        0 => created(w),
+        0 => {
+            let tensor = created(w);
+            asked.push(dim(w, &tensor));
+            tensor
+        }
         1 | 2 => cast(w, &tensor),
         3 => slice(w, &tensor),
         4 => padded(w, &tensor),
         5 => inserted(w, &tensor),
         6 => {
-            dim(w, &tensor);
+            asked.push(dim(w, &tensor));
             return;
         }
         _ => return element(w, &tensor),

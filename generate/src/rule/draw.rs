@@ -27,6 +27,9 @@ const POSITIONS: u64 = 15;
 const LISTS: u64 = 15;
 /// Percentage of constant tensors that are mostly zero.
 const HOLES: u64 = 30;
+/// Percentage of instances whose float constants are around zero, of both signs: bounds that meet there differ in the sign of
+/// zeros only.
+const AROUND_ZERO: u64 = 40;
 /// Percentage of constant tensors that are splats.
 const UNIFORM: u64 = 75;
 
@@ -61,6 +64,7 @@ pub(super) fn instance(
     let (moderate, scalar) = (rule.approx, if plain { 100 } else { SCALAR });
     let (chosen, lists) = Default::default();
     let integers = Integers::new(ctx, rule, random);
+    let around_zero = random.percent(AROUND_ZERO);
     let mut leaves = Leaves {
         module: &mut module,
         signatures,
@@ -73,6 +77,7 @@ pub(super) fn instance(
         lists,
         integers,
         moderate,
+        around_zero,
     };
     let roots = build_left_side(rule, end, &mut leaves)?;
     let (chosen, is_open) = (leaves.chosen, leaves.integers.is_open);
@@ -118,6 +123,8 @@ struct Leaves<'a> {
     lists: Vec<(Type, Attr)>,
     integers: Integers,
     moderate: bool,
+    /// Whether float constants are zeros and their neighbours only.
+    around_zero: bool,
 }
 
 impl Leaves<'_> {
@@ -165,6 +172,9 @@ impl Leaves<'_> {
 
     /// Draws a float constant. Rules that round are tested away from overflow and underflow.
     fn float(&mut self) -> f64 {
+        if self.around_zero {
+            return self.random.pick(&FLOATS[..4]);
+        }
         let number = if self.random.percent(80) { self.random.pick(&FLOATS) } else { self.random.float() };
         if !self.moderate || number.abs() < 1e6 && number.abs() > 1e-6 || number == 0.0 { number } else { 1.5 }
     }
@@ -261,5 +271,5 @@ impl Chooser for Leaves<'_> {
     }
 }
 
-/// Corner cases of floats.
+/// Corner cases of floats; the first are around zero.
 const FLOATS: [f64; 12] = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.25];

@@ -30,6 +30,8 @@ pub(in crate::graph) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::test("known_extents", "a tensor of static shape", TYPE, |m, x| dims(m, x[0]).is_some()),
     &RuleFunction::test("stackable", "filters that can be concatenated with others along their first axis", TYPES, slice_bounds::stackable),
     &RuleFunction::test("is_1x1", "1x1 filters", TYPE, slice_bounds::is_1x1),
+    &RuleFunction::test("nonnegative", "a scalar that is at least 0", ATTR, |m, x| m.ctx.as_uniform(x[0].attr()).is_some_and(|n| n >= 0.0)),
+    &RuleFunction::test("ordered", "two scalars, the first at most the second", &[ArgKind::Attr; 2], ordered),
     &RuleFunction::attr("origin", "the zero start of a slice", TYPE, slice_bounds::origin),
     &RuleFunction::attr("after_rows", "the start of the second part of a concatenation along axis 0", TYPE, |m, x| slice_bounds::start_after(m, x[0], 0)),
     &RuleFunction::attr("end_after_rows", "the end of the second part of a concatenation along axis 0", TYPES, |m, x| slice_bounds::end_after(m, x, 0)),
@@ -132,6 +134,12 @@ fn plain_gemm(m: &Module, attrs: Arg) -> bool {
 fn last_axis(m: &Module, x: &[Arg]) -> bool {
     let (axis, rank) = (m.ctx.as_int(x[0].attr()), dims(m, x[1]).map(|d| d.len() as i64));
     axis.zip(rank).is_some_and(|(axis, rank)| axis == -1 || axis == rank - 1)
+}
+
+/// Whether two scalars are ordered; a NaN is not.
+fn ordered(m: &Module, args: &[Arg]) -> bool {
+    let number = |i: usize| m.ctx.as_uniform(args[i].attr());
+    number(0).zip(number(1)).is_some_and(|(first, second)| first <= second)
 }
 
 fn both_perms(m: &Module, x: &[Arg]) -> Option<Attr> {

@@ -3,6 +3,7 @@
 use crate::scf::ParallelOp;
 use crate::scf::iteration_space::trip_count;
 use gradus_ir::{Module, Op, OpDecl, Pattern, PatternRewriter, Region, Rewriter, Value};
+use rustc_hash::FxHashSet;
 
 pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "drop-trivial-dimensions", run: drop_trivial },
@@ -16,14 +17,46 @@ fn trips(m: &Module, op: ParallelOp) -> Vec<Option<u8>> {
     (0..step.len()).map(|i| trip_count(known(lower[i]), known(upper[i]), known(step[i]))).collect()
 }
 
+/// Whether a step is constant and not positive: undefined behavior, which the verifier rejects.
+pub(super) fn has_undefined_step(m: &Module, op: ParallelOp) -> bool {
+    op.step(m).iter().any(|&step| m.constant_int(step).is_some_and(|step| step <= 0))
+}
+
+/// Replaces each `scf.parallel` under `root` that has a constant non-positive step by its inits. Passes that replace values
+/// by constants call it at their end: such a loop is undefined behavior, but the verifier rejects it. Returns the number of
+/// replaced loops.
+pub fn drop_undefined_parallel(m: &mut Module, root: Op) -> u64 {
+    let is_parallel = |&op: &Op| ParallelOp::cast(m, op).is_some();
+    // The last is the next, so that nested loops come before those around them.
+    let mut stack: Vec<Op> = m.ops_under(root).into_iter().skip(1).filter(is_parallel).collect();
+    let (mut kept, mut dropped) = (FxHashSet::default(), 0);
+    while let Some(op) = stack.pop() {
+        let results: Vec<Value> = m.results(op).collect();
+        let inits = ParallelOp(op).init_vals(m).to_vec();
+        // In a graph region, a loop may begin with its own result.
+        if !has_undefined_step(m, ParallelOp(op)) || results.iter().any(|result| inits.contains(result)) {
+            kept.insert(op);
+            continue;
+        }
+        for (&result, &init) in results.iter().zip(&inits) {
+            // The step of a loop may be constant now.
+            let others = m.uses(result).map(|(user, _)| user).filter(|&user| !m.is_inside(user, op));
+            stack.extend(others.filter(|user| kept.remove(user)));
+            m.replace_all_uses(result, init);
+        }
+        m.erase_op(op);
+        dropped += 1;
+    }
+    dropped
+}
+
 /// Replaces a loop without iterations by its inits, and dimensions of one iteration by their lower bounds. A constant
 /// non-positive step is undefined behavior and rejected by the verifier.
 fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = ParallelOp(op);
     let trips = trips(m, this);
-    let no_step = this.step(m).iter().any(|&step| m.constant_int(step).is_some_and(|step| step <= 0));
-    if no_step || trips.contains(&Some(0)) {
+    if has_undefined_step(m, this) || trips.contains(&Some(0)) {
         let inits = this.init_vals(m);
         rw.replace(op, &inits);
         return true;

@@ -237,3 +237,14 @@ func.func @yield_alone(%x: f32, %c: i1) {
   }
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{'affine.for' op expected step to be representable as a positive signed integer}}
+  "affine.for"() <{lowerBoundMap = affine_map<() -> (0)>, operandSegmentSizes = array<i32: 0, 0, 0>, step = -3 : index, upperBoundMap = affine_map<() -> (14)>}> ({
+  ^bb0(%i: index):
+    affine.yield
+  }) : () -> ()
+  return
+}

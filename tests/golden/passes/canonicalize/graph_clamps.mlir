@@ -44,3 +44,17 @@ func.func @kept(%x: tensor<4xf32>, %b: tensor<f32>) -> (tensor<4xf32>, tensor<4x
   %3 = graph.relu %2 : tensor<4xf32>
   return %1, %3 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Not merged: no number is within both clamps, so that the result is a bound, of the sign of the outer one.
+func.func @apart(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %low = graph.constant dense<-3.0> : tensor<f32>
+  %high = graph.constant dense<-1.0> : tensor<f32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.clip %x min %low max %high : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+  %1 = graph.relu %0 : tensor<4xf32>
+  %2 = graph.clip %0 min %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = graph.clip %0 min %zero max %zero : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+  return %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
