@@ -120,6 +120,14 @@ impl Datum {
             other => Err(Trap::unsupported(format!("expected a tensor, found {other:?}"))),
         }
     }
+
+    /// Returns the tensor or vector, with zeros for poison elements: an operand of an op whose results are defined whatever they are.
+    pub fn frozen(&self) -> Result<Tensor, Trap> {
+        match self {
+            Datum::PoisonTensor(poison) => Ok(poison.tensor().clone()),
+            other => other.tensor().cloned(),
+        }
+    }
 }
 
 /// Applies a scalar function to integers, or elementwise to tensors and vectors of integers.

@@ -35,7 +35,7 @@ use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
 use gradus_simulators::cluster::Machine;
-use network::{FeatureId, Role};
+use network::{FeatureId, Layer, Role};
 use read::{OPS, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -187,10 +187,12 @@ fn convert(
         }
     };
     let Some(end) = m.terminator(block).filter(|_| !parts.is_empty()) else { return Ok(()) };
+    // Results that later programs read, by what they were.
+    let mut renamed = FxHashMap::default();
     for part in parts {
         if let Some(compiled) = &part.compiled {
             report(m, &part, compiled, cx);
-            emit_call(m, function, end, machine, &part, compiled)?;
+            emit_call(m, (function, end), machine, (&part, compiled), &mut renamed)?;
         }
         part.level.host.iter().for_each(|&op| m.move_before(op, end));
         part.level.machine.iter().rev().for_each(|&op| m.erase_op(op));
@@ -260,19 +262,19 @@ fn compile_level(
         }
         reader.read(op).ok_or((op, "clusters do not compute it with these operands".to_owned()))?;
     }
-    let values = level.machine.iter().flat_map(|&op| m.results(op));
     let mut results = Vec::new();
-    for value in values.filter(|&v| kept(v)).collect::<Vec<_>>() {
-        let found: Option<FeatureId> = reader.result(value, results.len());
-        let op = m.defining_op(value).unwrap_or(level.machine[0]);
-        found.ok_or((op, "its result is no feature".to_owned()))?;
-        results.push(value);
+    for (source, &op) in level.machine.iter().enumerate() {
+        for value in m.results(op).filter(|&v| kept(v)) {
+            let found: Option<FeatureId> = reader.result(value, results.len(), source);
+            found.ok_or((op, "its result is no feature".to_owned()))?;
+            results.push(value);
+        }
     }
     let net = reader.finish();
     let layers = net.layers.len();
-    let compiled = match layers {
-        0 => None,
-        _ => Some(
+    let compiled = match net.layers.iter().all(Layer::is_copy) {
+        true => None,
+        false => Some(
             compile(&net, machine, settings, progress)
                 .map_err(|failure| (level.machine[failure.source], failure.why))?,
         ),
@@ -286,23 +288,24 @@ fn compile_level(
 /// Creates a program and its call.
 fn emit_call(
     m: &mut Module,
-    function: Op,
-    end: Op,
+    (function, end): (Op, Op),
     machine: &Machine,
-    part: &Part,
-    compiled: &Compiled,
+    (part, compiled): (&Part, &Compiled),
+    renamed: &mut FxHashMap<Value, Value>,
 ) -> Result<(), Diagnostic> {
     let first = part.level.machine[0];
     let fail = |m: &Module| Diagnostic::error(m.loc(first), "the program cannot be created");
     let name = define(m, function, machine, &part.level.machine, compiled).ok_or_else(|| fail(m))?;
+    let operands: Vec<Value> = part.operands.iter().map(|v| renamed.get(v).copied().unwrap_or(*v)).collect();
     let types: Vec<_> = part.results.iter().map(|&v| m.value_type(v)).collect();
     let mut b = Builder::before(m, end);
     let mut e = Emitter::of(&mut b, first);
     let callee = e.m().ctx.symbol_attr(&name);
-    let call = e.op("cluster.call", &[&part.operands], &[("callee", callee)], &types).ok_or_else(|| fail(m))?;
-    let news: FxHashMap<Value, Value> = part.results.iter().copied().zip(m.results(call).collect::<Vec<_>>()).collect();
-    for &old in &part.results {
-        m.replace_all_uses(old, news[&old]);
+    let call = e.op("cluster.call", &[&operands], &[("callee", callee)], &types).ok_or_else(|| fail(m))?;
+    let news: Vec<Value> = m.results(call).collect();
+    for (&old, new) in part.results.iter().zip(news) {
+        m.replace_all_uses(old, new);
+        renamed.insert(old, new);
     }
     Ok(())
 }

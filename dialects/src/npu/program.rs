@@ -53,6 +53,7 @@ pub struct ProgramOp {
 /// Runs a program on tensors of bytes.
 #[op(
     "npu.call",
+    traits = Traits::SEES_POISON,
     effects = Effects::MayUb,
     format = "$callee `(` $inputs `)` attr-dict `:` functional-type(operands, results)",
     verify_symbols = verify_call,
@@ -307,7 +308,7 @@ impl Program {
     /// # Errors
     /// Those of [`Program::run`], and operands that are no tensors.
     pub fn call(&self, args: &OpArgs<'_>, data: &[Datum]) -> Result<(Vec<Datum>, Statistics), Trap> {
-        let operands = data.iter().map(|d| d.tensor().cloned()).collect::<Result<Vec<_>, _>>()?;
+        let operands = data.iter().map(Datum::frozen).collect::<Result<Vec<_>, _>>()?;
         let (results, counts) = self.run(&operands, &CallOp::shapes(args.ctx(), args.result_types), false)?;
         Ok((results.into_iter().map(Datum::Tensor).collect(), counts))
     }
@@ -328,7 +329,11 @@ impl CallOp {
     }
 }
 
+/// A poison element may be any value: the machine computes with zero.
 fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    if data.contains(&Datum::Poison) {
+        return Ok(vec![Datum::Poison; args.result_types.len()]);
+    }
     let op = args.op.ok_or_else(|| Trap::unsupported("is a call without a program"))?;
     let program = CallOp::program(args.module, op).map_err(Trap::unsupported)?;
     Ok(program.call(args, data)?.0)

@@ -245,8 +245,8 @@ impl<'m> Reader<'m> {
         Some(())
     }
 
-    /// Makes a value result `i`, by a copy if its feature cannot be one.
-    pub fn result(&mut self, value: Value, i: usize) -> Option<FeatureId> {
+    /// Makes a value of the op of number `source` result `i`, by a copy if its feature cannot be one.
+    pub fn result(&mut self, value: Value, i: usize, source: usize) -> Option<FeatureId> {
         let id = self.known(value)?;
         let info = &self.net.features[id];
         if info.role == Role::Inner && info.part_of.is_none() && !self.net.has_parts(id) {
@@ -254,7 +254,7 @@ impl<'m> Reader<'m> {
             return Some(id);
         }
         let output = self.feature(value, Role::Result(i))?;
-        let layer = Layer { output, ..self.copy(self.m.defining_op(value)?, id) };
+        let layer = Layer { output, source, ..self.copy(self.m.defining_op(value)?, id) };
         self.net.layers.push(layer);
         Some(output)
     }

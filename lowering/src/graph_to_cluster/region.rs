@@ -136,6 +136,11 @@ impl Layer {
         }
     }
 
+    /// Whether the layer only copies its input.
+    pub fn is_copy(&self) -> bool {
+        matches!(self.kind, Kind::Map) && self.stages.is_empty()
+    }
+
     /// Number of input channels of a group of a convolution; 0 of other layers.
     pub fn depth(&self) -> u32 {
         if let Kind::Conv(conv) = &self.kind { conv.group_in } else { 0 }

@@ -4,8 +4,8 @@
 //! reads the same feature. Tiles of equal rows are priced once, in the middle of the layer.
 
 use super::network::Weights as LayerWeights;
-use super::tiling::{LayerShape, Tiling};
-use gradus_simulators::npu::{Conv, Feature, Inst, Machine, Post, Residual, Transfer, Weights, cost};
+use super::tiling::LayerShape;
+use gradus_simulators::npu::{Conv, Inst, Machine, Post, Residual, Transfer, Weights, cost};
 use rustc_hash::FxHashMap;
 
 impl LayerShape<'_> {
