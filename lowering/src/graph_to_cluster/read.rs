@@ -7,6 +7,7 @@
 //! | `movement.rs` | concatenations, slices, channel shuffles, reshapes: parts of features |
 
 mod elementwise;
+mod lines;
 mod movement;
 mod product;
 

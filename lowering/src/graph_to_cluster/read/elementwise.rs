@@ -1,6 +1,7 @@
 //! Functions of elements as stages.
 
 use super::super::network::StageInfo;
+use super::lines::{Lines, lines};
 use super::product::elem_of;
 use super::{Reader, feature_type};
 use gradus_dialects::graph::{
@@ -34,11 +35,34 @@ impl Reader<'_> {
             return self.quantized_binary(op);
         }
         let x = *m.operands(op).first()?;
-        let stages: Vec<StageInfo> = match self.unary(op, x)? {
-            Some(stage) => vec![stage],
-            None => Vec::new(),
+        let stages = match TableOp::cast(m, op) {
+            Some(table) => self.table(table, x)?,
+            None => self.unary(op, x)?.into_iter().collect(),
         };
         self.stage(op, x, &stages)
+    }
+
+    /// A table; those of channels as lines, if they are some.
+    fn table(&self, op: TableOp, x: Value) -> Option<Vec<StageInfo>> {
+        let m = self.m;
+        let (_, from) = feature_type(m, x)?;
+        let (_, to) = feature_type(m, m.result(op.0, 0))?;
+        let tables = self.constant(op.table(m))?;
+        let per_channel = tables.rank() == 2;
+        let axis = m.args(op.0)?.int("axis")?;
+        (!per_channel || axis == 1).then_some(())?;
+        if let Some(found) = per_channel.then(|| lines(tables.bytes(), from, to)).flatten() {
+            let Lines { scales, biases, low, high } = found;
+            let clamp = StageInfo::plain(Stage::Clamp { low, high });
+            let rounded = StageInfo::plain(Stage::Quantize { to: Scale { scale: 1.0, zero: 0 }, elem: to });
+            return Some(vec![affine(&scales, &biases), clamp, rounded]);
+        }
+        Some(vec![StageInfo {
+            stage: Stage::Table { tables: 0, per_channel, from, to },
+            other: None,
+            lists: vec![tables.bytes().to_vec()],
+            size: if per_channel { 256 } else { 0 },
+        }])
     }
 
     /// The stage of a function of one element; `Some(None)` for a change of type.
@@ -51,7 +75,7 @@ impl Reader<'_> {
             let (_, to) = feature_type(m, m.result(op, 0))?;
             return (is_float && matches!(to, Elem::F32 | Elem::F16)).then_some(None);
         }
-        if m.is_one_of(op, &[QuantizeLinearOp::INFO, DequantizeLinearOp::INFO, TableOp::INFO]) {
+        if m.is_one_of(op, &[QuantizeLinearOp::INFO, DequantizeLinearOp::INFO]) {
             return self.quantization(op, x).map(Some);
         }
         is_float.then_some(())?;
@@ -81,18 +105,6 @@ impl Reader<'_> {
         let m = self.m;
         let (_, from) = feature_type(m, x)?;
         let (_, to) = feature_type(m, m.result(op, 0))?;
-        if let Some(table) = TableOp::cast(m, op) {
-            let tables = self.constant(table.table(m))?;
-            let per_channel = tables.rank() == 2;
-            let axis = m.args(op)?.int("axis")?;
-            (!per_channel || axis == 1).then_some(())?;
-            return Some(StageInfo {
-                stage: Stage::Table { tables: 0, per_channel, from, to },
-                other: None,
-                lists: vec![tables.bytes().to_vec()],
-                size: if per_channel { 256 } else { 0 },
-            });
-        }
         let [_, scale, zero] = m.operands(op) else { return None };
         let scale = self.scale(*scale, *zero)?;
         let of = |value: Value| elem_of(m.ctx.dtype(m.ctx.element_type(m.value_type(value)))?);
