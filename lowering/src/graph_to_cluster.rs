@@ -28,7 +28,7 @@ mod tests;
 
 use crate::emit::Emitter;
 use crate::partition::{Level, levels};
-use compile::{Compiled, Settings, compile};
+use compile::{Compiled, Settings};
 use gradus_cost::CostModel;
 use gradus_dialects::cluster;
 use gradus_ir::pass::{OptionKind, PassOption};
@@ -38,6 +38,7 @@ use gradus_simulators::cluster::Machine;
 use network::{FeatureId, Layer, Role};
 use read::{OPS, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
+use search::compile;
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {

@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `read.rs`, `scale.rs`, `network.rs` | ops as layers, and factors that equal the floats of the reference |
-//! | `tiling.rs` | the tiles of a layer and the bytes that they take |
+//! | `shape.rs`, `tiling.rs` | the tiles of a layer and the bytes that they take; their choice |
 //! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
 //! | `steps.rs`, `taken.rs`, `pace.rs` | tiles in order, with what they stream, its places and times |
@@ -23,6 +23,7 @@ mod program;
 mod read;
 mod residency;
 mod scale;
+mod shape;
 mod steps;
 mod taken;
 #[cfg(test)]

@@ -2,11 +2,10 @@
 
 use super::emit::emit;
 use super::fit::Failure;
-use super::image::{Image, constants, image};
+use super::image::{Image, image};
 use super::memory::{Memory, assign};
 use super::network::Network;
 use super::schedule::{Choices, Schedule, schedule};
-use super::search::search;
 use gradus_simulators::cluster::{Machine, Program, Simulator, Statistics};
 
 /// A compiled network.
@@ -21,7 +20,7 @@ pub struct Compiled {
     /// Its places.
     pub memory: Memory,
     /// Its places in DDR.
-    image: Image,
+    pub image: Image,
     /// Its estimated counts.
     pub estimate: Statistics,
     /// The op of each task, by number among those of the program.
@@ -76,21 +75,6 @@ impl Settings {
             ("cascades", &mut self.cascades),
         ]
     }
-}
-
-/// Compiles a network. `progress` receives the number of candidates that were timed.
-///
-/// # Errors
-/// The memory of a cluster does not suffice for a layer.
-pub fn compile(
-    net: &Network,
-    machine: &Machine,
-    settings: Settings,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Compiled, Failure> {
-    let mut best = search(net, machine, settings, progress)?;
-    best.program.constants = constants(net, &best.schedule, &best.image);
-    Ok(best)
 }
 
 /// Compiles a network by given choices, without the constants.

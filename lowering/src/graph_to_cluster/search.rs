@@ -6,6 +6,7 @@
 use super::choose::{Prices, choose, leaders};
 use super::compile::{Compiled, Settings, compile_by};
 use super::fit::{Failure, fit};
+use super::image::constants;
 use super::network::{Network, Role, elem_bytes};
 use super::region::Region;
 use super::schedule::{Choices, Group, constant_places};
@@ -77,11 +78,11 @@ struct Search<'a> {
     failure: Failure,
 }
 
-/// Finds the fastest program of a network.
+/// Compiles a network to the fastest program that is found. `progress` receives the number of candidates that were timed.
 ///
 /// # Errors
 /// The memory of a cluster does not suffice for a layer.
-pub fn search(
+pub fn compile(
     net: &Network,
     machine: &Machine,
     settings: Settings,
@@ -368,6 +369,7 @@ impl Search<'_> {
         }
         let mut best = self.best.ok_or(self.failure)?;
         best.candidates = self.candidates;
+        best.program.constants = constants(self.net, &best.schedule, &best.image);
         Ok(best)
     }
 }

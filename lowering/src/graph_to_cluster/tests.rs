@@ -1,9 +1,10 @@
 //! Random networks as programs, executed by the simulator and by plain loops over whole features.
 
-use super::compile::{Settings, compile};
+use super::compile::Settings;
 use super::network::{
     ConvInfo, FeatureId, FeatureInfo, Kind, Layer, Network, Part, Role, StageInfo, WindowInfo, elem_bytes,
 };
+use super::search::compile;
 use gradus_simulators::cluster::{Elem, Machine, Program, Record, Scale, Simulator, Stage, Tile};
 
 /// A generator of numbers (xorshift).

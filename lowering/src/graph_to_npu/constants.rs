@@ -3,8 +3,8 @@
 
 use super::network::{Layer, Network, Weights};
 use super::residency::Residency;
-use super::steps::{slices, weight_bytes};
-use super::tiling::{LayerShape, TABLE};
+use super::shape::{LayerShape, TABLE};
+use super::steps::weight_bytes;
 use gradus_simulators::npu::Machine;
 
 /// Returns the constants of all layers, from byte 0 of DDR.
@@ -12,7 +12,7 @@ pub fn image(net: &Network, residency: &Residency, machine: &Machine) -> Vec<u8>
     let mut out = Vec::new();
     for (layer, (tiling, _)) in net.layers.iter().zip(&residency.tilings) {
         let shape = LayerShape::new(net, layer, machine);
-        for (kernel, kernels) in slices(&shape, tiling.kernels) {
+        for (kernel, kernels) in shape.slices(tiling.kernels) {
             let start = out.len();
             weights(&mut out, &shape, kernel, kernels, machine);
             out.resize(start + weight_bytes(&shape, kernels, machine), 0);

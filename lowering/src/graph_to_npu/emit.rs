@@ -4,8 +4,8 @@
 use super::network::{FeatureId, Network, Weights};
 use super::order::{self, Ordered};
 use super::residency::Residency;
+use super::shape::{LayerShape, PARAMETERS, TABLE};
 use super::steps::{Part, Step, Steps, tile_of, weight_bytes};
-use super::tiling::{LayerShape, PARAMETERS, TABLE};
 use gradus_simulators::npu::{self, Conv, Feature, Inst, Machine, Post, Residual, Transfer};
 
 /// Emits the program.

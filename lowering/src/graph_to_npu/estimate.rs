@@ -2,8 +2,7 @@
 
 use super::network::Weights;
 use super::price::{Prices, transfer};
-use super::steps::slices;
-use super::tiling::{Cost, LayerShape, Resident, Tiling};
+use super::shape::{Cost, LayerShape, Resident, Tiling};
 use super::timeline::{Step, Timeline};
 
 /// A layer whose tiles are added to a timeline.
@@ -51,7 +50,7 @@ impl Price {
 impl<'a> Walk<'a> {
     /// The tiles of a layer. Features that are not resident are loaded and stored.
     pub fn new(shape: &'a LayerShape<'a>, prices: &'a mut Prices, tiling: Tiling, resident: Resident) -> Walk<'a> {
-        let slices = slices(shape, tiling.kernels);
+        let slices = shape.slices(tiling.kernels);
         let constants = vec![None; slices.len()];
         let height = shape.output.height;
         let rows = [tiling.rows, height - (height.div_ceil(tiling.rows) - 1) * tiling.rows];

@@ -1,6 +1,6 @@
 //! The bytes and accumulators that an instruction accesses, as one range for each operand.
 
-use super::tiling::PARAMETERS;
+use super::shape::PARAMETERS;
 use gradus_simulators::npu::{Conv, Feature, Inst, Machine, Move, Post, Transfer};
 
 /// The memories of the machine.

@@ -4,7 +4,7 @@
 //! reads the same feature. Tiles of equal rows are priced once, in the middle of the layer.
 
 use super::network::Weights as LayerWeights;
-use super::tiling::LayerShape;
+use super::shape::LayerShape;
 use gradus_simulators::npu::{Conv, Inst, Machine, Post, Residual, Transfer, Weights, cost};
 use rustc_hash::FxHashMap;
 

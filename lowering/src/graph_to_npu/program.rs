@@ -4,8 +4,8 @@ use super::constants::image;
 use super::emit::emit;
 use super::network::Network;
 use super::residency::{Costs, Residency, choose};
+use super::shape::Weighing;
 use super::steps::{NoRoom, Placement, Steps, divide};
-use super::tiling::Weighing;
 use gradus_simulators::npu::{Inst, Machine, Simulator};
 
 /// A compiled network.

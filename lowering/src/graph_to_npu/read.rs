@@ -2,7 +2,7 @@
 
 use super::network::{FeatureId, FeatureInfo, Layer, Network, Requantization, Role, Sum, Weights};
 use super::scale::{self, Bytes, Fit, MAX_SUM};
-use super::tiling::TABLE;
+use super::shape::TABLE;
 use crate::emit::source_name;
 use gradus_dialects::graph::{
     ConcatOp, FlattenOp, QLinearAddOp, QLinearConvOp, QLinearMulOp, ReshapeOp, SqueezeOp, TableOp, UnsqueezeOp,

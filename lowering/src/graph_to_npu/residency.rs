@@ -5,7 +5,8 @@
 
 use super::network::{FeatureId, Layer, Network, Role, Weights};
 use super::price::Prices;
-use super::tiling::{ALIGNMENT, Cost, LayerShape, Resident, Tiling, Weighing, cascades, frontier};
+use super::shape::{ALIGNMENT, Cost, LayerShape, Resident, Tiling, Weighing};
+use super::tiling::{cascades, frontier};
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
 use gradus_simulators::npu::Machine;
 use std::collections::BTreeMap;

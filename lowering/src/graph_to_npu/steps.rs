@@ -9,8 +9,8 @@ use super::network::{FeatureId, FeatureInfo, Network, Weights};
 use super::pace::Pace;
 use super::price::Prices;
 use super::residency::Residency;
+use super::shape::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
 use super::taken::{Taken, Wanted};
-use super::tiling::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
 use super::timeline;
 use gradus_simulators::npu::{Inst, Machine, Transfer, cost};
 
@@ -207,7 +207,7 @@ impl Builder<'_> {
         for index in 0..self.net.layers.len() {
             let shape = LayerShape::new(self.net, &self.net.layers[index], self.machine);
             let mut of_layer = Vec::new();
-            for (kernel, kernels) in slices(&shape, self.residency.tilings[index].0.kernels) {
+            for (kernel, kernels) in shape.slices(self.residency.tilings[index].0.kernels) {
                 let bytes = shape.slice_bytes(kernels);
                 of_layer.push(Slice { kernel, kernels, at: self.out.ddr_bytes, bytes });
                 self.out.ddr_bytes += bytes;
@@ -544,15 +544,6 @@ impl Steps {
 /// Rows and channels of a feature as a feature of their own.
 pub fn tile_of(feature: &FeatureInfo, rows: usize, channels: usize) -> FeatureInfo {
     FeatureInfo { height: rows, channels, part_of: None, ..feature.clone() }
-}
-
-/// The slices of kernels of a layer: first kernel, number.
-pub fn slices(shape: &LayerShape<'_>, kernels: usize) -> Vec<(usize, usize)> {
-    let all = shape.padded_kernels();
-    if let Weights::Elements(_) = shape.layer.weights {
-        return vec![(0, all)];
-    }
-    (0..all).step_by(kernels).map(|first| (first, kernels.min(all - first))).collect()
 }
 
 /// The bytes before the parameters of a slice.

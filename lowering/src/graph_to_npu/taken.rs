@@ -1,6 +1,6 @@
 //! Bytes of SRAM that are free for some slots.
 
-use super::tiling::ALIGNMENT;
+use super::shape::ALIGNMENT;
 
 /// Bytes of SRAM that are taken for some slots.
 #[derive(Default)]

@@ -1,152 +1,11 @@
-//! The tiles of a layer: rows of the output and kernels of one convolution, the order of the two loops, and their costs.
+//! The tiles of a layer: rows of the output and kernels of one convolution, the order of the two loops, and their choice by cost.
 
 use super::estimate::{cascade_cost, layer_cost};
-use super::network::{FeatureInfo, Layer, Network, Weights};
+use super::network::Weights;
 use super::price::Prices;
-use gradus_simulators::npu::Machine;
+use super::shape::{Cost, LayerShape, Resident, Tiling, Weighing};
 
-/// Bytes of the parameters of a kernel: bias, scale, shift.
-pub const PARAMETERS: usize = 12;
-/// Bytes of a table.
-pub const TABLE: usize = 256;
-
-/// The tiles of a layer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tiling {
-    /// Rows of the output of a tile.
-    pub rows: usize,
-    /// Kernels of a slice, a multiple of the machine's kernels.
-    pub kernels: usize,
-    /// Whether rows are the outer loop. Weights stay in SRAM if they fit, otherwise each tile of rows loads them again; with kernels
-    /// outside, each slice loads rows again that are not in SRAM.
-    pub rows_outer: bool,
-    /// Whether all weights of the layer are in SRAM at once.
-    pub keeps_weights: bool,
-}
-
-/// Which features of a layer are in SRAM for their lifetime; others are streamed from and to DDR in tiles.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Resident {
-    /// The input, and the feature that is the weights.
-    pub input: bool,
-    /// The output.
-    pub output: bool,
-    /// The feature of the sum.
-    pub sum: bool,
-}
-
-/// The estimated cost of a layer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Cost {
-    /// Cycles of the array.
-    pub array: u64,
-    /// Cycles of the pipe.
-    pub pipe: u64,
-    /// Cycles of the DMA channel.
-    pub channel: u64,
-    /// Cycles from the start of the first convolution to the end of the last one, in a layer by itself.
-    pub body: u64,
-    /// Cycles of the layer by itself.
-    pub alone: u64,
-    /// Bytes of SRAM besides resident features.
-    pub bytes: usize,
-}
-
-/// The factors of the parts of a cost in comparisons. How much of a layer's latency its neighbours hide depends on them, so several
-/// are tried.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Weighing {
-    /// Factor of the cycles of the busiest unit.
-    pub busiest: u64,
-    /// Factor of the cycles of array and channel.
-    pub each: u64,
-    /// Factor of the body.
-    pub body: u64,
-    /// Factor of the cycles of the layer by itself.
-    pub alone: u64,
-}
-
-impl Cost {
-    /// A number for comparisons.
-    pub fn rank(&self, by: Weighing) -> u64 {
-        let busiest = self.array.max(self.pipe).max(self.channel);
-        by.busiest * busiest + by.each * (self.array + self.channel) + by.body * self.body + by.alone * self.alone
-    }
-}
-
-/// A layer with the extents that its tiles depend on.
-#[derive(Clone, Copy, Debug)]
-pub struct LayerShape<'a> {
-    /// The layer.
-    pub layer: &'a Layer,
-    /// Its input.
-    pub input: &'a FeatureInfo,
-    /// Its output.
-    pub output: &'a FeatureInfo,
-    /// The machine.
-    pub machine: &'a Machine,
-}
-
-impl<'a> LayerShape<'a> {
-    /// Returns the shape of a layer of a network.
-    pub fn new(net: &'a Network, layer: &'a Layer, machine: &'a Machine) -> LayerShape<'a> {
-        let [input, output] = [layer.input, layer.output].map(|id| &net.features[id]);
-        LayerShape { layer, input, output, machine }
-    }
-
-    /// Kernels padded to whole groups of the array and whole blocks of the output.
-    pub fn padded_kernels(&self) -> usize {
-        self.layer.kernels.next_multiple_of(self.group())
-    }
-
-    /// Kernels that are computed together: whole groups of the array that are whole blocks of the output.
-    pub fn group(&self) -> usize {
-        let (kernels, block) = (self.machine.kernels as usize, self.output.tile[1]);
-        let block = if self.layer.depthwise { block.max(self.input.tile[1]) } else { block };
-        kernels.max(block).next_multiple_of(kernels)
-    }
-
-    /// The channels of the output that some kernels write: whole blocks.
-    pub fn blocks_of_output(&self, kernel: usize, kernels: usize) -> usize {
-        let block = self.output.tile[1];
-        kernels.next_multiple_of(block).min(self.layer.kernels.next_multiple_of(block) - kernel)
-    }
-
-    /// Blocks of depth of a kernel.
-    fn depth_blocks(&self) -> usize {
-        self.layer.depth.div_ceil(self.machine.depth as usize)
-    }
-
-    /// Bytes of the constants of a slice of kernels: weights, parameters, tables.
-    pub fn slice_bytes(&self, kernels: usize) -> usize {
-        let layer = self.layer;
-        let weights = match layer.weights {
-            Weights::Constant(_) if layer.depthwise => kernels * layer.taps(),
-            Weights::Constant(_) => kernels * layer.taps() * self.depth_blocks() * self.machine.depth as usize,
-            _ => 0,
-        };
-        let each = |len: usize, bytes: usize| if len > 1 { kernels * bytes } else { len * bytes };
-        let tables = each(layer.table.len() / TABLE, TABLE);
-        (weights.next_multiple_of(PARAMETERS_ALIGNMENT) + each(layer.requantization.len(), PARAMETERS) + tables)
-            .next_multiple_of(ALIGNMENT)
-    }
-
-    /// The rows of the input that rows `first..first + rows` of the output read: the first, their number, and the rows of padding
-    /// before them.
-    pub fn input_rows(&self, first: usize, rows: usize) -> (usize, usize, usize) {
-        let (layer, height) = (self.layer, self.input.height);
-        let begin = (first * layer.stride[0]) as i64 - layer.pad[0] as i64;
-        let end = begin + ((rows - 1) * layer.stride[0] + (layer.kernel[0] - 1) * layer.dilation[0] + 1) as i64;
-        let (from, to) = (begin.clamp(0, height as i64 - 1), end.clamp(1, height as i64));
-        (from as usize, (to - from).max(1) as usize, (from - begin).max(0) as usize)
-    }
-
-    /// The largest number of rows of the input that a tile reads.
-    fn max_input_rows(&self, rows: usize) -> usize {
-        let layer = self.layer;
-        ((rows - 1) * layer.stride[0] + (layer.kernel[0] - 1) * layer.dilation[0] + 1).min(self.input.height)
-    }
-
+impl LayerShape<'_> {
     /// The tilings that fit into half of the accumulators and into `bytes` of SRAM.
     fn candidates(&self) -> Vec<Tiling> {
         let (width, padded, group) = (self.output.width, self.padded_kernels(), self.group());
@@ -179,20 +38,6 @@ impl<'a> LayerShape<'a> {
             }
         }
         all
-    }
-
-    /// Bytes of SRAM of a tiling besides resident features: double buffers of all that is loaded and stored.
-    pub fn bytes(&self, tiling: &Tiling, resident: Resident) -> usize {
-        let slice = self.slice_bytes(tiling.kernels);
-        let mut bytes =
-            if tiling.keeps_weights { self.padded_kernels().div_ceil(tiling.kernels) * slice } else { 2 * slice };
-        if !resident.input {
-            bytes += 2 * self.max_input_rows(tiling.rows) * self.input.row();
-        }
-        let width = if tiling.rows_outer { self.padded_kernels() } else { tiling.kernels } * self.output.width;
-        let is_elements = matches!(self.layer.weights, Weights::Elements(_));
-        let streamed = [!resident.output, self.layer.sum.is_some() && !resident.sum, is_elements && !resident.input];
-        bytes + streamed.into_iter().filter(|&is| is).count() * 2 * tiling.rows * width
     }
 
     /// Cycles that a tiling takes at least.
@@ -285,8 +130,3 @@ pub fn cascades(
     }
     priced
 }
-
-/// Alignment of buffers in SRAM, a word.
-pub const ALIGNMENT: usize = 64;
-/// Alignment of parameters behind weights.
-pub const PARAMETERS_ALIGNMENT: usize = 4;

@@ -1,7 +1,7 @@
 //! The time of steps: a recurrence over convolutions, requantizations and transfers, with latencies, the accumulators' two halves, the
 //! order of the execute queue, the shared DMA channel, and the bytes of SRAM that loads wait for.
 
-use super::tiling::Cost;
+use super::shape::Cost;
 use gradus_simulators::npu::Machine;
 use std::collections::VecDeque;
 
