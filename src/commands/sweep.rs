@@ -193,7 +193,7 @@ fn with_option(pipeline: &str, pass: &str, option: &str) -> Option<String> {
 fn table(lines: &[Line], shown: &[&String]) -> Result<String, Failure> {
     let first = lines[0].statistics.first().ok_or("the target has no statistics of a run".to_owned())?;
     let mut rows = vec![vec![String::new(), first.name.clone(), "ratio".to_owned()]];
-    rows[0].extend(shown.iter().map(|name| name.to_string()));
+    rows[0].extend(shown.iter().copied().cloned());
     rows[0].push("results".to_owned());
     for line in lines {
         let find = |name: &str| {

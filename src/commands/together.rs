@@ -12,7 +12,7 @@ use gradus_interp::Interpreter;
 use gradus_ir::eval::Datum;
 use gradus_ir::pass::IrPrinting;
 use gradus_ir::{Module, Op, ParseOptions};
-use gradus_targets::{Sharing, Signature, Target};
+use gradus_targets::{Sharing, Signature, Target, Tenant, Together};
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -45,6 +45,12 @@ struct Part {
     inputs: Vec<Datum>,
 }
 
+impl Part {
+    fn tenant(&self) -> Tenant<'_> {
+        Tenant { module: &self.m, function: self.function, inputs: self.inputs.clone() }
+    }
+}
+
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let target = target::named(tool, matches)?.expect("is required");
     let name = target.cost.name;
@@ -60,11 +66,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if used > all {
         return Err(Failure::Usage(format!("the programs need {used} {}, but the machine has {all}", sharing.number)));
     }
-    let borrowed: Vec<(&Module, Op, Vec<Datum>)> =
-        parts.iter().map(|part| (&part.m, part.function, part.inputs.clone())).collect();
-    let done = (sharing.run)(&borrowed, &machine)?;
+    let tenants: Vec<Tenant<'_>> = parts.iter().map(Part::tenant).collect();
+    let done = (sharing.run)(&tenants, &machine)?;
     let head = ["", sharing.number, "alone", "together", "ratio", "results"].map(str::to_owned).to_vec();
-    let row = |(part, one): (&Part, &gradus_targets::Together)| {
+    let row = |(part, one): (&Part, &Together)| {
         let [alone, together] = [one.alone, one.together].map(|time| format!("{time} {}", one.unit));
         let ratio = format!("{:.3}", one.together as f64 / one.alone.max(1) as f64);
         let results = if one.equal { "equal" } else { "different" };

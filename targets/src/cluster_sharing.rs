@@ -1,11 +1,11 @@
 //! Programs of clusters that run at once on disjoint clusters of a machine.
 
-use crate::{Sharing, Together};
+use crate::{Sharing, Tenant, Together};
 use gradus_cost::Machine;
 use gradus_dialects::cluster::{CallOp, Program};
 use gradus_interp::Interpreter;
 use gradus_ir::eval::Datum;
-use gradus_ir::{DType, Module, Op, OpDecl, Tensor};
+use gradus_ir::{DType, Op, OpDecl, Tensor};
 use gradus_lowering::graph_to_cluster::machine as parameters;
 use gradus_simulators::cluster::{Program as Code, Statistics};
 use std::ops::Range;
@@ -24,10 +24,9 @@ struct Alone {
 }
 
 /// Runs the program of each function alone, then all of them at once.
-fn together(parts: &[(&Module, Op, Vec<Datum>)], machine: &Machine) -> Result<Vec<Together>, String> {
+fn together(tenants: &[Tenant<'_>], machine: &Machine) -> Result<Vec<Together>, String> {
     let machine = parameters(machine)?;
-    let alone =
-        parts.iter().map(|(m, function, inputs)| run_alone(m, *function, inputs)).collect::<Result<Vec<_>, _>>()?;
+    let alone = tenants.iter().map(run_alone).collect::<Result<Vec<_>, _>>()?;
     let codes: Vec<Code> = alone.iter().map(|one| one.program.code.clone()).collect();
     let code = Code::together(&codes).ok_or("the programs together need too many clusters or bytes of memory")?;
     let all = Program { machine, code };
@@ -52,7 +51,8 @@ fn end(statistics: &Statistics, clusters: &Range<usize>) -> u64 {
 }
 
 /// Runs a function, and returns its only call of a program.
-fn run_alone(m: &Module, function: Op, inputs: &[Datum]) -> Result<Alone, String> {
+fn run_alone(tenant: &Tenant<'_>) -> Result<Alone, String> {
+    let &Tenant { module: m, function, ref inputs } = tenant;
     let calls: Vec<Op> = m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()).collect();
     let &[call] = &calls[..] else {
         return Err(format!("a function with {} programs cannot share the machine: it must have one", calls.len()));
@@ -68,7 +68,7 @@ fn run_alone(m: &Module, function: Op, inputs: &[Datum]) -> Result<Alone, String
             Ok(results)
         })
     }));
-    { interpreter }.call(function, inputs.to_vec()).map_err(|stop| stop.diagnostic(m).message)?;
+    { interpreter }.call(function, inputs.clone()).map_err(|stop| stop.diagnostic(m).message)?;
     let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (operands, results, cycles) = seen.ok_or("the program was not called")?;
     let tensors = |data: Vec<Datum>| data.iter().map(|d| d.tensor().cloned()).collect::<Result<Vec<_>, _>>();

@@ -88,8 +88,18 @@ pub struct Sharing {
     pub option: &'static str,
     /// The number of the machine that is divided.
     pub number: &'static str,
-    /// Runs functions of lowered programs on their inputs, each alone and all at once.
-    pub run: fn(&[(&Module, Op, Vec<Datum>)], &Machine) -> Result<Vec<Together>, String>,
+    /// Runs functions of lowered programs, each alone and all at once; the error is the reason why they cannot.
+    pub run: fn(&[Tenant<'_>], &Machine) -> Result<Vec<Together>, String>,
+}
+
+/// A function of a lowered program that shares a machine, with its inputs.
+pub struct Tenant<'m> {
+    /// The program.
+    pub module: &'m Module,
+    /// The function.
+    pub function: Op,
+    /// Its inputs.
+    pub inputs: Vec<Datum>,
 }
 
 /// A program that ran alone on its part of a machine, and beside others.

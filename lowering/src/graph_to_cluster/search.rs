@@ -37,7 +37,7 @@ const STREAMED: usize = 3;
 /// Largest number of passes over neighbouring groups.
 const MERGES: usize = 2;
 
-/// Number of the best divisions that are mixed.
+/// Number of the best divisions that are mixed, besides the best one on each number of clusters.
 const MIXED: usize = 4;
 
 /// Shares of the layers, in eighths, after which another division begins.
@@ -114,6 +114,11 @@ pub fn compile(
         search.fill();
     }
     search.finish()
+}
+
+/// Returns the largest number of clusters that have a part of a layer.
+fn most_clusters(splits: &[Split]) -> u32 {
+    splits.iter().map(|split| split.clusters).max().unwrap_or(0)
 }
 
 impl Search<'_> {
@@ -306,7 +311,8 @@ impl Search<'_> {
         self.divisions.sort_by_key(|(cycles, _)| *cycles);
         let mut others: Vec<Vec<Split>> = Vec::new();
         for (_, splits) in &self.divisions {
-            if others.len() < MIXED && !others.contains(splits) {
+            let is_new_number = || others.iter().all(|other| most_clusters(other) != most_clusters(splits));
+            if !others.contains(splits) && (others.len() < MIXED || is_new_number()) {
                 others.push(splits.clone());
             }
         }

@@ -391,8 +391,8 @@ fn no_notification_is_redundant() {
         let Ok(compiled) = compile(&Draw::network(seed), &machine, Settings::default(), &mut |_| ()) else { continue };
         let simulator = Simulator::new(machine);
         for (cluster, records) in compiled.program.records.iter().enumerate() {
-            for index in 0..records.len() {
-                notifications += usize::from(matches!(records[index], Record::Notify { .. }));
+            for (index, record) in records.iter().enumerate() {
+                notifications += usize::from(matches!(record, Record::Notify { .. }));
                 let place = [cluster, index];
                 assert!(!is_redundant(&simulator, &compiled.program, place), "{seed}: {place:?}");
             }
