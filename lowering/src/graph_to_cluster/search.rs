@@ -66,7 +66,7 @@ struct Search<'a> {
     best: Option<Compiled>,
     /// The choices that were tried, before and after they were made to fit, with their cycles.
     tried: Vec<(Choices, u64)>,
-    /// Divisions with the cycles of the best candidate.
+    /// The divisions of the candidates, with their cycles.
     divisions: Vec<(u64, Vec<Split>)>,
     candidates: Vec<(String, Option<u64>)>,
     /// Number of candidates whose divisions are mixed or changed that may still be tried.
@@ -202,16 +202,12 @@ impl Search<'_> {
         best.estimate.cycles * 1000 <= self.bound(clusters) * CLOSE
     }
 
-    /// A lower bound of the cycles: products, and bytes that are read and written at least.
+    /// About a lower bound of the cycles: products, and the bytes of constants, operands and results.
     fn bound(&self, clusters: u32) -> u64 {
         let bytes = |id: usize| {
             let info = &self.net.features[id];
             let is_moved = info.part_of.is_none() && info.role != Role::Inner;
-            if is_moved {
-                info.extents.iter().map(|&n| u64::from(n)).product::<u64>() * u64::from(elem_bytes(info.elem))
-            } else {
-                0
-            }
+            u64::from(is_moved) * Region::whole(info.extents).len() * u64::from(elem_bytes(info.elem))
         };
         let mut ddr: u64 = (0..self.net.features.len()).map(bytes).sum();
         let mut products = 0;
