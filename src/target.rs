@@ -51,6 +51,7 @@ pub fn context(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> 
 }
 
 /// Returns the machine that a command line names, or the embedded one of the target.
+#[cfg(feature = "cpu")]
 pub fn machine(
     tool: &Tool,
     ctx: &Context,
