@@ -188,7 +188,7 @@ fn convert(
         }
     };
     let Some(end) = m.terminator(block).filter(|_| !parts.is_empty()) else { return Ok(()) };
-    // Results that later programs read, by what they were.
+    // New values of results that later programs may read, by the old ones.
     let mut renamed = FxHashMap::default();
     for part in parts {
         if let Some(compiled) = &part.compiled {

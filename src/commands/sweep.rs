@@ -167,7 +167,7 @@ pub(super) fn pipeline_with(
     Pipeline::parse(&text, &tool.passes).map_err(|e| Failure::Input(format!("in {text}: {e}")))
 }
 
-/// Returns a pipeline's text with another option of each pass of a name; `None` if there is none.
+/// Returns a pipeline's text with an option added to each pass of a name; `None` if the pass is not in it.
 fn with_option(pipeline: &str, pass: &str, option: &str) -> Option<String> {
     let (mut out, mut rest, mut found) = (String::new(), pipeline, false);
     while let Some(at) = rest.find(pass) {

@@ -26,7 +26,7 @@ pub enum PassEvent {
         pass: &'static str,
         /// How many are done.
         done: u64,
-        /// What is counted, such as `candidates`.
+        /// The counted things, such as `candidates`.
         what: &'static str,
     },
 }

@@ -174,7 +174,7 @@ impl Sync {
         }
     }
 
-    /// Returns what accesses must follow, but for what the clusters of a mask know to be complete.
+    /// Returns the ends of earlier accesses that a list must follow, except those that the clusters of a mask know to be complete.
     fn conflicts(&self, actors: u32, list: &[Access]) -> Vec<Done> {
         let mut found = Vec::new();
         for Access { memory, writes, runs } in list {

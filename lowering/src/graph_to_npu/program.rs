@@ -78,7 +78,7 @@ struct Found<'a> {
     machine: &'a Machine,
     /// Its cycles, and the program without constants.
     best: Option<(u64, Program)>,
-    /// Why there was none.
+    /// The reason if there is no program.
     failure: String,
 }
 

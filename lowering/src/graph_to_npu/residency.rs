@@ -39,7 +39,7 @@ type Cascade = ([Tiling; 2], Cost);
 pub struct Costs {
     /// The cycles of the tiles of each layer.
     pub prices: Vec<Prices>,
-    /// The tilings of each layer by what is resident, computed on demand.
+    /// The tilings of each layer by the features that are resident, computed on demand.
     tilings: Vec<[Option<Frontier>; 8]>,
     /// The tilings of each layer with the next one, likewise.
     cascades: Vec<[Option<Vec<Cascade>>; 16]>,
@@ -65,7 +65,7 @@ struct Chooser<'a> {
     lifetimes: Vec<(usize, usize)>,
     /// Bytes that stay free in each layer.
     slack: &'a [usize],
-    /// The cheapest tilings of each layer by what is resident, computed on demand.
+    /// The cheapest tilings of each layer by the features that are resident, computed on demand.
     frontiers: Vec<[Option<Frontier>; 8]>,
     /// Those of each layer with the next one, likewise.
     cascades: Vec<[Option<Vec<Cascade>>; 16]>,
