@@ -30,6 +30,12 @@ pub fn target_args(tool: &Tool) -> impl Iterator<Item = Arg> {
     cfg!(feature = "cpu").then_some([target, machine_arg()]).into_iter().flatten()
 }
 
+/// Returns the arguments `--target`, which must be given, and `--machine`.
+#[cfg(feature = "cpu")]
+pub fn required_target_args(tool: &Tool) -> impl Iterator<Item = Arg> {
+    target_args(tool).map(|arg| if arg.get_id() == "target" { arg.required(true) } else { arg })
+}
+
 /// Returns the value of an argument that not all commands have.
 fn argument<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
     matches.try_get_one::<String>(name).ok().flatten().map(String::as_str)

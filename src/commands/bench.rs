@@ -51,12 +51,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if matches.get_flag("ops") && program.op_times().is_none() {
         return Err(Failure::Usage("--ops is of compiled programs: give --target, or a compiled program".into()));
     }
-    let signature = program.signature().clone();
-    let inputs = match matches.contains_id("input") {
-        true => read_inputs(matches, &ctx, &signature)?,
-        false => drawn(&ctx, &signature)?,
-    };
-    let args: Vec<Datum> = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&ctx, t, *ty, 0, 1)).collect();
+    let args = arguments(matches, &ctx, program.signature())?;
     let repeat = matches.get_one::<u64>("repeat").copied().unwrap_or(1).max(1);
     let (begin, mut times, mut calls) = (Instant::now(), Vec::new(), 0);
     while times.len() < repeat as usize {
@@ -126,6 +121,15 @@ fn peak_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
+}
+
+/// Returns the arguments of a call: the inputs of a command line, or random ones.
+pub(super) fn arguments(matches: &ArgMatches, ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
+    let inputs = match matches.contains_id("input") {
+        true => read_inputs(matches, ctx, signature)?,
+        false => drawn(ctx, signature)?,
+    };
+    Ok(inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(ctx, t, *ty, 0, 1)).collect())
 }
 
 /// Draws random inputs: floats between -1 and 1, bytes, and small values for wider integers, which may be indices.

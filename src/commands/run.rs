@@ -201,8 +201,12 @@ fn pieces(ctx: &Context, signature: &Signature, inputs: &[Datum]) -> Result<usiz
 /// Formats statistics, one per line.
 pub(super) fn statistics(all: &[Statistic]) -> String {
     let width = all.iter().map(|one| one.name.len()).max().unwrap_or(0);
-    let value = |value: f64| if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") };
-    all.iter().map(|one| format!("{:width$}  {} {}\n", one.name, value(one.value), one.unit)).collect()
+    all.iter().map(|one| format!("{:width$}  {} {}\n", one.name, number_text(one.value), one.unit)).collect()
+}
+
+/// Formats the value of a statistic.
+pub(super) fn number_text(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
 /// Runs the function on each of `count` pieces of the inputs.

@@ -1,12 +1,12 @@
 //! `gradus sweep`: compiles and runs a program for variants of a machine and of passes, and compares.
 
-use super::bench::drawn;
+use super::bench::arguments;
 use super::model::{load, load_args};
 use super::ready;
-use super::run::{cut, pairs, read_inputs};
+use super::run::{number_text, pairs};
 use crate::io::{report, write};
 use crate::progress;
-use crate::target::{self, check_machine, run_pipeline, target_args};
+use crate::target::{self, check_machine, required_target_args, run_pipeline};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_cost::{Machine, load_machine};
@@ -37,7 +37,7 @@ fn command(tool: &Tool) -> Command {
         .arg(list("show", "NAME", "A statistic of the run to show besides the first one"))
         .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
         .args(ready::arguments())
-        .args(target_args(tool).map(|arg| if arg.get_id() == "target" { arg.required(true) } else { arg }))
+        .args(required_target_args(tool))
         .args(load_args())
 }
 
@@ -117,12 +117,7 @@ fn measure(
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
     let mut program = ready::prepare(&m, file, matches, Some(target), |_| ())?;
-    let signature = program.signature().clone();
-    let inputs = match matches.contains_id("input") {
-        true => read_inputs(matches, &ctx, &signature)?,
-        false => drawn(&ctx, &signature)?,
-    };
-    let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&ctx, t, *ty, 0, 1)).collect();
+    let args = arguments(matches, &ctx, program.signature())?;
     let results = program.call(args).map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
     let name = change.map_or("as it is".to_owned(), Change::text);
     Ok(Line { name, statistics: program.statistics(), results })
@@ -202,18 +197,14 @@ fn table(lines: &[Line], shown: &[&String]) -> Result<String, Failure> {
             found.ok_or_else(|| Failure::Usage(format!("there is no statistic '{name}'; there are {}", names())))
         };
         let value = find(&first.name)?.value;
-        let mut row = vec![line.name.clone(), number(value), format!("{:.3}", value / first.value)];
+        let mut row = vec![line.name.clone(), number_text(value), format!("{:.3}", value / first.value)];
         for name in shown {
-            row.push(number(find(name)?.value));
+            row.push(number_text(find(name)?.value));
         }
         row.push(if line.results == lines[0].results { "equal".to_owned() } else { difference(line, &lines[0]) });
         rows.push(row);
     }
     Ok(aligned(&rows))
-}
-
-fn number(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
 /// Says by how much results differ.

@@ -4,7 +4,7 @@ use super::bench::drawn;
 use super::model::{load, load_args};
 use super::sweep::{aligned, pipeline_with};
 use crate::io::write;
-use crate::target::{self, check_machine, run_pipeline, target_args};
+use crate::target::{self, check_machine, required_target_args, run_pipeline};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_cost::{Machine, load_machine};
@@ -32,7 +32,7 @@ fn command(tool: &Tool) -> Command {
                 .num_args(1..)
                 .help("A model (.onnx) or a program (.mlir), and the size of its part"),
         )
-        .args(target_args(tool).map(|arg| if arg.get_id() == "target" { arg.required(true) } else { arg }))
+        .args(required_target_args(tool))
         .args(load_args())
 }
 

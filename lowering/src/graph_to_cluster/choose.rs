@@ -73,9 +73,9 @@ pub fn choose(net: &Network, machine: &Machine, clusters: u32, prices: Prices) -
 }
 
 /// For each layer that has the division of others, the first of them: those that write interleaved parts, which are complete together.
-pub fn leaders(net: &Network) -> Vec<Option<LayerId>> {
+pub fn leaders(net: &Network, edges: &Edges) -> Vec<Option<LayerId>> {
     let mut leaders = vec![None; net.layers.len()];
-    for writers in net.edges().writers {
+    for writers in &edges.writers {
         if writers.iter().any(|&l| net.root(net.layers[l].output).step > 1) {
             writers.iter().for_each(|&l| leaders[l] = Some(writers[0]));
         }
@@ -86,7 +86,8 @@ pub fn leaders(net: &Network) -> Vec<Option<LayerId>> {
 impl<'a> Chooser<'a> {
     fn new(net: &'a Network, machine: &'a Machine, clusters: u32, prices: Prices) -> Chooser<'a> {
         let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
-        let (edges, leaders) = (net.edges(), leaders(net));
+        let edges = net.edges();
+        let leaders = leaders(net, &edges);
         let candidates = |(layer, leader): (&Layer, &Option<LayerId>)| {
             Split::all(net.features[layer.output].extents, clusters, layer.divides_channels() && leader.is_none())
         };

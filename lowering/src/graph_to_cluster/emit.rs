@@ -114,12 +114,12 @@ impl Emitter<'_> {
         let (from, to) = (at(self.image.slices[slice][u]), at(self.memory.bufs[buf].offset));
         let transfer = Transfer { from, to, rows: 1, cols: 1, bytes: unit.bytes };
         let record = Record::Fetch { transfer, clusters, event: self.sync.event() };
-        let conditions = self.sync.conditions(clusters, &record);
+        let next = self.sync.next(clusters, record);
         let members = (0..self.clusters).filter(|c| clusters >> c & 1 == 1);
-        let issuer = members.min_by_key(|&c| (self.sync.missing(c, &conditions), self.fetches[c]));
+        let issuer = members.min_by_key(|&c| (self.sync.missing(c, &next), self.fetches[c]));
         if let Some(issuer) = issuer {
             self.fetches[issuer] += 1;
-            self.sync.append_if(issuer, record, &conditions);
+            self.sync.append_next(issuer, next);
         }
     }
 

@@ -7,7 +7,7 @@ use super::choose::{Prices, choose, leaders};
 use super::compile::{Compiled, Settings, compile_by};
 use super::fit::{Failure, fit};
 use super::image::constants;
-use super::network::{Network, Role, elem_bytes};
+use super::network::{FeatureInfo, Network, Role, elem_bytes};
 use super::region::Region;
 use super::schedule::{Choices, Group, constant_places};
 use super::split::Split;
@@ -59,10 +59,36 @@ const EFFORT: [u64; 3] = [1_500_000, 300_000, 3_000_000];
 /// Candidates are no longer sought when the best takes at most this many thousandths of a bound.
 const CLOSE: u64 = 1002;
 
+/// About the least cycles of a network.
+struct Least {
+    /// Of the products, on one cluster.
+    products: u64,
+    /// Of the bytes of constants, operands and results.
+    ddr: u64,
+}
+
+impl Least {
+    fn new(net: &Network, machine: &Machine) -> Least {
+        let bytes = |info: &FeatureInfo| {
+            let is_moved = info.part_of.is_none() && info.role != Role::Inner;
+            u64::from(is_moved) * Region::whole(info.extents).len() * u64::from(elem_bytes(info.elem))
+        };
+        let (mut ddr, mut products) = (net.features.iter().map(bytes).sum::<u64>(), 0);
+        for layer in &net.layers {
+            let output = Region::whole(net.features[layer.output].extents);
+            ddr += u64::from(constant_places(layer, output.extents()[2]).1);
+            products +=
+                layer.products(&output) * 100 / machine.product_rate(net.features[layer.input].elem, layer.depth());
+        }
+        Least { products, ddr: ddr / u64::from(machine.ddr_rate) }
+    }
+}
+
 struct Search<'a> {
     net: &'a Network,
     machine: &'a Machine,
     settings: Settings,
+    least: Least,
     best: Option<Compiled>,
     /// The choices that were tried, before and after they were made to fit, with their cycles.
     tried: Vec<(Choices, u64)>,
@@ -92,6 +118,7 @@ pub fn compile(
         net,
         machine,
         settings,
+        least: Least::new(net, machine),
         best: None,
         tried: Vec::new(),
         divisions: Vec::new(),
@@ -199,25 +226,8 @@ impl Search<'_> {
     /// Whether no program on the first clusters can be much faster than the best so far.
     fn is_close(&self, clusters: u32) -> bool {
         let Some(best) = &self.best else { return false };
-        best.estimate.cycles * 1000 <= self.bound(clusters) * CLOSE
-    }
-
-    /// About a lower bound of the cycles: products, and the bytes of constants, operands and results.
-    fn bound(&self, clusters: u32) -> u64 {
-        let bytes = |id: usize| {
-            let info = &self.net.features[id];
-            let is_moved = info.part_of.is_none() && info.role != Role::Inner;
-            u64::from(is_moved) * Region::whole(info.extents).len() * u64::from(elem_bytes(info.elem))
-        };
-        let mut ddr: u64 = (0..self.net.features.len()).map(bytes).sum();
-        let mut products = 0;
-        for layer in &self.net.layers {
-            let output = Region::whole(self.net.features[layer.output].extents);
-            ddr += u64::from(constant_places(layer, output.extents()[2]).1);
-            let (elem, depth) = (self.net.features[layer.input].elem, layer.depth());
-            products += layer.products(&output) * 100 / self.machine.product_rate(elem, depth);
-        }
-        (products / u64::from(clusters)).max(ddr / u64::from(self.machine.ddr_rate))
+        let bound = self.least.ddr.max(self.least.products / u64::from(clusters));
+        best.estimate.cycles * 1000 <= bound * CLOSE
     }
 
     /// Tries other tiles for the best choices.
@@ -303,7 +313,7 @@ impl Search<'_> {
     /// Takes the first layers from one division and the rest from another.
     fn mix(&mut self) {
         self.left = (RECORDS / self.records()).max(LEAST);
-        let (leaders, layers) = (leaders(self.net), self.net.layers.len());
+        let (leaders, layers) = (leaders(self.net, &self.net.edges()), self.net.layers.len());
         self.divisions.sort_by_key(|(cycles, _)| *cycles);
         let mut others: Vec<Vec<Split>> = Vec::new();
         for (_, splits) in &self.divisions {
@@ -334,7 +344,7 @@ impl Search<'_> {
 
     /// Changes the division of single layers.
     fn refine(&mut self) {
-        let leaders = leaders(self.net);
+        let leaders = leaders(self.net, &self.net.edges());
         for l in (0..self.net.layers.len()).filter(|&l| leaders[l].is_none_or(|leader| leader == l)) {
             let layer = &self.net.layers[l];
             let divides_channels = layer.divides_channels() && leaders[l].is_none();

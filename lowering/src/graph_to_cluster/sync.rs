@@ -11,7 +11,14 @@ use rustc_hash::FxHashMap;
 type Clock = Box<[u32]>;
 
 /// Conditions: the number of records of each cluster that must be complete.
-pub type Conditions = Vec<u32>;
+type Conditions = Vec<u32>;
+
+/// A record that is to be appended, with its accesses and the conditions under which it may begin.
+pub struct Next {
+    record: Record,
+    list: Vec<Access>,
+    conditions: Conditions,
+}
 
 /// Counts of an event in a cluster, with the joined clocks of those who count.
 #[derive(Clone, Default)]
@@ -100,15 +107,16 @@ impl Sync {
 
     /// Appends a record to a cluster, after all that it must follow.
     pub fn append(&mut self, cluster: usize, record: Record) {
-        let conditions = self.conditions(1 << cluster, &record);
-        self.append_if(cluster, record, &conditions);
+        let next = self.next(1 << cluster, record);
+        self.append_next(cluster, next);
     }
 
-    /// Returns the conditions under which a record of a cluster of a mask may begin but for those that all of these know to hold; clusters
-    /// wait for the transfers among them.
-    pub fn conditions(&mut self, actors: u32, record: &Record) -> Conditions {
+    /// Returns a record of a cluster of a mask with the conditions under which it may begin, but for those that all of these know to hold;
+    /// clusters wait for the transfers among them.
+    pub fn next(&mut self, actors: u32, record: Record) -> Next {
         let mut conditions = vec![0; self.clusters];
-        for done in self.conflicts(actors, &self.list(actors.trailing_zeros() as usize, record)) {
+        let list = self.list(actors.trailing_zeros() as usize, &record);
+        for done in self.conflicts(actors, &list) {
             match done {
                 Done::Record { cluster, count } => conditions[cluster] = conditions[cluster].max(count),
                 Done::Transfer { event, clusters } => {
@@ -118,24 +126,24 @@ impl Sync {
                 }
             }
         }
-        conditions
+        Next { record, list, conditions }
     }
 
     /// Returns the number of clusters whose conditions a cluster does not know to hold.
-    pub fn missing(&self, cluster: usize, conditions: &[u32]) -> usize {
-        conditions.iter().zip(self.now[cluster].iter()).filter(|(c, n)| c > n).count()
+    pub fn missing(&self, cluster: usize, next: &Next) -> usize {
+        next.conditions.iter().zip(self.now[cluster].iter()).filter(|(c, n)| c > n).count()
     }
 
-    /// Appends a record whose conditions are known.
-    pub fn append_if(&mut self, cluster: usize, record: Record, conditions: &[u32]) {
-        self.require(cluster, conditions);
+    /// Appends a record to one of its clusters, after all that it must follow.
+    pub fn append_next(&mut self, cluster: usize, Next { record, list, conditions }: Next) {
+        self.require(cluster, &conditions);
         let count = self.push(cluster, record);
         let counts = record.counts(cluster);
         if let Some((event, clusters)) = counts {
             let clock = self.now[cluster].clone();
             self.count(clusters, event, &clock);
         }
-        for access in self.list(cluster, &record) {
+        for access in list {
             let done = match (counts, access.memory) {
                 (None, _) => Done::Record { cluster, count },
                 (Some((event, _)), Memory::Cluster(d)) if access.writes => Done::Transfer { event, clusters: 1 << d },

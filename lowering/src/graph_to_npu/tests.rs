@@ -58,6 +58,32 @@ fn copy(net: &Network, input: FeatureId, output: FeatureId) -> Layer {
     Layer::copy(format!("layer{}", net.layers.len()), input, output, from.channels, to.signed)
 }
 
+/// Adds a convolution with padding, of a number of kernels, their extent, stride, and whether it is depthwise. Returns its output.
+fn convolution(
+    net: &mut Network,
+    input: FeatureId,
+    role: Role,
+    (kernels, size, stride, depthwise): (usize, usize, usize, bool),
+) -> FeatureId {
+    let (pad, info) = (size / 2, net.features[input].clone());
+    let [height, width] = [info.height, info.width].map(|n| (n + 2 * pad - size) / stride + 1);
+    let output = feature(net, [height, width, kernels], true, role);
+    let depth = if depthwise { 1 } else { info.channels };
+    let layer = Layer {
+        depthwise,
+        depth,
+        kernels,
+        weights: Weights::Constant(vec![1; kernels * size * size * depth]),
+        kernel: [size; 2],
+        stride: [stride; 2],
+        pad: [pad; 2],
+        requantization: vec![Requantization { bias: 0, scale: 1, shift: 10 }; kernels],
+        ..copy(net, input, output)
+    };
+    net.layers.push(layer);
+    output
+}
+
 /// Random zero points, factors, sum and table of a layer.
 fn disturb(net: &Network, layer: &mut Layer, known: &[FeatureId], r: &mut Random) {
     let byte = |signed: bool, r: &mut Random| i16::from(r.byte()) - if signed { 128 } else { 0 };

@@ -4,7 +4,7 @@ use crate::random::Rng;
 use gradus_simulators::cluster::Runs;
 use std::collections::BTreeSet;
 
-/// A set whose strides are at least the extents of what they repeat.
+/// A random set of runs that do not overlap.
 fn nested(rng: &mut Rng) -> Runs {
     let bytes = u64::from(rng.range(1, 5));
     let (mut extent, mut dims) = (bytes, [(1, 0); 3]);

@@ -8,22 +8,8 @@ type Shape = ([usize; 2], usize, usize, usize, usize, bool);
 /// The network of a layer whose operand and result are in DDR.
 fn network_of((extents, channels, kernels, size, stride, depthwise): Shape) -> Network {
     let mut net = Network::default();
-    let pad = size / 2;
-    let [height, width] = extents.map(|n| (n + 2 * pad - size) / stride + 1);
     let input = feature(&mut net, [extents[0], extents[1], channels], true, Role::Operand(0));
-    let output = feature(&mut net, [height, width, kernels], true, Role::Result(0));
-    let depth = if depthwise { 1 } else { channels };
-    net.layers.push(Layer {
-        depthwise,
-        depth,
-        kernels,
-        weights: Weights::Constant(vec![1; kernels * size * size * depth]),
-        kernel: [size; 2],
-        stride: [stride; 2],
-        pad: [pad; 2],
-        requantization: vec![Requantization { bias: 0, scale: 1, shift: 10 }; kernels],
-        ..copy(&net, input, output)
-    });
+    convolution(&mut net, input, Role::Result(0), (kernels, size, stride, depthwise));
     net
 }
 

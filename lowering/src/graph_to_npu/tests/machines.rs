@@ -52,27 +52,10 @@ fn large_features(r: &mut Random) -> Network {
     let extents = [8 + r.below(25), 8 + r.below(25), 8 * r.up_to(12)];
     let mut last = feature(&mut net, extents, true, Role::Operand(0));
     for _ in 0..r.up_to(6) {
-        let info = net.features[last].clone();
         let depthwise = r.below(4) == 0;
-        let kernels = if depthwise { info.channels } else { 8 * r.up_to(16) };
-        let size = [1, 1, 3][r.below(3)];
-        let stride = [1, 1, 2][r.below(3)];
-        let pad = size / 2;
-        let [h, w] = [info.height, info.width].map(|n| (n + 2 * pad - size) / stride + 1);
-        let output = feature(&mut net, [h, w, kernels], true, Role::Inner);
-        let depth = if depthwise { 1 } else { info.channels };
-        net.layers.push(Layer {
-            depthwise,
-            depth,
-            kernels,
-            weights: Weights::Constant(vec![1; kernels * size * size * depth]),
-            kernel: [size; 2],
-            stride: [stride; 2],
-            pad: [pad; 2],
-            requantization: vec![Requantization { bias: 0, scale: 1, shift: 10 }; kernels],
-            ..copy(&net, last, output)
-        });
-        last = output;
+        let kernels = if depthwise { net.features[last].channels } else { 8 * r.up_to(16) };
+        let (size, stride) = ([1, 1, 3][r.below(3)], [1, 1, 2][r.below(3)]);
+        last = convolution(&mut net, last, Role::Inner, (kernels, size, stride, depthwise));
     }
     net.features[last].role = Role::Result(0);
     net
