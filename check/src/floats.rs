@@ -6,10 +6,12 @@
 use crate::input::Input;
 use crate::options::{Floats, Options};
 use crate::outcome::{Outcome, Relation, Runner};
+use crate::rounding::{least, significant_bits};
 use crate::seen::{refines_by, same_bits};
 use gradus_ir::eval::Datum;
+use gradus_ir::float::FloatKind;
 use gradus_ir::random::Random;
-use gradus_ir::{Context, DType, Diagnostic, Module, Op, OpInfo, Type, symbol_name, verify};
+use gradus_ir::{DType, Diagnostic, Module, Op, OpInfo, Type, Value, symbol_name, verify};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
@@ -88,15 +90,17 @@ pub(crate) struct Judge<'m> {
     before: Side<'m>,
     after: Side<'m>,
     options: Options,
-    /// Bounds of the errors of ops in a narrower type than those of the original.
-    narrowing: OnceCell<Errors>,
+    narrowing: OnceCell<Narrowing>,
 }
 
-/// Bounds of errors.
+/// What ops in a narrower type than those of the original lose.
 #[derive(Clone, Copy, Default)]
-struct Errors {
+struct Narrowing {
+    /// The narrowest such type.
+    kind: Option<FloatKind>,
+    /// Bound of the relative errors.
     relative: f64,
-    /// Of numbers that are subnormal in the type.
+    /// Bound of the errors of numbers that are subnormal in the type.
     absolute: f64,
 }
 
@@ -154,12 +158,13 @@ impl<'m> Judge<'m> {
         if exact { Relation::Differs } else { Relation::Close }
     }
 
-    /// Whether each difference apart from floats is where the original changes too, if its inputs are perturbed or nothing
-    /// is rounded: where an integer depends on a float near a discontinuity.
+    /// Whether each difference apart from floats is where the original changes too, if its inputs are perturbed, nothing is
+    /// rounded, or more coarsely: where an integer depends on a float near a discontinuity.
     fn are_ties(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
         let by = NUDGE.max(self.narrowing().relative);
         let nudged = (0..SHAKES).filter_map(|number| self.shaken(input, by, number, false));
-        let others: Vec<Outcome> = nudged.chain(self.before.run_wide(input, &self.options)).collect();
+        let others = nudged.chain(self.before.run_wide(input, &self.options)).chain(self.narrow_runs(input));
+        let others: Vec<Outcome> = others.collect();
         let (have, want) = (after.places(), before.places());
         let lengths = |places: &[Vec<Datum>]| places.iter().map(Vec::len).collect::<Vec<_>>();
         let changes = |other: &Outcome| other.relation_by(before, any_floats) != Relation::Refines;
@@ -183,10 +188,15 @@ impl<'m> Judge<'m> {
         if truth.relation_by(before, any_floats) != Relation::Refines {
             return None;
         }
+        let narrow: Vec<Outcome> = self.narrow_runs(input).collect();
+        if narrow.iter().any(|narrow| narrow.relation_by(before, any_floats) != Relation::Refines) {
+            return None;
+        }
         let (gamma, narrowing) = (self.gamma(), self.narrowing());
-        let have = before.floats();
-        let floor = have.iter().zip(truth.floats()).map(|(have, want)| {
-            let error = have.iter().zip(&want).filter_map(|(a, b)| Some(((*a)? - (*b)?).abs())).fold(0.0, f64::max);
+        let (have, narrow) = (before.floats(), narrow.iter().map(Outcome::floats).collect::<Vec<_>>());
+        let floor = have.iter().zip(truth.floats()).enumerate().map(|(i, (have, want))| {
+            let narrow = narrow.iter().map(|narrow| largest_error(&narrow[i], &want));
+            let error = narrow.fold(largest_error(have, &want), f64::max);
             // Narrow summands that cancel leave their errors.
             let least = SLACK * error + narrowing.absolute + narrowing.relative * largest(&want);
             want.iter().map(|value| least + gamma * value.map_or(0.0, f64::abs)).collect()
@@ -260,16 +270,29 @@ impl<'m> Judge<'m> {
         regrouped + self.narrowing().relative
     }
 
-    /// Returns the bounds of the errors of ops in a narrower type than the widest of the original, constants included, which
-    /// round once each. As many as the original has of that type do not count.
-    fn narrowing(&self) -> Errors {
+    /// Returns outcomes of the original with operands rounded at random, to the narrowest type that the transformed function has
+    /// more of.
+    fn narrow_runs(&self, input: &Input) -> impl Iterator<Item = Outcome> {
+        let side = &self.before;
+        self.narrowing().kind.into_iter().flat_map(move |kind| {
+            let run = move |seed| Runner::new(side.m, &self.options).rounding_operands(kind, seed).run(side.op, input);
+            (0..SHAKES).map(run)
+        })
+    }
+
+    /// Returns what ops in a narrower type than the widest of the original lose, constants included, which round once each.
+    /// As many as the original has of that type do not count.
+    fn narrowing(&self) -> Narrowing {
         let sum = || {
             let [old, new] = [&self.before, &self.after].map(|side| ops_by_precision(side.m));
-            let (mut sum, widest) = (Errors::default(), old.keys().last().copied().unwrap_or(0));
-            for (bits, (count, least)) in new.range(..widest) {
-                let more = count.saturating_sub(old.get(bits).map_or(0, |known| known.0)) as f64;
-                sum.relative += NARROW * more * f64::exp2(-f64::from(*bits));
-                sum.absolute += NARROW * more * least;
+            let (mut sum, widest) = (Narrowing::default(), old.keys().last().copied().unwrap_or(0));
+            for (bits, (count, kind)) in new.range(..widest) {
+                let more = count.saturating_sub(old.get(bits).map_or(0, |known| known.0));
+                if more > 0 {
+                    sum.kind = sum.kind.or(Some(*kind));
+                    sum.relative += NARROW * more as f64 * f64::exp2(-f64::from(*bits));
+                    sum.absolute += NARROW * more as f64 * least(*kind);
+                }
             }
             sum
         };
@@ -277,42 +300,34 @@ impl<'m> Judge<'m> {
     }
 }
 
-/// Returns the number of ops of each precision, with the least positive number of a type of that precision.
-fn ops_by_precision(m: &Module) -> BTreeMap<u32, (u64, f64)> {
+/// Returns the number of ops of each precision, with a type of that precision.
+fn ops_by_precision(m: &Module) -> BTreeMap<u32, (u64, FloatKind)> {
     let mut found = BTreeMap::new();
     for op in m.ops_under(m.root()) {
-        let floats =
-            m.results(op).map(|v| m.value_type(v)).filter(|&ty| m.ctx.float_kind(m.ctx.element_type(ty)).is_some());
-        let Some(ty) = floats.min_by_key(|&ty| significant_bits(&m.ctx, ty)) else { continue };
-        let entry = found.entry(significant_bits(&m.ctx, ty)).or_insert_with(|| (0, least(&m.ctx, ty)));
-        entry.0 += 1;
+        let kinds = m.results(op).filter_map(|v| float_kind(m, v));
+        let Some(kind) = kinds.min_by_key(|&kind| significant_bits(kind)) else { continue };
+        found.entry(significant_bits(kind)).or_insert((0, kind)).0 += 1;
     }
     found
+}
+
+fn float_kind(m: &Module, value: Value) -> Option<FloatKind> {
+    m.ctx.float_kind(m.ctx.element_type(m.value_type(value)))
+}
+
+/// Returns the largest error of an element; infinite if only the correct number is finite.
+fn largest_error(have: &[Option<f64>], want: &[Option<f64>]) -> f64 {
+    let error = |(have, want): (&Option<f64>, &Option<f64>)| match ((*have)?, (*want)?) {
+        (have, want) if have.is_nan() && want.is_finite() => Some(f64::INFINITY),
+        (have, want) => Some((have - want).abs()),
+    };
+    have.iter().zip(want).filter_map(error).fold(0.0, f64::max)
 }
 
 /// Returns the least precision of the floats of a program in bits.
 fn precision(m: &Module) -> u32 {
     let values = m.ops_under(m.root()).into_iter().flat_map(|op| m.results(op).chain(m.operands(op).iter().copied()));
-    values.map(|value| significant_bits(&m.ctx, m.value_type(value))).min().unwrap_or(53)
-}
-
-/// Returns the least positive number of a type.
-fn least(ctx: &Context, ty: Type) -> f64 {
-    use gradus_ir::float::{from_f64, to_f64};
-    let Some(kind) = ctx.float_kind(ctx.element_type(ty)) else { return 0.0 };
-    let holds = |number: &f64| to_f64(kind, from_f64(kind, *number)) == *number;
-    (0..200).map(|exponent| f64::exp2(-f64::from(exponent))).take_while(holds).last().unwrap_or(1.0)
-}
-
-/// Returns the precision of a type in bits.
-fn significant_bits(ctx: &Context, ty: Type) -> u32 {
-    use gradus_ir::float::{from_f64, to_f64};
-    let Some(kind) = ctx.float_kind(ctx.element_type(ty)) else { return 53 };
-    let holds = |bits: u32| {
-        let value = 1.0 + f64::exp2(1.0 - f64::from(bits));
-        to_f64(kind, from_f64(kind, value)) == value
-    };
-    (1..=53).rev().find(|&bits| holds(bits)).unwrap_or(1)
+    values.filter_map(|value| float_kind(m, value)).map(significant_bits).min().unwrap_or(53)
 }
 
 /// Whether an element does not refine another, apart from floats.

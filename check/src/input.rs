@@ -44,7 +44,7 @@ impl Input {
 }
 
 /// Returns a tensor with each float replaced.
-fn map_elements(datum: &Datum, f: &mut dyn FnMut(f64) -> f64, dtype: &dyn Fn(DType) -> DType) -> Datum {
+pub(crate) fn map_elements(datum: &Datum, f: &mut dyn FnMut(f64) -> f64, dtype: &dyn Fn(DType) -> DType) -> Datum {
     let Some((tensor, mask)) = datum.masked().filter(|(tensor, _)| tensor.dtype().is_float()) else {
         return datum.clone();
     };

@@ -19,6 +19,7 @@ mod inputs;
 mod options;
 mod outcome;
 pub mod reproduce;
+mod rounding;
 mod seen;
 mod show;
 mod signature;

@@ -4,10 +4,12 @@ use crate::event::{Events, ExternalCall};
 use crate::global::Globals;
 use crate::input::Input;
 use crate::options::Options;
+use crate::rounding::RandomRounding;
 use crate::seen::{Same, Seen, all_refine, floats_of, holds, same_bits};
 use crate::signature::result_types;
 use gradus_interp::{Interpreter, Order};
-use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::float::FloatKind;
 use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::{Access, Effects, Loc, Module, Op, Type, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -114,6 +116,17 @@ impl<'m> Runner<'m> {
     /// Sets the order of the iterations of parallel loops.
     pub(crate) fn in_order(&mut self, order: Order) -> &mut Self {
         self.interpreter.order = order;
+        self
+    }
+
+    /// Rounds the float operands of evaluated tensor and vector ops to a format where theirs is wider: how much results change
+    /// tells how much roundings matter (stochastic arithmetic: Vignes, 1993).
+    pub(crate) fn rounding_operands(mut self, kind: FloatKind, seed: u64) -> Self {
+        let mut rounding = RandomRounding::new(kind, seed);
+        self.interpreter = self.interpreter.with_kernels(Box::new(move |args, operands| {
+            let rounded: Vec<Datum> = operands.iter().map(|datum| rounding.datum(datum)).collect();
+            Some(eval_op(args, &rounded))
+        }));
         self
     }
 
