@@ -69,8 +69,8 @@ candidate is the sum of the prices of its ops in the target's cost model; `repor
 
 # Refuses
 
-Dynamic or empty shapes, products with a batched right operand, transposed convolutions whose filters are not constant or have no tap
-for some residue, and means of 16-bit floats, whose sums may overflow.
+Dynamic or empty shapes, products with a batched right operand, transposed convolutions whose filters are not constant and finite or have
+no tap for some residue, and means of 16-bit floats, whose sums may overflow.
 
 # Cost
 

@@ -38,7 +38,8 @@ struct Residue {
     window: SlidingWindow,
 }
 
-/// Lowers `graph.conv_transpose` of static shape with constant filters that have a tap for each residue.
+/// Lowers `graph.conv_transpose` of static shape with constant finite filters that have a tap for each residue. Other filters
+/// would multiply the zeros around the input, where a transposed convolution adds nothing.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let m = &*b.module;
     let conv = ConvTransposeOp(op);
@@ -47,6 +48,7 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
     let input = m.ctx.static_shape(m.value_type(x))?.to_vec();
     let (axes, (groups, window)) = (ImageAxes::of_rank(input.len())?, transposed_convolution(m, op).ok()?);
     let filters = (m.ctx.dense_tensor(m.constant(w)?)?, m.ctx.element_type(m.value_type(w)));
+    filters.0.to_f64().iter().all(|filter| filter.is_finite()).then_some(())?;
     let layout = chooser.layout(m, op, axes);
     let order = chooser.options.order_in(&layout);
     let all = Transposed { input, groups, window, filters, layout, order };

@@ -29,3 +29,13 @@ func.func @no_tap_for_some_residue(%x: tensor<1x1x2xf32>) -> tensor<1x1x3xf32> {
   %0 = graph.conv_transpose %x, %w {strides = array<i64: 2>} : (tensor<1x1x2xf32>, tensor<1x1x1xf32>) -> tensor<1x1x3xf32>
   return %0 : tensor<1x1x3xf32>
 }
+
+// COM: Outside the input a transposed convolution adds nothing, and the product 0 times infinity.
+
+// CHECK-LABEL: func.func @infinite_filter
+// CHECK:         graph.conv_transpose
+func.func @infinite_filter(%x: tensor<1x1x2xf32>) -> tensor<1x1x4xf32> {
+  %w = arith.constant dense<[[[1.0, 0x7F800000, 3.0]]]> : tensor<1x1x3xf32>
+  %0 = graph.conv_transpose %x, %w : (tensor<1x1x2xf32>, tensor<1x1x3xf32>) -> tensor<1x1x4xf32>
+  return %0 : tensor<1x1x4xf32>
+}
