@@ -12,7 +12,7 @@ use gradus_ir::eval::Datum;
 use gradus_ir::float::FloatKind;
 use gradus_ir::random::Random;
 use gradus_ir::{DType, Diagnostic, Module, Op, OpInfo, Type, Value, symbol_name, verify};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 
 /// Relative tolerance of [`Floats::Approximate`], of the larger number.
@@ -90,12 +90,12 @@ pub(crate) struct Judge<'m> {
     before: Side<'m>,
     after: Side<'m>,
     options: Options,
-    narrowing: OnceCell<Narrowing>,
+    narrowing: Narrowing,
 }
 
 /// What ops in a narrower type than those of the original lose.
-#[derive(Clone, Copy, Default)]
-struct Narrowing {
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Narrowing {
     /// The narrowest such type.
     kind: Option<FloatKind>,
     /// Bound of the relative errors.
@@ -105,8 +105,18 @@ struct Narrowing {
 }
 
 impl<'m> Judge<'m> {
-    pub(crate) fn new(before: (&'m Module, Op), after: (&'m Module, Op), options: Options) -> Judge<'m> {
-        Judge { before: Side::new(before), after: Side::new(after), options, narrowing: OnceCell::new() }
+    /// Creates a judge. `narrowing` is what earlier versions of the transformed function lost, and is updated: their
+    /// constants may stay, rounded, when the ops in the narrower type are gone.
+    pub(crate) fn new(
+        before: (&'m Module, Op),
+        after: (&'m Module, Op),
+        options: Options,
+        narrowing: &Cell<Narrowing>,
+    ) -> Judge<'m> {
+        if !matches!(options.floats, Floats::Bits | Floats::Exact) {
+            narrowing.set(narrowing.get().with(Narrowing::of(before.0, after.0)));
+        }
+        Judge { before: Side::new(before), after: Side::new(after), options, narrowing: narrowing.get() }
     }
 
     /// Returns the relation of a run to the original run on the same input.
@@ -130,7 +140,7 @@ impl<'m> Judge<'m> {
             Relation::Refines => match self.tolerances(input, before) {
                 Some(tolerances) if is_near(before, after, &tolerances, approximate) => Relation::Refines,
                 // The narrower type may lack the range.
-                Some(_) if self.narrowing().relative > 0.0 && overflows(before, after) => Relation::Close,
+                Some(_) if self.narrowing.relative > 0.0 && overflows(before, after) => Relation::Close,
                 Some(_) => close(Relation::Differs),
                 None => Relation::Close,
             },
@@ -161,7 +171,7 @@ impl<'m> Judge<'m> {
     /// Whether each difference apart from floats is where the original changes too, if its inputs are perturbed, nothing is
     /// rounded, or more coarsely: where an integer depends on a float near a discontinuity.
     fn are_ties(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
-        let by = NUDGE.max(self.narrowing().relative);
+        let by = NUDGE.max(self.narrowing.relative);
         let nudged = (0..SHAKES).filter_map(|number| self.shaken(input, by, number, false));
         let others = nudged.chain(self.before.run_wide(input, &self.options)).chain(self.narrow_runs(input));
         let others: Vec<Outcome> = others.collect();
@@ -192,7 +202,7 @@ impl<'m> Judge<'m> {
         if narrow.iter().any(|narrow| narrow.relation_by(before, any_floats) != Relation::Refines) {
             return None;
         }
-        let (gamma, narrowing) = (self.gamma(), self.narrowing());
+        let (gamma, narrowing) = (self.gamma(), self.narrowing);
         let (have, narrow) = (before.floats(), narrow.iter().map(Outcome::floats).collect::<Vec<_>>());
         let floor = have.iter().zip(truth.floats()).enumerate().map(|(i, (have, want))| {
             let narrow = narrow.iter().map(|narrow| largest_error(&narrow[i], &want));
@@ -267,36 +277,45 @@ impl<'m> Judge<'m> {
             elements = elements.max(shape.iter().fold(1i64, |n, &d| n.saturating_mul(d)));
         }
         let regrouped = (elements as f64 + ops.len() as f64) * f64::exp2(-f64::from(precision(m)));
-        regrouped + self.narrowing().relative
+        regrouped + self.narrowing.relative
     }
 
     /// Returns outcomes of the original with operands rounded at random, to the narrowest type that the transformed function has
     /// more of.
     fn narrow_runs(&self, input: &Input) -> impl Iterator<Item = Outcome> {
         let side = &self.before;
-        self.narrowing().kind.into_iter().flat_map(move |kind| {
+        self.narrowing.kind.into_iter().flat_map(move |kind| {
             let run = move |seed| Runner::new(side.m, &self.options).rounding_operands(kind, seed).run(side.op, input);
             (0..SHAKES).map(run)
         })
     }
+}
 
+impl Narrowing {
     /// Returns what ops in a narrower type than the widest of the original lose, constants included, which round once each.
     /// As many as the original has of that type do not count.
-    fn narrowing(&self) -> Narrowing {
-        let sum = || {
-            let [old, new] = [&self.before, &self.after].map(|side| ops_by_precision(side.m));
-            let (mut sum, widest) = (Narrowing::default(), old.keys().last().copied().unwrap_or(0));
-            for (bits, (count, kind)) in new.range(..widest) {
-                let more = count.saturating_sub(old.get(bits).map_or(0, |known| known.0));
-                if more > 0 {
-                    sum.kind = sum.kind.or(Some(*kind));
-                    sum.relative += NARROW * more as f64 * f64::exp2(-f64::from(*bits));
-                    sum.absolute += NARROW * more as f64 * least(*kind);
-                }
+    fn of(before: &Module, after: &Module) -> Narrowing {
+        let (old, new) = (ops_by_precision(before), ops_by_precision(after));
+        let (mut sum, widest) = (Narrowing::default(), old.keys().last().copied().unwrap_or(0));
+        for (bits, (count, kind)) in new.range(..widest) {
+            let more = count.saturating_sub(old.get(bits).map_or(0, |known| known.0));
+            if more > 0 {
+                sum.kind = sum.kind.or(Some(*kind));
+                sum.relative += NARROW * more as f64 * f64::exp2(-f64::from(*bits));
+                sum.absolute += NARROW * more as f64 * least(*kind);
             }
-            sum
-        };
-        *self.narrowing.get_or_init(sum)
+        }
+        sum
+    }
+
+    /// Returns the larger losses of both.
+    fn with(self, other: Narrowing) -> Narrowing {
+        let kinds = [self.kind, other.kind].into_iter().flatten();
+        Narrowing {
+            kind: kinds.min_by_key(|&kind| significant_bits(kind)),
+            relative: self.relative.max(other.relative),
+            absolute: self.absolute.max(other.absolute),
+        }
     }
 }
 
