@@ -19,7 +19,7 @@ import re
 import subprocess
 import sys
 
-from planted import CHOICE, ROOT, copy_sources, edits, search, span_of
+from planted import ROOT, chosen_text, copy_sources, planted_spans, search
 
 # Flags of a pass, and the files that are mutated.
 PASSES = {
@@ -140,7 +140,7 @@ def candidates(text):
 
 
 def mutants(per_pass, kept_free):
-    """Returns the mutants by name: flags, file, begin, end, change and new text."""
+    """Returns the mutants outside of some spans, by name: flags, file, begin, end, change and new text."""
     chosen = {}
     for short, (flags, files) in PASSES.items():
         found = []
@@ -178,21 +178,20 @@ def write(copy, chosen, planted):
     spans = {}
     for path in {one[1] for one in chosen.values()} | set(planted):
         text = (ROOT / path).read_text()
-        changes = [(begin, end, name, after) for name, (_, file, begin, end, _, after) in chosen.items() if file == path]
-        changes += planted.get(path, [])
-        # Where changes overlap, the first one that was chosen stays.
-        kept = []
-        for begin, end, name, after in sorted(changes, key=lambda change: (change[2] in chosen, change[2][-2:])):
-            if all(end <= a or b <= begin for a, b, *_ in kept):
-                kept.append((begin, end, name, after))
-            else:
-                chosen.pop(name, None)
+        kept = dict(planted.get(path, {}))
+        # Where mutants overlap, the first one that was chosen stays.
+        for name in sorted(chosen, key=lambda name: name[-2:]):
+            _, file, begin, end, _, after = chosen[name]
+            if file == path and all(end <= a or b <= begin for a, b in kept):
+                kept[begin, end] = [(name, after)]
+            elif file == path:
+                del chosen[name]
         parts, at, length, spans[path] = [], 0, 0, []
-        for begin, end, name, after in sorted(kept):
-            made = CHOICE.format(name=name, after=after, before=text[begin:end])
+        for (begin, end), choices in sorted(kept.items()):
+            made = chosen_text(text[begin:end], choices)
             parts += [text[at:begin], made]
             start = length + begin - at
-            spans[path].append((start, start + len(made), name))
+            spans[path] += [(start, start + len(made), name) for name, _ in choices]
             at, length = end, start + len(made)
         written = "".join(parts) + text[at:]
         (copy / path).write_text(written)
@@ -238,12 +237,8 @@ def main():
     listing = args.copy / "mutants.json"
     if not args.no_build:
         copy_sources(args.copy)
-        planted = {}
-        for name, _, path, before, after in [*edits("bugs.txt"), *edits("harmless.txt")] if args.bugs else []:
-            begin, end = span_of(name, path, before)
-            planted.setdefault(path, []).append((begin, end, name, after))
-        free = {path: [(begin, end) for begin, end, *_ in changes] for path, changes in planted.items()}
-        chosen = mutants(args.per_pass, free)
+        planted = planted_spans() if args.bugs else {}
+        chosen = mutants(args.per_pass, planted)
         build(args.copy, chosen, planted)
         listing.write_text(json.dumps(chosen))
     chosen = json.loads(listing.read_text())

@@ -54,15 +54,26 @@ def copy_sources(copy):
 
 def plant(copy):
     """Plants all edits in a copy of the repository."""
+    for path, spans in planted_spans().items():
+        text = (ROOT / path).read_text()
+        for (begin, end), choices in sorted(spans.items(), reverse=True):
+            text = text[:begin] + chosen_text(text[begin:end], choices) + text[end:]
+        (copy / path).write_text(text)
+
+
+def planted_spans():
+    """Returns for each file the spans of its edits, with the names and new expressions of each: several may change the same."""
     changes = {}
     for name, _, path, before, after in [*edits("bugs.txt"), *edits("harmless.txt")]:
-        begin, end = span_of(name, path, before)
-        changes.setdefault(path, []).append((begin, end, CHOICE.format(name=name, after=after, before=before)))
-    for path, parts in changes.items():
-        text = (ROOT / path).read_text()
-        for begin, end, made in sorted(parts, reverse=True):
-            text = text[:begin] + made + text[end:]
-        (copy / path).write_text(text)
+        changes.setdefault(path, {}).setdefault(span_of(name, path, before), []).append((name, after))
+    return changes
+
+
+def chosen_text(before, choices):
+    """Returns the expression that is one of those with these names, or the old one."""
+    for name, after in choices:
+        before = CHOICE.format(name=name, after=after, before=before)
+    return before
 
 
 def flag_words(flags):
