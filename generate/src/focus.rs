@@ -10,7 +10,7 @@ use gradus_ir::pass::{Actions, PassInfo, Pipeline, RunOptions, Watch};
 use gradus_ir::random::Random;
 use gradus_ir::{Context, Module, OpName, parse_module, verify};
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Number of programs per family, and per family and preceding pass.
@@ -72,7 +72,8 @@ impl Focus {
                 let known = all.kinds();
                 for n in 0..if before.is_some() { PREPARED } else { SAMPLES } {
                     let start = Start { family, before, weight: 0 };
-                    let drawn = start.draw(ctx, &mut Random::of((family.name, n)));
+                    // Other programs for each preceding pass: most passes leave those of a family as they are.
+                    let drawn = start.draw(ctx, &mut Random::of((family.name, before.map(|pass| pass.name), n)));
                     drawn.into_iter().for_each(|m| observe(m, under_test(), &all));
                 }
                 let mut reached = all.kinds();
@@ -151,11 +152,21 @@ impl Start {
 }
 
 /// Divides the weight of each kind of rewrite among the starts that reach it, by the number of applications: what few
-/// starts reach counts as much as what all do.
+/// starts reach counts as much as what many do. What programs of most families reach counts less: the erasure of dead ops is
+/// not what distinguishes a pass.
 fn weighted(starts: Vec<(Start, IndexMap<String, u64>)>, all: &IndexMap<String, u64>) -> Vec<Start> {
-    let weight =
-        |reached: IndexMap<String, u64>| reached.iter().map(|(kind, n)| WEIGHT * n / all[kind].max(1)).sum::<u64>();
-    let weighted = starts.into_iter().map(|(start, reached)| Start { weight: weight(reached), ..start });
+    let mut families: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
+    for (start, reached) in &starts {
+        for (kind, _) in reached.iter().filter(|(_, n)| **n > 0) {
+            families.entry(kind).or_default().insert(start.family.name);
+        }
+    }
+    let others = |kind: &str| 1 + FAMILIES.len() as u64 - families.get(kind).map_or(0, |reach| reach.len() as u64);
+    let weight = |reached: &IndexMap<String, u64>| -> u64 {
+        reached.iter().map(|(kind, n)| WEIGHT * others(kind) * n / all[kind].max(1)).sum()
+    };
+    let weights: Vec<u64> = starts.iter().map(|(_, reached)| weight(reached)).collect();
+    let weighted = starts.into_iter().zip(weights).map(|((start, _), weight)| Start { weight, ..start });
     weighted.filter(|start| start.weight > 0).collect()
 }
 
