@@ -1,6 +1,6 @@
 //! Comparing a transformed program with the original by execution.
 
-use crate::floats::{Judge, Narrowing};
+use crate::floats::{Judge, Versions};
 use crate::input::Input;
 use crate::inputs::Inputs;
 use crate::options::Options;
@@ -15,7 +15,7 @@ use gradus_ir::random::Random;
 use gradus_ir::symbols::is_public;
 use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, symbol_name};
 use rustc_hash::FxHashMap;
-use std::cell::{Cell, OnceCell};
+use std::cell::{OnceCell, RefCell};
 
 /// Factor by which the op limit of a transformed program exceeds that of the original.
 const MORE_FUEL: u64 = 16;
@@ -75,8 +75,8 @@ struct Function {
     name: String,
     op: Op,
     runs: OnceCell<Runs>,
-    /// What the versions compared so far lost by narrower types.
-    narrowing: Cell<Narrowing>,
+    /// The versions that were compared.
+    versions: RefCell<Option<Versions>>,
 }
 
 /// The outcomes of a function.
@@ -102,7 +102,7 @@ impl<'m> Reference<'m> {
     /// private functions.
     pub fn new(m: &'m Module, options: Options) -> Reference<'m> {
         let functions =
-            functions(m).map(|(name, op)| Function { name, op, runs: OnceCell::new(), narrowing: Cell::default() });
+            functions(m).map(|(name, op)| Function { name, op, runs: OnceCell::new(), versions: RefCell::default() });
         Reference { m, options, functions: functions.collect(), allocates: allocates(m) }
     }
 
@@ -178,7 +178,7 @@ impl<'m> Reference<'m> {
             return Verdict::Unchanged;
         }
         let runs = self.runs(function);
-        let judge = Judge::new((self.m, function.op), (after, new), self.options, &function.narrowing);
+        let judge = Judge::new((self.m, function.op), (after, new), self.options, &mut function.versions.borrow_mut());
         let (mut unknown, mut close, mut leaks) = (None, 0, 0);
         let mut runner = Runner::new(after, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
         for ((input, before), order) in runs.defined.iter().zip(orders(self.options.seed)) {

@@ -12,7 +12,8 @@ use gradus_ir::eval::Datum;
 use gradus_ir::float::FloatKind;
 use gradus_ir::random::Random;
 use gradus_ir::{DType, Diagnostic, Module, Op, OpInfo, Type, Value, symbol_name, verify};
-use std::cell::{Cell, OnceCell};
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Relative tolerance of [`Floats::Approximate`], of the larger number.
@@ -95,7 +96,7 @@ pub(crate) struct Judge<'m> {
 
 /// What ops in a narrower type than those of the original lose.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Narrowing {
+struct Narrowing {
     /// The narrowest such type.
     kind: Option<FloatKind>,
     /// Bound of the relative errors.
@@ -105,18 +106,18 @@ pub(crate) struct Narrowing {
 }
 
 impl<'m> Judge<'m> {
-    /// Creates a judge. `narrowing` is what earlier versions of the transformed function lost, and is updated: their
-    /// constants may stay, rounded, when the ops in the narrower type are gone.
+    /// Creates a judge. `versions` are those of the transformed function that were compared before.
     pub(crate) fn new(
         before: (&'m Module, Op),
         after: (&'m Module, Op),
         options: Options,
-        narrowing: &Cell<Narrowing>,
+        versions: &mut Option<Versions>,
     ) -> Judge<'m> {
-        if !matches!(options.floats, Floats::Bits | Floats::Exact) {
-            narrowing.set(narrowing.get().with(Narrowing::of(before.0, after.0)));
-        }
-        Judge { before: Side::new(before), after: Side::new(after), options, narrowing: narrowing.get() }
+        let narrowing = match options.floats {
+            Floats::Bits | Floats::Exact => Narrowing::default(),
+            _ => versions.get_or_insert_with(|| Versions::new(before.0)).add(after.0),
+        };
+        Judge { before: Side::new(before), after: Side::new(after), options, narrowing }
     }
 
     /// Returns the relation of a run to the original run on the same input.
@@ -291,23 +292,45 @@ impl<'m> Judge<'m> {
     }
 }
 
-impl Narrowing {
-    /// Returns what ops in a narrower type than the widest of the original lose, constants included, which round once each.
-    /// As many as the original has of that type do not count.
-    fn of(before: &Module, after: &Module) -> Narrowing {
-        let (old, new) = (ops_by_precision(before), ops_by_precision(after));
-        let (mut sum, widest) = (Narrowing::default(), old.keys().last().copied().unwrap_or(0));
-        for (bits, (count, kind)) in new.range(..widest) {
-            let more = count.saturating_sub(old.get(bits).map_or(0, |known| known.0));
+/// The versions of a program that passes make one after another.
+#[derive(Debug)]
+pub(crate) struct Versions {
+    /// The precision of the widest type of the first version.
+    widest: u32,
+    /// The least number of ops of each precision in any version.
+    fewest: FxHashMap<u32, u64>,
+    /// The largest losses of any version: constants may stay, rounded, when the ops in the narrower type are gone.
+    lost: Narrowing,
+}
+
+impl Versions {
+    fn new(original: &Module) -> Versions {
+        let ops = ops_by_precision(original);
+        let widest = ops.keys().last().copied().unwrap_or(0);
+        let fewest = ops.iter().map(|(&bits, (count, _))| (bits, *count)).collect();
+        Versions { widest, fewest, lost: Narrowing::default() }
+    }
+
+    /// Adds a version, and returns what ops in narrower types than the widest lost, constants included, which round once each.
+    /// As many as each earlier version has of a type do not count.
+    fn add(&mut self, version: &Module) -> Narrowing {
+        let ops = ops_by_precision(version);
+        let mut sum = Narrowing::default();
+        for (bits, (count, kind)) in ops.range(..self.widest) {
+            let more = count.saturating_sub(self.fewest.get(bits).copied().unwrap_or(0));
             if more > 0 {
                 sum.kind = sum.kind.or(Some(*kind));
                 sum.relative += NARROW * more as f64 * f64::exp2(-f64::from(*bits));
                 sum.absolute += NARROW * more as f64 * least(*kind);
             }
         }
-        sum
+        self.fewest.iter_mut().for_each(|(bits, count)| *count = (*count).min(ops.get(bits).map_or(0, |now| now.0)));
+        self.lost = self.lost.with(sum);
+        self.lost
     }
+}
 
+impl Narrowing {
     /// Returns the larger losses of both.
     fn with(self, other: Narrowing) -> Narrowing {
         let kinds = [self.kind, other.kind].into_iter().flatten();

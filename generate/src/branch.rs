@@ -3,14 +3,15 @@
 use crate::function::GrowingFunction;
 use crate::library::Library;
 use crate::scope::{InsertionPoint, Scope};
-use gradus_ir::{Block, Builder, Loc, Op, OpName, OpState, Traits, Type, Value};
+use gradus_ir::{Block, Builder, Loc, Module, Op, OpName, OpState, Traits, Type, Value};
+use rustc_hash::FxHashSet;
 
 impl GrowingFunction<'_, '_> {
     /// Splits a block and connects the halves by branches through one or two new blocks.
     pub(crate) fn branch(&mut self, place: InsertionPoint) -> bool {
         let m = &self.p.module;
         let single = m.block_op(place.block).is_some_and(|op| m.has_trait(op, Traits::SINGLE_BLOCK));
-        if single || m.block_op(place.block) != Some(self.function) {
+        if single || m.block_op(place.block) != Some(self.function) || separates_tokens(m, place.before) {
             return false;
         }
         let scope = Scope::at(m, place, &self.above);
@@ -66,6 +67,16 @@ impl GrowingFunction<'_, '_> {
         state.successors = to.into();
         Builder::at_end(self.module(), block).create(state);
     }
+}
+
+/// Whether an op, or one after it in its block, uses a value of a dialect's type from before: such as a token, which may be
+/// required in one block.
+fn separates_tokens(m: &Module, from: Op) -> bool {
+    let tail: FxHashSet<Op> = std::iter::successors(Some(from), |&op| m.next_op(op)).collect();
+    let is_token = |&v: &Value| {
+        m.ctx.declared(m.value_type(v)).is_some() && m.defining_op(v).is_some_and(|def| !tail.contains(&def))
+    };
+    tail.iter().any(|&op| m.operands(op).iter().any(is_token))
 }
 
 /// Returns the declared unconditional branch and the declared conditional branch.

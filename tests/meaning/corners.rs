@@ -57,6 +57,15 @@ const CORNERS: &[(&str, Is)] = &[
         "%x = arith.constant 0x7F800000 : f32\n%y = arith.addf %x, %x fastmath<ninf> : f32\n%r = arith.bitcast %y : f32 to i32",
         Poison,
     ),
+    // outside the domain
+    (
+        "%x = arith.constant -99.25 : f32\n%y = math.acosh %x : f32\n%c = arith.cmpf uno, %y, %y : f32\n%r = arith.extui %c : i1 to i32",
+        Int(1),
+    ),
+    (
+        "%x = arith.constant -99.25 : f64\n%y = math.acosh %x : f64\n%c = arith.cmpf uno, %y, %y : f64\n%r = arith.extui %c : i1 to i32",
+        Int(1),
+    ),
     // without them
     ("%r = arith.addi %most, %one : i32", Int(-2_147_483_648)),
     ("%r = arith.subi %least, %one : i32", Int(2_147_483_647)),

@@ -32,7 +32,7 @@ macro_rules! unary {
 unary! {
     AbsFOp "math.absf" "Absolute value of a float.\n\n```mlir\n%0 = math.absf %a : f64\n```" f32::abs, f64::abs;
     AcosOp "math.acos" "Arccosine.\n\n```mlir\n%0 = math.acos %a : f64\n```" f32::acos, f64::acos;
-    AcoshOp "math.acosh" "Inverse hyperbolic cosine.\n\n```mlir\n%0 = math.acosh %a : f64\n```" libm::acoshf, libm::acosh;
+    AcoshOp "math.acosh" "Inverse hyperbolic cosine; NaN below 1.\n\n```mlir\n%0 = math.acosh %a : f64\n```" |v: f32| if v < 1.0 { f32::NAN } else { libm::acoshf(v) }, |v: f64| if v < 1.0 { f64::NAN } else { libm::acosh(v) };
     AsinOp "math.asin" "Arcsine.\n\n```mlir\n%0 = math.asin %a : f64\n```" f32::asin, f64::asin;
     AsinhOp "math.asinh" "Inverse hyperbolic sine.\n\n```mlir\n%0 = math.asinh %a : f64\n```" libm::asinhf, libm::asinh;
     AtanOp "math.atan" "Arctangent.\n\n```mlir\n%0 = math.atan %a : f64\n```" f32::atan, f64::atan;

@@ -99,7 +99,8 @@ fn inline(rw: &mut Rewriter<'_>, op: ParallelOp, ivs: &[Value]) {
     rw.erase(reduce.0);
 }
 
-/// Merges perfectly nested loops with invariant bounds.
+/// Merges perfectly nested loops with invariant bounds. The steps of the inner loop are known to be valid: those of a loop that never
+/// runs may not be.
 fn merge_nested(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let outer = ParallelOp(op);
@@ -108,6 +109,10 @@ fn merge_nested(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let alone = m.next_op(inner.0) == m.last_op(body);
     let reduces = !outer.init_vals(m).is_empty() || !inner.init_vals(m).is_empty();
     if !alone || reduces || m.operands(inner.0).iter().any(|&v| m.def_block(v) == Some(body)) {
+        return false;
+    }
+    let outer_steps = outer.step(m);
+    if inner.step(m).iter().any(|&step| m.constant_int(step).is_none() && !outer_steps.contains(&step)) {
         return false;
     }
     let groups = |op: ParallelOp| [op.lower_bound(m), op.upper_bound(m), op.step(m)];

@@ -94,3 +94,30 @@ func.func @no_step(%n: index, %init: index) -> index {
   }
   return %r : index
 }
+
+// COM: A loop that never runs may have an invalid step, the merged loop may not.
+func.func @nested_with_unknown_steps(%n: index, %step: index, %out: memref<?x?xi32>, %x: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    scf.parallel (%j) = (%c0) to (%n) step (%step) {
+      memref.store %x, %out[%i, %j] : memref<?x?xi32>
+      scf.reduce
+    }
+    scf.reduce
+  }
+  return
+}
+
+func.func @nested_with_steps_of_the_outer_loop(%n: index, %step: index, %out: memref<?x?xi32>, %x: i32) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  scf.parallel (%i) = (%c0) to (%n) step (%step) {
+    scf.parallel (%j, %k) = (%c0, %n) to (%n, %c0) step (%c3, %step) {
+      memref.store %x, %out[%j, %k] : memref<?x?xi32>
+      scf.reduce
+    }
+    scf.reduce
+  }
+  return
+}
