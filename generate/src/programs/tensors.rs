@@ -71,7 +71,7 @@ fn step(w: &mut Writer<'_>, tensors: &mut Vec<Tensor>, asked: &mut Vec<u32>) {
     let made = match w.random.below(8) {
         0 => {
             let tensor = created(w);
-            asked.push(dim(w, &tensor));
+            asked.extend((0..tensor.extents.len()).map(|at| dim_of(w, &tensor, at)));
             tensor
         }
         1 | 2 => cast(w, &tensor),
@@ -231,9 +231,14 @@ fn padded(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
     Tensor { value, extents }
 }
 
-/// Asks for an extent.
+/// Asks for any extent.
 fn dim(w: &mut Writer<'_>, tensor: &Tensor) -> u32 {
-    let at = w.random.below(tensor.extents.len() as u64);
+    let at = w.random.below(tensor.extents.len() as u64) as usize;
+    dim_of(w, tensor, at)
+}
+
+/// Asks for the extent of a dimension.
+fn dim_of(w: &mut Writer<'_>, tensor: &Tensor, at: usize) -> u32 {
     let at = w.index(at as i64);
     w.op("index", &format!("tensor.dim %v{}, %v{at} : {}", tensor.value, type_of(&tensor.extents)))
 }

@@ -158,12 +158,14 @@ fn opens_elements(before: &[u8]) -> bool {
     matches!(&before[before.len() - word..], b"dense" | b"array" | b"sparse")
 }
 
-/// Returns the offset of the `>` that ends an element list. Lists contain no angle brackets outside of strings.
-fn elements_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+/// Returns the offset of the `>` that ends an element list. Lists contain no angle brackets outside of strings; `None` for one
+/// that may contain a comment.
+fn elements_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
     loop {
         let stop = at + memchr::memchr3(b'>', b'"', b'<', &bytes[at..])?;
         match bytes[stop] {
-            b'>' => return Some(stop),
+            b'>' => return memchr::memmem::find(&bytes[start..stop], b"//").is_none().then_some(stop),
             b'"' => at = string_end(bytes, stop + 1),
             _ => return None,
         }
