@@ -10,6 +10,7 @@ mod calls;
 mod layouts;
 mod networks;
 mod parallel;
+mod qdq;
 mod rules;
 mod shuffles;
 mod statements;
@@ -44,6 +45,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "networks", draw: networks::images },
     Family { name: "products", draw: networks::products },
     Family { name: "quantized", draw: networks::quantized },
+    Family { name: "qdq", draw: qdq::draw },
     Family { name: "layouts", draw: layouts::draw },
     Family { name: "shuffles", draw: shuffles::draw },
 ];

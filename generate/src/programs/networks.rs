@@ -111,7 +111,7 @@ impl Network<'_> {
     }
 
     /// Draws an extent from 1 to `most`.
-    fn extent(&mut self, most: u64) -> i64 {
+    pub(super) fn extent(&mut self, most: u64) -> i64 {
         1 + self.random.below(most) as i64
     }
 }
@@ -168,8 +168,8 @@ fn window(n: &mut Network<'_>, image: &[i64], rounds_up: bool) -> Option<Window>
     Some(Window { kernel, attrs: attrs.join(", "), output })
 }
 
-/// Adds a convolution of an image.
-fn conv(n: &mut Network<'_>, x: &Tensor, constant: u64) -> Option<Tensor> {
+/// Draws the geometry of a convolution of an image: the shape of the filters, the attributes, and the shape of the result.
+pub(super) fn conv_window(n: &mut Network<'_>, x: &Tensor) -> Option<(Vec<i64>, String, Vec<i64>)> {
     let w = window(n, &x.shape[2..], false)?;
     let channels = x.shape[1];
     let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
@@ -180,21 +180,26 @@ fn conv(n: &mut Network<'_>, x: &Tensor, constant: u64) -> Option<Tensor> {
     if out.iter().chain(&shape).product::<i64>() > MAX_PRODUCTS || out.iter().product::<i64>() > MAX_ELEMENTS {
         return None;
     }
-    let weights = n.weights(&shape, x.elem, constant);
     let mut attrs = vec![w.attrs];
     if group > 1 {
         attrs.push(format!("group = {group} : i64"));
     }
     attrs.retain(|text| !text.is_empty());
-    let attrs = attrs.join(", ");
+    Some((shape, attrs.join(", "), out))
+}
+
+/// Adds a convolution of an image.
+fn conv(n: &mut Network<'_>, x: &Tensor, constant: u64) -> Option<Tensor> {
+    let (shape, attrs, out) = conv_window(n, x)?;
+    let weights = n.weights(&shape, x.elem, constant);
     if n.random.percent(50) {
-        let bias = n.weights(&[filters], x.elem, constant);
+        let bias = n.weights(&shape[..1], x.elem, constant);
         return Some(n.generic("graph.conv", &[x, &weights, &bias], &attrs, &out, x.elem));
     }
     Some(n.generic("graph.conv", &[x, &weights], &attrs, &out, x.elem))
 }
 
-fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
+pub(super) fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     let rounds_up = n.random.percent(30);
     let w = window(n, &x.shape[2..], rounds_up)?;
     let out = [&x.shape[..2], &w.output[..]].concat();

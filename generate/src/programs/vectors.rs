@@ -96,16 +96,27 @@ fn step(w: &mut Writer<'_>, vector: &Vector) -> Option<Vector> {
     Some(Vector { value, extents, element })
 }
 
-/// Inserts elements in any order, some of them twice.
+/// Inserts all elements in any order, some of them twice.
 fn inserted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     let (element, ty) = (vector.element, type_of(&vector.extents, vector.element));
     let mut value = vector.value;
-    for _ in 0..vector.extents.iter().product::<u64>() + w.random.below(3) {
-        let (at, scalar, next) = (position(w, &vector.extents), w.pick(element), w.name());
+    let all = vector.extents.iter().product::<u64>();
+    let mut left: Vec<u64> = (0..all).collect();
+    left.extend((0..w.random.below(4)).map(|_| w.random.below(all)));
+    while !left.is_empty() {
+        let number = left.swap_remove(w.random.below(left.len() as u64) as usize);
+        let (at, scalar, next) = (position_of(number, &vector.extents), w.pick(element), w.name());
         w.line(&format!("%v{next} = vector.insert %v{scalar}, %v{value} [{}] : {element} into {ty}", list(&at)));
         value = next;
     }
     Vector { value, ..vector.clone() }
+}
+
+/// Returns the position of an element by its number in row-major order.
+fn position_of(mut number: u64, extents: &[u64]) -> Vec<u64> {
+    let mut at: Vec<u64> = extents.iter().rev().map(|extent| (number % extent, number /= extent).0).collect();
+    at.reverse();
+    at
 }
 
 /// Creates a mask of a box.
