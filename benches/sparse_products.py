@@ -6,6 +6,7 @@
   python3 benches/sparse_products.py shapes [--zeros 70,80,90,95,98,99] [--only 512x512x512]
   python3 benches/sparse_products.py dlmc FOLDER           # patterns of pruned networks (DLMC), with seeded values
   python3 benches/sparse_products.py pyfr FOLDER [--f64]   # operators of PyFR, times 48,000 columns
+  python3 benches/sparse_products.py bytes                 # the shapes in 8 bits, against our dense product
 
 A row is a matrix `M x K` times `K x N`: the form that the compiler chose, its microseconds, and how much longer each peer and each
 other form of ours takes. Programs and peers take turns in rounds; times are medians. Peers that are not installed are left out.
@@ -114,10 +115,10 @@ def compiled(args, home, case, a):
     return programs
 
 
-def bench(args, path):
-    """The median time of a program in microseconds, and its op."""
+def bench(args, path, which='median_ms'):
+    """The median time of a program in microseconds, or another statistic."""
     report = run(args.gradus, 'bench', path, '--target', 'cpu', '--threads', '1', '--repeat', str(args.repeat), '--json')
-    return json.loads(report)['median_ms'] * 1e3
+    return json.loads(report)[which] * 1e3
 
 
 def chosen_op(args, path):
@@ -171,6 +172,47 @@ def measured(args, home, peers, case):
     return times, chosen_op(args, programs['ours'])
 
 
+def byte_program(w, columns, form):
+    """The text of a product of bytes with a constant, which is the left or the right operand."""
+    m, k = w.shape
+    if form == 'left':
+        types, operands = [(m, k, 'i8'), (k, columns, 'ui8'), (m, columns, 'i32')], '%c, %x'
+    else:
+        types, operands = [(columns, k, 'ui8'), (k, m, 'i8'), (columns, m, 'i32')], '%x, %c'
+        w = np.where(w == 0, 3, w) if form == 'dense' else w
+        w = np.ascontiguousarray(w.T, np.int8)
+    a, b, y = (f'tensor<{r}x{c}x{element}>' for r, c, element in types)
+    x, c = (b, a) if form == 'left' else (a, b)
+    return f'''func.func @main(%x: {x}) -> {y} {{
+  %c = graph.constant dense<"0x{w.tobytes().hex().upper()}"> : {c}
+  %y = graph.matmul_integer {operands} : ({a}, {b}) -> {y}
+  return %y : {y}
+}}
+'''
+
+
+def bench_bytes(args, home):
+    """Prints how much longer our dense product of bytes takes than what the compiler chose for either operand."""
+    for m, k, n in SHAPES:
+        for zeros in map(int, args.zeros.split(',') if args.only in (None, f'{m}x{k}x{n}') else []):
+            rng = np.random.default_rng(zeros)
+            w = rng.integers(1, 128, m * k).astype(np.int8) * rng.choice([-1, 1], m * k).astype(np.int8)
+            w[rng.permutation(m * k)[:m * k * zeros // 100]] = 0
+            programs, times = {}, collections.defaultdict(list)
+            for form in ['dense', 'left', 'right']:
+                source, programs[form] = (os.path.join(home, f'{form}.{end}') for end in ['mlir', 'gradus'])
+                with open(source, 'w') as f:
+                    f.write(byte_program(w.reshape(m, k), n, form))
+                run(args.gradus, 'compile', source, '--target', 'cpu', '-o', programs[form])
+            for _ in range(args.rounds):
+                for form, path in programs.items():
+                    times[form].append(bench(args, path, 'min_ms'))
+            dense, left, right = (min(times[form]) for form in ['dense', 'left', 'right'])
+            ops = ', '.join(f'{form} {dense / time:.2f} {chosen_op(args, programs[form])}'
+                            for form, time in [('left', left), ('right', right)])
+            print(f'{m}x{k}x{n} {zeros} %: dense {dense:.1f} us; {ops}', flush=True)
+
+
 def mean(ratios):
     ratios = list(ratios)
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
@@ -178,7 +220,7 @@ def mean(ratios):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument('set', choices=['shapes', 'dlmc', 'pyfr'])
+    p.add_argument('set', choices=['shapes', 'dlmc', 'pyfr', 'bytes'])
     p.add_argument('folder', nargs='?', help='with index.tsv and matrices')
     p.add_argument('--patterns', help='folder of the unpacked matrices, if it is another')
     p.add_argument('--zeros', default='70,80,90,95,98,99', help='percentages')
@@ -191,6 +233,8 @@ def main():
     args = p.parse_args()
     ratios = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as home:
+        if args.set == 'bytes':
+            return bench_bytes(args, home)
         peers = peers_of(home)
         for i, case in enumerate({'shapes': shapes, 'dlmc': dlmc, 'pyfr': pyfr}[args.set](args)):
             if i % args.every:

@@ -3,8 +3,10 @@
 //! Source: the seed on sparse matrices that are compiled into code.
 
 mod elementwise;
+mod integer;
 
 pub use elementwise::{DotOp, ElementAddOp, ElementMulOp, ElementSubOp};
+pub use integer::{DOTS, IntegerMatMulOp, IntegerProduct, Packing, Words, WordsOp};
 
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR, UNIT, kind};
 use crate::graph::{conv_cost, conv_op, convolution, eval_conv_by, infer_conv, infer_product, verify_conv};
@@ -205,13 +207,23 @@ const RULES: &[Rule] = &[
 pub const DIALECT: Dialect = Dialect {
     name: "sparse",
     doc: "Products, convolutions and elementwise ops with sparse constants.",
-    ops: &[ConvOp::INFO, DotOp::INFO, ElementAddOp::INFO, ElementMulOp::INFO, ElementSubOp::INFO, MatMulOp::INFO],
+    ops: &[
+        ConvOp::INFO,
+        DotOp::INFO,
+        ElementAddOp::INFO,
+        ElementMulOp::INFO,
+        ElementSubOp::INFO,
+        IntegerMatMulOp::INFO,
+        MatMulOp::INFO,
+        WordsOp::INFO,
+    ],
     rule_groups: &[
         RuleGroup {
             name: "sparse",
             doc: "products and convolutions with sparse constants: unrolled code, patterns of zeros, compressed rows",
             rules: RULES,
         },
+        RuleGroup { name: "sparse-integer", doc: "products of bytes with sparse constants", rules: integer::RULES },
         RuleGroup {
             name: "sparse-elementwise",
             doc: "products, sums and differences of elements with sparse constants",

@@ -33,6 +33,11 @@ impl MatMul {
         Some((MatMul { extents: [matrix.rows, matrix.depth, columns], dense, is_right }, matrix))
     }
 
+    /// A product with extents `[rows, depth, columns]`.
+    pub(crate) fn new(extents: [usize; 3], dense: Value, is_right: bool) -> MatMul {
+        MatMul { extents, dense, is_right }
+    }
+
     /// Columns of the result.
     pub(crate) fn columns(&self) -> usize {
         self.extents[2]

@@ -7,9 +7,11 @@
 //! | `patterns.rs` | functions by patterns of nonzeros |
 //! | `product.rs` | products as calls of code |
 //! | `conv.rs` | convolutions as products: offsets of the taps in an image, and the epilogue |
+//! | `integer.rs` | products of bytes, by words |
 
 mod conv;
 mod generate;
+mod integer;
 mod patterns;
 mod plan;
 mod product;
@@ -18,10 +20,11 @@ mod template;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, bytes_attr, define, replace};
 use conv::Conv;
-use gradus_dialects::sparse::{ConvOp, MatMulOp, PATTERNS};
+use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo};
+use integer::Integer;
 use patterns::Patterns;
 use product::Product;
 
@@ -58,6 +61,10 @@ the fewest estimated cycles. Long rows are divided into chunks and columns into 
 the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
 added and subtracted. A product with a sparse right operand is that of the transposes. `code=ops` emits instructions instead of bytes.
 
+Each `sparse.matmul_integer` becomes a product of words of 32 bits along the depth, with one instruction per word of the constant that is not
+zero: four bytes with AVX-512 VNNI, otherwise two 16-bit integers. `sparse.words` packs the other operand. A constant zero point and the
+offset of signed bytes are in the values with which sums begin; the term of another zero point is subtracted from the result.
+
 Each `sparse.matmul patterns` becomes an `x64.dispatch`: chunks of 8 columns (`bits`) select one of 256 functions by their pattern of
 nonzeros; a function multiplies the next weights of a packed list. The code depends on the number of columns of the dense operand only.
 
@@ -84,6 +91,7 @@ Linear in the number of elements of the constant.",
                 "native",
                 &[
                     ("native", "the widest of this machine; none leaves all products as they are"),
+                    ("vnni", "512-bit vectors, with dot products of bytes"),
                     ("avx512", "512-bit vectors"),
                     ("avx2", "256-bit vectors"),
                 ],
@@ -100,42 +108,59 @@ Linear in the number of elements of the constant.",
     rounds: |_| true,
     make: |options| {
         let bits = usize::try_from(options.int("bits")).unwrap_or(0);
-        Ok(Box::new(SparseToX64 { width: width(options.text("isa")), as_ops: options.text("code") == "ops", bits }))
+        Ok(Box::new(SparseToX64 { isa: Isa::of(options.text("isa")), as_ops: options.text("code") == "ops", bits }))
     },
     ..PassInfo::DEFAULT
 };
 
-/// The widest vectors for which code is generated.
-fn width(isa: &str) -> Option<Width> {
-    match isa {
-        "avx512" => Some(Width::Zmm),
-        "avx2" => Some(Width::Ymm),
-        _ => native(),
+/// The instructions for which code is generated.
+#[derive(Clone, Copy)]
+struct Isa {
+    /// The widest vectors.
+    width: Width,
+    /// Whether there are dot products of bytes.
+    has_dots: bool,
+}
+
+impl Isa {
+    fn of(isa: &str) -> Option<Isa> {
+        match isa {
+            "vnni" => Some(Isa { width: Width::Zmm, has_dots: true }),
+            "avx512" => Some(Isa { width: Width::Zmm, has_dots: false }),
+            "avx2" => Some(Isa { width: Width::Ymm, has_dots: false }),
+            _ => native(),
+        }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-fn native() -> Option<Width> {
+fn native() -> Option<Isa> {
     let has_avx512 = is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512dq");
     let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-    if has_avx512 { Some(Width::Zmm) } else { has_avx2.then_some(Width::Ymm) }
+    let has_dots = has_avx512 && is_x86_feature_detected!("avx512vnni");
+    let width = if has_avx512 { Some(Width::Zmm) } else { has_avx2.then_some(Width::Ymm) };
+    width.map(|width| Isa { width, has_dots })
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn native() -> Option<Width> {
+fn native() -> Option<Isa> {
     None
 }
 
 /// Returns the ops that the pass lowers.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
-    [MatMulOp::INFO, ConvOp::INFO].into_iter()
+    [MatMulOp::INFO, IntegerMatMulOp::INFO, ConvOp::INFO].into_iter()
 }
 
 /// Whether code for a sparse product or convolution can be generated on this machine.
 pub fn can_generate(m: &Module, op: Op) -> bool {
-    let Some(width) = native() else { return false };
+    let Some(isa) = native() else { return false };
+    let width = isa.width;
+    if IntegerMatMulOp::cast(m, op).is_some() {
+        return Integer::of(m, op, isa).is_some_and(|integer| integer.product.plan(integer.width).is_some());
+    }
     if has_patterns(m, op) {
         let product = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32);
         return product.is_some_and(|(matmul, matrix)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
@@ -145,7 +170,7 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
 }
 
 struct SparseToX64 {
-    width: Option<Width>,
+    isa: Option<Isa>,
     as_ops: bool,
     /// Columns of a chunk.
     bits: usize,
@@ -158,11 +183,18 @@ impl Pass for SparseToX64 {
             let _refused = self.patterns(m, op, cx);
         }
         // Lowering erases the ops of epilogues, but none of these.
-        let is_sparse = |&op: &Op| MatMulOp::cast(m, op).is_some() || ConvOp::cast(m, op).is_some();
+        let infos = [MatMulOp::INFO, IntegerMatMulOp::INFO, ConvOp::INFO];
+        let is_sparse = |&op: &Op| m.info(op).is_some_and(|info| infos.iter().any(|one| std::ptr::eq(*one, info)));
         let ops: Vec<Op> = m.ops_under(root).into_iter().filter(is_sparse).collect();
         for op in ops {
             // An op that is refused stays: the dense op would multiply the zeros of the constant, also by infinities and NaNs.
-            let _refused = if ConvOp::cast(m, op).is_some() { self.conv(m, op, cx) } else { self.matmul(m, op, cx) };
+            let _refused = if ConvOp::cast(m, op).is_some() {
+                self.conv(m, op, cx)
+            } else if MatMulOp::cast(m, op).is_some() {
+                self.matmul(m, op, cx)
+            } else {
+                self.integer(m, op, cx)
+            };
         }
         Ok(())
     }
@@ -177,7 +209,7 @@ impl SparseToX64 {
     /// Lowers a matrix product to one function per pattern of nonzeros.
     fn patterns(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
         let (matmul, matrix) = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)?;
-        let patterns = Patterns::of(&matrix, matmul.columns(), self.bits, self.width?)?;
+        let patterns = Patterns::of(&matrix, matmul.columns(), self.bits, self.isa?.width)?;
         cx.allows("lower", m, op).then_some(())?;
         let (code, starts) = patterns.generate();
         let value = bytes_attr(m, &code)?;
@@ -196,7 +228,7 @@ impl SparseToX64 {
     /// Lowers a matrix product.
     fn matmul(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
         let (matmul, product) = Product::of(m, op)?;
-        let called = self.compile(m, op, &product, cx)?;
+        let called = self.compile(m, op, (&product, self.isa?.width), cx)?;
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
         let dense = matmul.operand(&mut e)?;
@@ -206,10 +238,23 @@ impl SparseToX64 {
         Some(())
     }
 
+    /// Lowers a matrix product of bytes.
+    fn integer(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
+        let integer = Integer::of(m, op, self.isa?)?;
+        let called = self.compile(m, op, (&integer.product, integer.width), cx)?;
+        let mut b = Builder::before(m, op);
+        let mut e = Emitter::of(&mut b, op);
+        let words = integer.operand(&mut e)?;
+        let value = called.call(&mut e, &integer.product, words, None)?;
+        let value = integer.result(&mut e, value)?;
+        replace(m, op, value);
+        Some(())
+    }
+
     /// Lowers a convolution with the ops of its epilogue.
     fn conv(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
         let conv = Conv::of(m, op)?;
-        let called = self.compile(m, op, &conv.product, cx)?;
+        let called = self.compile(m, op, (&conv.product, self.isa?.width), cx)?;
         let last = conv.last();
         let mut b = Builder::before(m, last);
         let mut e = Emitter::of(&mut b, last);
@@ -223,8 +268,14 @@ impl SparseToX64 {
     }
 
     /// Generates the code of a product and defines its function.
-    fn compile(&self, m: &mut Module, op: Op, product: &Product, cx: &mut PassContext<'_>) -> Option<product::Callee> {
-        let plan = product.plan(self.width?).filter(|_| cx.allows("lower", m, op))?;
+    fn compile(
+        &self,
+        m: &mut Module,
+        op: Op,
+        (product, width): (&Product, Width),
+        cx: &mut PassContext<'_>,
+    ) -> Option<product::Callee> {
+        let plan = product.plan(width).filter(|_| cx.allows("lower", m, op))?;
         let generated = product.generate(&plan);
         let name = self.define(m, op, &generated.code)?;
         cx.count("num-lowered", 1);

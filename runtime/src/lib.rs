@@ -6,6 +6,7 @@ pub mod code;
 pub mod cpu;
 pub mod gemm;
 pub mod table_file;
+mod transpose;
 mod vector;
 pub mod window;
 pub mod workers;

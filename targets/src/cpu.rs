@@ -21,11 +21,19 @@ pub const TARGET: Target = Target {
         ops,
         supports: has_kernel_for_types,
         reference: Some(|machine| price(Numbers::of(machine), Numbers::reference)),
-        groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
+        groups: &[
+            "graph-algebra",
+            "graph-fuse",
+            "graph-merge",
+            "sparse",
+            "sparse-integer",
+            "mul-as-conv",
+            "matmul-as-conv",
+        ],
         approx: true,
     },
     pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,saturate{target=cpu floats=approx \
-               rules=graph-algebra,graph-fuse,sparse,mul-as-conv,matmul-as-conv},\
+               rules=graph-algebra,graph-fuse,sparse,sparse-integer,mul-as-conv,matmul-as-conv},\
                convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues,fold-shuffles,canonicalize,pack-panels,canonicalize,cse,\
@@ -52,10 +60,14 @@ fn has_kernel_for_types(m: &Module, op: Op) -> bool {
         let is_csr = matmul.strategy(m).is_some_and(|strategy| *strategy == sparse::CSR);
         return if is_csr { is_of(Type::F32) } else { can_generate(m, op) };
     }
+    if let Some(product) = graph::MatMulIntegerOp::cast(m, op) {
+        return m.constant(product.b(m)).is_some();
+    }
     if graph::MatMulOp::cast(m, op).is_some() || graph::ConvOp::cast(m, op).is_some() {
         return !is_of(Type::F64);
     }
-    sparse::ConvOp::cast(m, op).is_none() || can_generate(m, op)
+    let is_generated = sparse::ConvOp::cast(m, op).is_some() || sparse::IntegerMatMulOp::cast(m, op).is_some();
+    !is_generated || can_generate(m, op)
 }
 
 machine_numbers! {
@@ -63,6 +75,7 @@ machine_numbers! {
     struct Numbers {
         call,
         peak,
+        byte_products,
         l2_bandwidth,
         product_share,
         column_panel,
@@ -100,7 +113,9 @@ impl Numbers {
             OpCost::Move(n) | OpCost::Map(n) => self.call + n.saturating_mul(2 * ELEMENT) / self.l2_bandwidth,
             OpCost::Contract(c) => self.call.saturating_add(match (c.strategy, c.nonzeros) {
                 (None, _) => self.contract(&c),
-                (Some(strategy), Some(nonzeros)) if *strategy == sparse::UNROLLED => self.generated(&c, nonzeros),
+                (Some(strategy), Some(nonzeros)) if *strategy == sparse::UNROLLED || *strategy == sparse::DOTS => {
+                    self.generated(&c, nonzeros)
+                }
                 (Some(strategy), Some(nonzeros)) if *strategy == sparse::PATTERNS => self.dispatched(&c, nonzeros),
                 (Some(strategy), Some(nonzeros)) if *strategy == sparse::CSR => self.compressed(&c, nonzeros),
                 _ => return NEVER,
@@ -149,10 +164,16 @@ impl Numbers {
     fn contract(&self, c: &Contraction) -> u64 {
         let read = c.rows.saturating_add(c.columns).saturating_mul(c.depth);
         let elements = read.saturating_add(c.rows.saturating_mul(c.columns));
-        let moved = c.groups.saturating_mul(elements).saturating_mul(ELEMENT);
-        let share = if c.groups > 1 && c.depth == c.taps { self.depthwise_share } else { self.product_share };
+        let size = if c.bytes { 1 } else { ELEMENT };
+        let moved = c.groups.saturating_mul(elements).saturating_mul(size);
+        let is_depthwise = c.groups > 1 && c.depth == c.taps;
+        let share = if is_depthwise { self.depthwise_share } else { self.product_share };
+        let cycles = match c.bytes && !is_depthwise {
+            true => c.products() / self.byte_products,
+            false => c.products().saturating_mul(100) / (self.peak * share),
+        };
         let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
-        (c.products().saturating_mul(100) / (self.peak * share)).max(moved / self.l2_bandwidth).saturating_add(starts)
+        cycles.max(moved / self.l2_bandwidth).saturating_add(starts)
     }
 
     /// Costs by reference. A contraction by an algorithm that has no kernel is never chosen.

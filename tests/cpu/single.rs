@@ -200,6 +200,7 @@ const CASES: &[Case] = &[
     (&[], "transpose %x {perm = array<i64: 0, 2, 1>}", &["3x2x17xf32"], "3x17x2xf32"),
     (&[], "transpose %x {perm = array<i64: 0, 2, 1>}", &["3x4x17xf32"], "3x17x4xf32"),
     (&[], "transpose %x {perm = array<i64: 1, 0>}", &["3x17xf32"], "17x3xf32"),
+    (&[], "transpose %x {perm = array<i64: 1, 0>}", &["40x37xf32"], "37x40xf32"),
     (&[], "transpose %x {perm = array<i64: 1, 0>}", &["8x5xf32"], "5x8xf32"),
     (&[], "transpose %x {perm = array<i64: 0, 1, 3, 2>}", &["2x3x5x7xf32"], "2x3x7x5xf32"),
     (&[], "transpose %x", &["f32"], "f32"),

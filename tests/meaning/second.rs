@@ -11,7 +11,7 @@ const FOLDS: &str = include_str!("../conformance/arith_folds.tsv");
 /// The passing tests of ONNX by operator, which `tests/conformance` keeps up to date.
 const ONNX: &str = include_str!("../../docs/src/onnx-coverage.md");
 
-/// Ops that other tests hold against sums by explicit loops: `tests/a64.rs`, `tests/x64.rs`; or against other ops: `tests/nna.rs`,
+/// Ops that other tests hold against sums by explicit loops: `tests/a64.rs`, `tests/x64`; or against other ops: `tests/nna.rs`,
 /// and the tests of the npu's lowering.
 const ELSEWHERE: [&str; 8] =
     ["a64.call", "a64.dispatch", "cluster.call", "nna.call", "npu.call", "sparse.conv", "x64.call", "x64.dispatch"];

@@ -6,7 +6,7 @@ use super::{GENERIC, conv_op, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
+use gradus_ir::{DType, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
     ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims,
@@ -107,7 +107,8 @@ pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     };
     let columns = elements(args, ty) / filters.max(1);
     let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
-    OpCost::Contract(Contraction { taps, ..Contraction::dense(groups, filters / groups, depth, columns) })
+    let bytes = are_bytes(args);
+    OpCost::Contract(Contraction { taps, bytes, ..Contraction::dense(groups, filters / groups, depth, columns) })
 }
 
 /// Infers the type of a product of two matrices of known rank.
@@ -141,7 +142,13 @@ pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
     let columns = if b.len() > 1 { b[b.len() - 1] } else { 1 };
     let rows = if a.len() > 1 { a[a.len() - 2] } else { 1 };
     let all = args.result_types.first().map_or(1, |&ty| elements(args, ty));
-    Contraction::dense(all / (rows * columns).max(1), rows, depth, columns)
+    Contraction { bytes: are_bytes(args), ..Contraction::dense(all / (rows * columns).max(1), rows, depth, columns) }
+}
+
+/// Whether the first operand has elements of a byte.
+fn are_bytes(args: &OpArgs<'_>) -> bool {
+    let element = args.operands.first().map(|_| args.ctx().element_type(args.operand_type(0)));
+    element.and_then(|ty| args.ctx().dtype(ty)).is_some_and(|dtype| matches!(dtype, DType::I8 | DType::U8))
 }
 
 /// Returns the cost of a GEMM.

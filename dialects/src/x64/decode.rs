@@ -142,6 +142,7 @@ fn form(map: u8, pp: u8, w: bool, opcode: u8) -> Option<&'static Instruction> {
         (1, 1, true, 0x59) => &ops::VMULPD,
         (1, 1, true, 0x10) => &ops::VMOVUPD,
         (1, 1, true, 0x11) => &ops::VMOVUPD_STORE,
+        (1, 1, false, 0xf5) => &ops::VPMADDWD,
         (1, 1, false, 0xfe) => &ops::VPADDD,
         (2, 1, false, 0xb8) => &ops::VFMADD231PS,
         (2, 1, false, 0xbc) => &ops::VFNMADD231PS,
@@ -171,7 +172,7 @@ fn vex(c: &mut Cursor<'_>) -> Option<Inst> {
         return is_kmov.then_some(Inst { reg: reg_low, rm, ..plain(&ops::KMOVW) });
     }
     // VEX.W is ignored in map 0F and is that of EVEX for multiply-adds; the emitter leaves it 0 elsewhere.
-    let is_double = map == 1 && pp == 1 && opcode != 0xfe || (map, opcode) == (2, 0x19);
+    let is_double = map == 1 && pp == 1 && !matches!(opcode, 0xf5 | 0xfe) || (map, opcode) == (2, 0x19);
     let is_ignored = is_double && !w;
     let what = form(map, pp, w || is_ignored, opcode)?;
     let Encoding::Vector(vector) = &what.encoding else { return None };

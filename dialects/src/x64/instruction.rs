@@ -23,6 +23,8 @@ pub enum Operation {
     NegFma,
     /// `reg += sums of four products` of unsigned bytes of `src` and signed bytes of `rm`, in i32.
     Dot,
+    /// Sums of two products of signed 16-bit integers of `src` and `rm`, in i32.
+    DotPairs,
     /// Integer sum of 32-bit lanes.
     AddInt,
     /// Bitwise exclusive or.

@@ -102,6 +102,8 @@ instructions! {
     VFNMADD231PD VFNMAdd231PdOp "x64.vfnmadd231pd" NegFma, three(M0F38, 1, true, 0xbc), 4;
     /// Dot products of four unsigned with four signed bytes, added to i32 lanes.
     VPDPBUSD VPDPBusdOp "x64.vpdpbusd" Dot, vector(M0F38, 1, false, 0x50, VectorOperands::Three, false), 5;
+    /// Dot products of two signed 16-bit integers with two, in i32 lanes.
+    VPMADDWD VPMAddWdOp "x64.vpmaddwd" DotPairs, three(M0F, 1, false, 0xf5), 5;
     /// Sum of i32 lanes.
     VPADDD VPAddDOp "x64.vpaddd" AddInt, three(M0F, 1, false, 0xfe), 1;
     /// Bitwise exclusive or.

@@ -164,6 +164,7 @@ impl State<'_> {
                 i32::from_le_bytes(x).wrapping_add(i32::from_le_bytes(y)).to_le_bytes()
             }),
             Operation::Dot => lanes(&mut c[..bytes], &a, &b, dot),
+            Operation::DotPairs => lanes(&mut c[..bytes], &a, &b, dot_pairs),
             _ if is_double => lanes(&mut c[..bytes], &a, &b, |z, x, y| {
                 let [z, x, y] = [z, x, y].map(f64::from_le_bytes);
                 float(operation, z, x, y, f64::mul_add).to_le_bytes()
@@ -191,6 +192,13 @@ fn lanes<const N: usize>(c: &mut [u8], a: &[u8], b: &[u8], f: impl Fn([u8; N], [
 fn dot(z: [u8; 4], x: [u8; 4], y: [u8; 4]) -> [u8; 4] {
     let products = x.iter().zip(y).map(|(&x, y)| i32::from(x) * i32::from(y.cast_signed()));
     products.fold(i32::from_le_bytes(z), i32::wrapping_add).to_le_bytes()
+}
+
+/// A lane of `vpmaddwd`.
+fn dot_pairs(_: [u8; 4], x: [u8; 4], y: [u8; 4]) -> [u8; 4] {
+    let halves = |[a, b, c, d]: [u8; 4]| [[a, b], [c, d]].map(|half| i32::from(i16::from_le_bytes(half)));
+    let ([a, b], [c, d]) = (halves(x), halves(y));
+    (a * c).wrapping_add(b * d).to_le_bytes()
 }
 
 fn float<T>(operation: Operation, z: T, x: T, y: T, fma: impl Fn(T, T, T) -> T) -> T

@@ -1,11 +1,14 @@
 //! Sparse constants by compressed rows.
 
+use gradus_dialects::sparse::Packing;
 use gradus_ir::{DType, Tensor};
 
 /// A matrix of f32, f64 or i32 by compressed sparse rows.
 pub(crate) struct Matrix {
     /// Type of the elements.
     pub dtype: DType,
+    /// What elements hold, if they are words of several columns.
+    pub packing: Option<Packing>,
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
@@ -51,6 +54,14 @@ impl Matrix {
         Matrix::gather(&transposed, [depth, rows], rows, |_| 0, dtype)
     }
 
+    /// Packs a matrix `[rows, depth]` of bytes into words.
+    pub fn of_words(weights: &[i16], [rows, depth]: [usize; 2], packing: Packing) -> Option<Matrix> {
+        let words = weights.chunks_exact(depth).flat_map(|row| row.chunks(packing.elements()));
+        let words: Vec<i32> = words.map(|elements| packing.word(elements)).collect();
+        let width = depth.div_ceil(packing.elements());
+        Some(Matrix { packing: Some(packing), ..Matrix::gather(&words, [rows, width], width, |_| 0, DType::I32)? })
+    }
+
     /// Reads the nonzeros of filters `[M, C / groups, K...]` of f32 as a matrix `[M, C * K]`.
     pub fn of_filters(tensor: &Tensor, groups: usize) -> Option<Matrix> {
         let (values, &rows) = (tensor.as_slice::<f32>(), tensor.shape().first()?);
@@ -67,7 +78,8 @@ impl Matrix {
         dtype: DType,
     ) -> Option<Matrix> {
         (values.len() < u32::MAX as usize && depth < u32::MAX as usize && !values.is_empty()).then_some(())?;
-        let mut matrix = Matrix { dtype, rows, depth, starts: vec![0], columns: Vec::new(), values: Vec::new() };
+        let (columns, found_values) = (Vec::new(), Vec::new());
+        let mut matrix = Matrix { dtype, packing: None, rows, depth, starts: vec![0], columns, values: found_values };
         let mut found = vec![(0, 0.0); width];
         for (row, elements) in values.chunks_exact(width).enumerate() {
             // Nonzeros are written one after the other without a branch, which would be mispredicted at most of them.

@@ -45,7 +45,7 @@ impl Conv {
         let constant = |v| m.ctx.dense_tensor(m.constant(v)?).filter(|tensor| tensor.dtype() == DType::F32);
         let matrix = Matrix::of_filters(&constant(conv.w(m))?, group)?;
         let bias = match conv.b(m) {
-            Some(bias) => Some(constant(bias)?.as_slice::<f32>().into_owned()),
+            Some(bias) => Some(constant(bias)?.to_f64()),
             None => None,
         };
         let image = conv.x(m);

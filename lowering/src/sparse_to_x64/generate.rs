@@ -19,6 +19,7 @@
 use super::plan::{Plan, Values};
 use super::template::Template;
 use crate::sparse_product::{Entry, Matrix};
+use gradus_dialects::sparse::Packing;
 use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::DType;
 
@@ -54,6 +55,8 @@ struct Instructions {
     sub: &'static Instruction,
     /// Multiply-add, and the negated one.
     fma: [&'static Instruction; 2],
+    /// Whether `fma` only multiplies, so that products are added.
+    adds_products: bool,
 }
 
 const F32: Instructions = Instructions {
@@ -63,6 +66,7 @@ const F32: Instructions = Instructions {
     add: &ops::VADDPS,
     sub: &ops::VSUBPS,
     fma: [&ops::VFMADD231PS, &ops::VFNMADD231PS],
+    adds_products: false,
 };
 
 const F64: Instructions = Instructions {
@@ -72,13 +76,31 @@ const F64: Instructions = Instructions {
     add: &ops::VADDPD,
     sub: &ops::VSUBPD,
     fma: [&ops::VFMADD231PD, &ops::VFNMADD231PD],
+    adds_products: false,
 };
+
+/// Words have no signs: the negated multiply-add is not used.
+const QUADS: Instructions =
+    Instructions { add: &ops::VPADDD, sub: &ops::VPADDD, fma: [&ops::VPDPBUSD, &ops::VPDPBUSD], ..F32 };
+
+const PAIRS: Instructions = Instructions { fma: [&ops::VPMADDWD, &ops::VPMADDWD], adds_products: true, ..QUADS };
+
+impl Instructions {
+    fn of(matrix: &Matrix) -> Instructions {
+        match (matrix.packing, matrix.dtype) {
+            (Some(Packing::Quads), _) => QUADS,
+            (Some(Packing::Pairs), _) => PAIRS,
+            (None, DType::F64) => F64,
+            _ => F32,
+        }
+    }
+}
 
 /// The ops on sums before they are stored.
 #[derive(Default)]
 pub(super) struct Epilogue {
     /// Bias of each row.
-    pub bias: Option<Vec<f32>>,
+    pub bias: Option<Vec<f64>>,
     /// Whether a residual is added.
     pub has_residual: bool,
     /// Bounds of the clamp.
@@ -94,7 +116,7 @@ pub(super) fn generate(matrix: &Matrix, plan: &Plan, offsets: &[usize], epilogue
         offsets,
         epilogue,
         element: matrix.element(),
-        instructions: if matrix.dtype == DType::F64 { F64 } else { F32 },
+        instructions: Instructions::of(matrix),
         hot: Hot::default(),
         first_magnitude: 0,
         code: Vec::with_capacity(plan.num_bytes + plan.num_bytes / 4 + 4096),
@@ -165,6 +187,11 @@ impl Generator<'_> {
             let of = |acc: u8| {
                 let operand = self.operand(usize::from(acc) % form.vectors);
                 let rm = if form.folds_values() { folded(value) } else { Rm::Reg(self.operand(form.vectors)) };
+                if self.instructions.adds_products {
+                    let product = vector(what, self.spare(), operand, rm);
+                    let sum = vector(self.instructions.add, acc, acc, Rm::Reg(self.spare()));
+                    return Template::of_all(&[&product, &sum]);
+                }
                 Template::of(&vector(what, acc, operand, rm))
             };
             accumulators.clone().map(of).collect()
@@ -224,8 +251,10 @@ impl Generator<'_> {
             self.scalar(&ops::MOV, R9, Rm::Reg(RAX), 0);
         }
         self.pool.push(-0.0);
-        self.vector(self.instructions.broadcast, self.negative_zero(), 0, Rm::Mem(Mem::at(RDX, 0)));
-        self.pool.extend(self.epilogue.bias.iter().flatten().map(|&bias| f64::from(bias)));
+        if self.matrix.packing.is_none() {
+            self.vector(self.instructions.broadcast, self.spare(), 0, Rm::Mem(Mem::at(RDX, 0)));
+        }
+        self.pool.extend(self.epilogue.bias.iter().flatten());
         self.pool.extend([self.epilogue.low, self.epilogue.high].iter().flatten().map(|&bound| f64::from(bound)));
         self.first_magnitude = self.pool.len();
         if let Values::Magnitudes(all) = &self.plan.values {
@@ -236,8 +265,8 @@ impl Generator<'_> {
         }
     }
 
-    /// The register that holds -0.
-    fn negative_zero(&self) -> u8 {
+    /// The register that holds -0; that of products before they are added, if elements are words.
+    fn spare(&self) -> u8 {
         if self.plan.form.width == Width::Zmm { 31 } else { 15 }
     }
 
@@ -301,10 +330,10 @@ impl Generator<'_> {
         if bias.is_some() {
             let place = ((1 + row) * self.element) as i32;
             self.vector(self.instructions.broadcast, register, 0, Rm::Mem(Mem::at(RDX, place)));
-        } else if self.matrix.is_zero(row) {
+        } else if self.matrix.is_zero(row) || self.matrix.packing.is_some() {
             self.vector(&ops::VXORPS, register, register, Rm::Reg(register));
         } else {
-            self.vector(self.instructions.load, register, 0, Rm::Reg(self.negative_zero()));
+            self.vector(self.instructions.load, register, 0, Rm::Reg(self.spare()));
         }
     }
 
@@ -338,7 +367,8 @@ impl Generator<'_> {
     fn nonzero(&mut self, entry: &Entry) {
         let vectors = self.plan.form.vectors;
         let first = usize::from(entry.row) * vectors;
-        if entry.value.abs() == 1.0 {
+        let is_word = self.matrix.packing.is_some();
+        if entry.value.abs() == 1.0 && !is_word {
             let what = if entry.value > 0.0 { self.instructions.add } else { self.instructions.sub };
             for v in 0..vectors {
                 let register = (first + v) as u8;
@@ -347,6 +377,7 @@ impl Generator<'_> {
             return;
         }
         let (is_negated, index) = match &self.plan.values {
+            Values::Magnitudes(all) if is_word => (false, all[&entry.value.to_bits()] + self.first_magnitude),
             Values::Magnitudes(all) => (entry.value < 0.0, all[&entry.value.abs().to_bits()] + self.first_magnitude),
             Values::Sequence => {
                 self.pool.push(entry.value);

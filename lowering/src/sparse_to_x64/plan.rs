@@ -59,7 +59,7 @@ const LATENCY: f64 = 4.0;
 
 /// Where values are in the pool.
 pub(super) enum Values {
-    /// Distinct magnitudes, by their bits, with their indices; signs are those of the instructions.
+    /// Distinct magnitudes, or words, by their bits, with their indices; signs are those of the instructions.
     Magnitudes(FxHashMap<u64, usize>),
     /// All values in the order of their use.
     Sequence,
@@ -183,7 +183,7 @@ impl Plan {
             chunk,
             tile,
             masked: width == Width::Zmm && !columns.is_multiple_of(panel),
-            values: Values::of(matrix.values(), 2 * form.reach(element)),
+            values: Values::of(matrix, 2 * form.reach(element)),
             num_bytes: code,
             prefetches: matrix.values().len() > PREFETCHED && columns.div_ceil(panel) <= MAX_PANELS,
         })
@@ -194,10 +194,11 @@ impl Values {
     /// Maximum number of magnitudes.
     const MAX: usize = 63;
 
-    /// Shares magnitudes if there are fewer than `reached`, which short displacements reach.
-    fn of(values: &[f64], reached: usize) -> Values {
+    /// Shares magnitudes if there are fewer than `reached`, which short displacements reach. Words have no signs.
+    fn of(matrix: &Matrix, reached: usize) -> Values {
         let mut all = FxHashMap::default();
-        for magnitude in values.iter().map(|value| value.abs().to_bits()).filter(|&bits| bits != 1f64.to_bits()) {
+        for &value in matrix.values().iter().filter(|value| matrix.packing.is_some() || value.abs() != 1.0) {
+            let magnitude = if matrix.packing.is_some() { value } else { value.abs() }.to_bits();
             let next = all.len();
             all.entry(magnitude).or_insert(next);
             if all.len() > Values::MAX.min(reached - 1) {

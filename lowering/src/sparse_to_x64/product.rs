@@ -61,6 +61,7 @@ impl Callee {
         let (matrix, shape) = (&product.matrix, [self.pool.len()]);
         let (pool, element) = match matrix.dtype {
             DType::F64 => (Tensor::from_vec(&shape, self.pool), Type::F64),
+            DType::I32 => (Tensor::from_vec(&shape, self.pool.iter().map(|&x| x as i32).collect()), Type::I32),
             _ => (Tensor::from_vec(&shape, self.pool.iter().map(|&x| x as f32).collect()), Type::F32),
         };
         let pool = e.constant(&pool, element)?;

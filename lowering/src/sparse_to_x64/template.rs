@@ -12,8 +12,13 @@ pub(super) struct Template {
 impl Template {
     /// Encodes an instruction.
     pub fn of(inst: &Inst) -> Template {
+        Template::of_all(&[inst])
+    }
+
+    /// Encodes instructions of at most 16 bytes together, of which the last one may have a displacement.
+    pub fn of_all(insts: &[&Inst]) -> Template {
         let (mut bytes, mut code) = ([0; 16], Vec::with_capacity(16));
-        encode(inst, &mut code);
+        insts.iter().for_each(|inst| encode(inst, &mut code));
         bytes[..code.len()].copy_from_slice(&code);
         Template { bytes, len: code.len() }
     }

@@ -22,6 +22,8 @@ pub struct Features {
     pub avx512: bool,
     /// Dot products of bytes.
     pub vnni: bool,
+    /// 512-bit vectors of 16-bit integers, and their encoding on shorter vectors.
+    pub avx512bw: bool,
 }
 
 impl Features {
@@ -34,7 +36,10 @@ impl Features {
                 && is_x86_feature_detected!("avx512dq")
         };
         let avx2 = || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-        avx2() && (!self.avx512 || avx512()) && (!self.vnni || is_x86_feature_detected!("avx512vnni"))
+        avx2()
+            && (!self.avx512 || avx512())
+            && (!self.vnni || is_x86_feature_detected!("avx512vnni"))
+            && (!self.avx512bw || is_x86_feature_detected!("avx512bw"))
     }
 
     /// Whether this machine has them.
@@ -75,6 +80,7 @@ fn features(code: &[(usize, Inst)]) -> Features {
         features.avx512 |= inst.is_evex() || is_mask || inst.width == Width::Zmm;
         features.avx2 |= inst.what.vector().is_some();
         features.vnni |= inst.what.operation == Operation::Dot;
+        features.avx512bw |= inst.what.operation == Operation::DotPairs && inst.is_evex();
     }
     features
 }

@@ -31,6 +31,7 @@
 //! | `qlinear.rs` | sums and products of quantized tensors |
 //! | `table.rs` | table lookup |
 //! | `sparse.rs` | sparse products and calls of machine code |
+//! | `sparse_bytes.rs` | products of bytes with sparse constants, and their words |
 
 mod addr;
 mod call;
@@ -52,6 +53,7 @@ mod reduce;
 mod region;
 mod schedule;
 mod sparse;
+mod sparse_bytes;
 mod step;
 mod store;
 mod table;
@@ -149,6 +151,8 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::DepthwiseOp::INFO, window::depthwise),
     (dialects::addr::DepthwiseOp::INFO, int8::depthwise),
     (dialects::sparse::MatMulOp::INFO, sparse::matmul),
+    (dialects::sparse::IntegerMatMulOp::INFO, sparse_bytes::matmul),
+    (dialects::sparse::WordsOp::INFO, sparse_bytes::words),
     (dialects::sparse::ElementMulOp::INFO, sparse::mul),
     (dialects::sparse::ElementAddOp::INFO, sparse::add),
     (dialects::sparse::ElementSubOp::INFO, sparse::sub),

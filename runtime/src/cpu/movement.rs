@@ -1,8 +1,9 @@
 //! Kernels of data movement: a copy loop nest for each contiguous part.
 
-use super::elementwise::elements;
+use super::elementwise::{elements, elements_mut};
 use super::trap::{internal_error, moved};
 use super::{Kernel, Prepared, constant, dtype, extents, position};
+use crate::transpose::{WORDS_PER_STEP, Words};
 use crate::workers::Workers;
 use gradus_dialects::layout::{self, CopyNest, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
@@ -101,9 +102,29 @@ pub(super) fn transpose(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         Some(perm) => normalize_axes(&perm, from.len()).ok()?,
         None => (0..from.len()).rev().collect(),
     };
+    if let (&[rows, columns], [1, 0], 4) = (&from[..], &perm[..], element_size(m, args)?) {
+        return Some(transpose_words([rows, columns].map(|d| d as usize)).into());
+    }
     let apart = strides(&from);
     let apart: Vec<u64> = perm.iter().map(|&axis| apart[axis]).collect();
     Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?).into())
+}
+
+/// Returns a kernel that transposes a matrix of 32-bit words.
+fn transpose_words([rows, columns]: [usize; 2]) -> Kernel {
+    Kernel::shared([0], move |workers, data, out| {
+        let out = elements_mut::<u32>(out);
+        let threads = workers.for_steps(out.len() / WORDS_PER_STEP);
+        // Parts of whole cache lines of the matrix.
+        let part = columns.div_ceil(Workers::parts(threads)).next_multiple_of(16);
+        let parts = out.chunks_mut((part * rows).max(1)).enumerate();
+        workers.try_share(threads, parts, |(i, out)| {
+            let (first, own) = (i * part, out.len() / rows.max(1));
+            let matrix = Words::new(&data[0][4 * first..], 4 * columns, [rows, own]).map_err(Trap::unsupported)?;
+            matrix.transpose(out, 0);
+            Ok(())
+        })
+    })
 }
 
 /// Prepares `graph.expand`.

@@ -1,5 +1,7 @@
 //! Machine code for products with sparse constants, executed, against sums in the same order.
 
+mod bytes;
+#[path = "../support/mod.rs"]
 mod support;
 
 use gradus::Tool;
@@ -115,6 +117,7 @@ fn has(isa: &str) -> bool {
     #[cfg(target_arch = "x86_64")]
     return match isa {
         "avx512" => is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq"),
+        "vnni" => has("avx512") && is_x86_feature_detected!("avx512vnni"),
         _ => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
     };
     #[cfg(not(target_arch = "x86_64"))]
@@ -381,22 +384,29 @@ fn generated_code_computes_convolutions() {
     assert!(native > 200 || !has("avx2"), "{native} as code");
 }
 
-/// Mutants of generated code with a changed bit or byte, of products and convolutions of all forms: by simulation over checked memory,
+/// Mutants of generated code with a changed bit or byte, of products, also of bytes, and convolutions of all forms: by simulation over checked memory,
 /// those that the verifier of machine code accepts access their operands only.
 #[test]
 fn accepted_mutants_of_generated_code_stay_inside() {
     let (tool, mut random) = (Tool::new("gradus"), Random::of("mutants"));
     let (mut accepted, mut refused) = (0, 0);
     for case in 0..250 {
-        let (text, inputs) = if case % 2 == 0 {
-            let conv = Convolution::draw(&mut random, 6);
-            (conv.text, conv.inputs)
-        } else {
-            let product = Product::draw(&mut random, 24);
-            (product.text.clone(), product.input())
+        let (text, inputs) = match case % 5 {
+            0 | 2 => {
+                let conv = Convolution::draw(&mut random, 6);
+                (conv.text, conv.inputs)
+            }
+            1 | 3 => {
+                let product = Product::draw(&mut random, 24);
+                (product.text.clone(), product.input())
+            }
+            _ => {
+                let product = bytes::Product::draw(&mut random, 24);
+                (product.text, product.inputs)
+            }
         };
         let m = parse(&tool.context(), &text).unwrap_or_else(|| panic!("{text}"));
-        let isa = random.pick(&["avx512", "avx2"]);
+        let isa = random.pick(&["vnni", "avx512", "avx2"]);
         let mut m = lowered(&tool, &m, &format!("builtin.module(convert-sparse-to-x64{{isa={isa}}})"));
         let ops = m.ops_under(m.root());
         let found = |is: fn(&Module, gradus::ir::Op) -> bool| ops.iter().copied().find(|&op| is(&m, op));
