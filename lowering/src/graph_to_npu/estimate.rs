@@ -1,6 +1,6 @@
 //! The estimated cycles of a layer by itself, or of two that take turns: the timeline of its tiles.
 
-use super::network::Weights;
+use super::network::{FeatureInfo, Weights};
 use super::price::{Prices, transfer};
 use super::shape::{Cost, LayerShape, Resident, Tiling};
 use super::timeline::{Step, Timeline};
@@ -134,6 +134,9 @@ impl<'a> Walk<'a> {
         match self.shape.layer.weights {
             _ if self.resident.input => 0,
             Weights::Elements(_) => 2 * rows * self.shape.output.row(),
+            _ if self.shape.layer.weights.is_matrix() => {
+                self.shape.weights.map_or(0, FeatureInfo::bytes) + rows * self.shape.input.row()
+            }
             _ => self.shape.input_rows(row, rows).1 * self.shape.input.row(),
         }
     }

@@ -68,7 +68,7 @@ pub fn compile(net: &Network, machine: &Machine) -> Result<Program, String> {
     }
     let Found { best, failure, .. } = found;
     let (_, mut program) = best.ok_or(failure)?;
-    program.constants = image(net, &program.residency, machine);
+    program.constants = image(net, &program.residency, &program.steps.ddr, machine);
     Ok(program)
 }
 

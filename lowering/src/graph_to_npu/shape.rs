@@ -85,6 +85,8 @@ pub struct LayerShape<'a> {
     pub input: &'a FeatureInfo,
     /// Its output.
     pub output: &'a FeatureInfo,
+    /// The feature that is the weights.
+    pub weights: Option<&'a FeatureInfo>,
     /// The machine.
     pub machine: &'a Machine,
 }
@@ -93,7 +95,8 @@ impl<'a> LayerShape<'a> {
     /// Returns the shape of a layer of a network.
     pub fn new(net: &'a Network, layer: &'a Layer, machine: &'a Machine) -> LayerShape<'a> {
         let [input, output] = [layer.input, layer.output].map(|id| &net.features[id]);
-        LayerShape { layer, input, output, machine }
+        let weights = layer.weights.feature().map(|id| &net.features[id]);
+        LayerShape { layer, input, output, weights, machine }
     }
 
     /// Kernels padded to whole groups of the array and whole blocks of the output.
@@ -158,6 +161,9 @@ impl<'a> LayerShape<'a> {
             bytes += 2 * self.max_input_rows(tiling.rows) * self.input.row();
         }
         let width = if tiling.rows_outer { self.padded_kernels() } else { tiling.kernels } * self.output.width;
+        if !resident.input && self.layer.weights.is_matrix() {
+            bytes += 2 * self.weights.map_or(0, FeatureInfo::bytes);
+        }
         let is_elements = matches!(self.layer.weights, Weights::Elements(_));
         let streamed = [!resident.output, self.layer.sum.is_some() && !resident.sum, is_elements && !resident.input];
         bytes + streamed.into_iter().filter(|&is| is).count() * 2 * tiling.rows * width

@@ -5,7 +5,7 @@
 //! to that of its last use, and its load has the earliest slot in which there are any: constants and tiles arrive as early as memory
 //! allows.
 
-use super::network::{FeatureId, FeatureInfo, Network, Weights};
+use super::network::{FeatureId, FeatureInfo, Network, Role, Weights};
 use super::pace::Pace;
 use super::price::Prices;
 use super::residency::Residency;
@@ -216,8 +216,12 @@ impl Builder<'_> {
         }
     }
 
+    /// Gives features that are not in SRAM their places, constants first.
     fn features(&mut self) {
-        for (id, feature) in self.net.features.iter().enumerate() {
+        let is_constant = |id: &usize| matches!(self.net.features[*id].role, Role::Constant(_));
+        let (first, last): (Vec<_>, Vec<_>) = (0..self.net.features.len()).partition(is_constant);
+        for id in first.into_iter().chain(last) {
+            let feature = &self.net.features[id];
             let is_used = self.residency.lifetimes[id].0 != usize::MAX;
             let (first, _) = self.residency.lifetimes[id];
             let is_passed_on = is_used && self.residency.cascaded[first] && self.net.layers[first].output == id;
@@ -297,13 +301,13 @@ impl Builder<'_> {
         let channels = |id: FeatureId| (0, net.features[id].channels);
         let weights = match layer.weights {
             Weights::Elements(id) => Some((id, (row, rows), channels(id))),
-            Weights::Channels(id) => Some((id, (0, 1), channels(id))),
-            Weights::Constant(_) => None,
+            _ => layer.weights.feature().map(|id| (id, (0, 1), channels(id))),
         };
+        let of_sum = |id: FeatureId| if net.features[id].height < shape.output.height { (0, 1) } else { (row, rows) };
         [
             Some((layer.input, if is_elements { (row, rows) } else { input }, channels(layer.input))),
             weights,
-            layer.sum.map(|sum| (sum.feature, (row, rows), range)),
+            layer.sum.map(|sum| (sum.feature, of_sum(sum.feature), range)),
             Some((layer.output, (row, rows), range)),
         ]
     }
@@ -357,6 +361,7 @@ impl Builder<'_> {
         let root = net.root(layer.output).0;
         if !self.written[root].is_empty() {
             // The store is in the slot after the last use; a load of these rows may be in the one after that.
+            let row = row + net.first_row(layer.output);
             self.written[root][row..row + rows].fill(slot + 2);
         }
         let [input, weights, sum, output] = parts;
@@ -387,7 +392,7 @@ impl Builder<'_> {
 
     /// A tile of a feature in DDR.
     fn tile(&mut self, (id, (row, rows), (channel, channels)): Key, is_output: bool) -> usize {
-        let (root, first) = self.net.root(id);
+        let ((root, first), row) = (self.net.root(id), row + self.net.first_row(id));
         let (whole, tile) = (&self.net.features[root], tile_of(&self.net.features[id], rows, channels));
         let chan = whole.width.div_ceil(whole.tile[0]) * whole.block();
         let at = self.out.ddr[root].unwrap_or(0) + row * whole.row() + (first + channel) / whole.tile[1] * chan;
