@@ -5,6 +5,7 @@
 //! | `functions.rs` | functions of one tensor, as tables |
 //! | `read.rs`, `conv.rs`, `matrix.rs`, `binary.rs`, `view.rs` | ops as layers, values as views of features |
 //! | `network.rs`, `scale.rs` | layers and features, and factors that equal the floats of the reference |
+//! | `modes.rs` | the layouts of products of elements |
 //! | `host.rs` | layouts of operands and results on the host |
 //! | `shape.rs`, `tiling.rs` | the tiles of a layer and the bytes that they take; their choice |
 //! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
@@ -23,6 +24,7 @@ mod functions;
 mod host;
 mod machine;
 mod matrix;
+mod modes;
 mod network;
 mod order;
 mod pace;
@@ -111,6 +113,11 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
             doc: "Operand of products of two tensors that is the weights: left or right, the cheaper one by default",
             kind: OptionKind::Text(""),
         },
+        PassOption {
+            name: "mode",
+            doc: "Mode of products of elements, such as 8c, 4w4c or 8w4c-by-columns, the cheapest one by default",
+            kind: OptionKind::Text(""),
+        },
     ],
     statistics: &[
         ("num-programs", "Number of programs"),
@@ -128,7 +135,11 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
             "right" => Some(Side::Right),
             other => return Err(format!("weights: left or right, not '{other}'")),
         };
-        Ok(Box::new(GraphToNpu { target, allow_steps, weights }))
+        let mode = match options.text("mode") {
+            "" => None,
+            text => Some(modes::parse(text).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{text}'"))?),
+        };
+        Ok(Box::new(GraphToNpu { target, allow_steps, weights, mode }))
     },
     ..PassInfo::DEFAULT
 };
@@ -139,6 +150,8 @@ struct GraphToNpu {
     allow_steps: bool,
     /// The operand of products that is the weights, `None` for the cheaper one.
     weights: Option<Side>,
+    /// The layout of products of elements, `None` for the cheapest one.
+    mode: Option<modes::Layout>,
 }
 
 /// Returns the ops that the pass lowers.
@@ -175,7 +188,7 @@ impl GraphToNpu {
     ) -> Result<(), Diagnostic> {
         let joined = functions::join(m, block);
         cx.count("num-joined", joined as u64);
-        let setting = Setting { machine, allow_steps: self.allow_steps, weights: self.weights };
+        let setting = Setting { machine, allow_steps: self.allow_steps, weights: self.weights, mode: self.mode };
         let mut refused = FxHashSet::default();
         let compiled = loop {
             match compile_all(m, block, &setting, &refused) {

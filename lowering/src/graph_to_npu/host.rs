@@ -1,6 +1,6 @@
 //! Layouts of operands and results on the host.
 
-use super::network::FeatureInfo;
+use super::network::{Blocks, FeatureInfo};
 use super::read::Packing;
 use super::view::{Order, View};
 use crate::emit::Emitter;
@@ -17,21 +17,31 @@ pub struct Result<'a> {
     pub view: &'a View,
 }
 
+/// The levels of the blocks of a row.
+fn blocks_of(feature: &FeatureInfo) -> String {
+    let [columns, channels] = feature.tile;
+    let inner = if columns > 1 { format!("{columns}w{channels}c") } else { format!("{channels}c") };
+    match feature.blocks {
+        Blocks::ColumnsInside => format!("CW{inner}"),
+        Blocks::ChannelsInside => format!("WC{inner}"),
+    }
+}
+
 /// The layout of a feature `[H, W, C]` and the letters of its axes.
 fn of_feature(feature: &FeatureInfo) -> Option<(TiledLayout, &'static str)> {
-    Some((format!("HCW{}c", feature.tile[1]).parse().ok()?, "HWC"))
+    Some((format!("H{}", blocks_of(feature)).parse().ok()?, "HWC"))
 }
 
 /// The layout of images of a feature, `[1, C, H, W]`, `[1, C, W]` or `[N, C]`, and the letters of their axes.
 fn of_images(m: &Module, value: Value, feature: &FeatureInfo) -> Option<(TiledLayout, &'static str)> {
     let extents = m.ctx.shape(m.value_type(value))?;
     let (levels, axes) = match extents {
-        [1, _, _, _] => ("NHCW", "NCHW"),
-        [1, _, _] => ("NCW", "NCW"),
-        [1, _] => ("NC", "NC"),
+        [1, _, _, _] => ("NH", "NCHW"),
+        [1, _, _] => ("N", "NCW"),
+        [1, _] => return Some((format!("NC{}c", feature.tile[1]).parse().ok()?, "NC")),
         _ => return None,
     };
-    Some((format!("{levels}{}c", feature.tile[1]).parse().ok()?, axes))
+    Some((format!("{levels}{}", blocks_of(feature)).parse().ok()?, axes))
 }
 
 fn extents_of(feature: &FeatureInfo) -> [i64; 3] {

@@ -14,14 +14,26 @@ pub struct FeatureInfo {
     pub width: usize,
     /// Channels.
     pub channels: usize,
-    /// Columns and channels of a block.
+    /// Columns and channels of a block, the mode.
     pub tile: [usize; 2],
+    /// The order of the blocks of a row.
+    pub blocks: Blocks,
     /// Whether bytes are signed.
     pub signed: bool,
     /// The feature of which this one is a range of rows and channels.
     pub part_of: Option<PartOf>,
     /// Where it comes from or goes to.
     pub role: Role,
+}
+
+/// The loops over the blocks of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Blocks {
+    /// Columns are the inner loop, as in `HCW8c`.
+    #[default]
+    ColumnsInside,
+    /// Channels are the inner loop, as in `HWC8c`.
+    ChannelsInside,
 }
 
 /// A range of rows and channels of a feature, all of its columns.
@@ -49,6 +61,11 @@ pub enum Role {
 }
 
 impl FeatureInfo {
+    /// Mode and order of blocks.
+    pub fn layout(&self) -> ([usize; 2], Blocks) {
+        (self.tile, self.blocks)
+    }
+
     /// Bytes of a block.
     pub fn block(&self) -> usize {
         self.tile[0] * self.tile[1]
@@ -71,13 +88,16 @@ impl FeatureInfo {
 
     /// The placement of the rows from byte `base` on, of which a part begins at channel `channel`.
     pub fn placed(&self, base: usize, channel: usize) -> Feature {
-        let chan = self.width.div_ceil(self.tile[0]) * self.block();
+        let (chan, col) = match self.blocks {
+            Blocks::ColumnsInside => (self.width.div_ceil(self.tile[0]) * self.block(), self.block()),
+            Blocks::ChannelsInside => (self.block(), self.channels.div_ceil(self.tile[1]) * self.block()),
+        };
         Feature {
             base: (base + channel / self.tile[1] * chan) as u32,
             tile_w: self.tile[0] as u16,
             tile_c: self.tile[1] as u16,
             row: self.row() as u32,
-            col: self.block() as u32,
+            col: col as u32,
             chan: chan as u32,
         }
     }
@@ -256,15 +276,8 @@ impl Network {
         }
     }
 
-    /// Completes a network of which all layers are known.
-    pub fn finish(&mut self) {
-        self.drop_unread();
-        self.match_blocks();
-        self.hoist_summands();
-    }
-
     /// Drops layers whose result nobody reads.
-    fn drop_unread(&mut self) {
+    pub fn drop_unread(&mut self) {
         let mut read: Vec<bool> = self.features.iter().map(|f| matches!(f.role, Role::Result(_))).collect();
         let mut kept = Vec::with_capacity(self.layers.len());
         while let Some(layer) = self.layers.pop() {
@@ -277,9 +290,8 @@ impl Network {
         self.layers = kept;
     }
 
-    /// Makes blocks of channels equal where layers need that: of the operands and the result of a product of elements, and where
-    /// padded channels of the result would be computed of channels that the operands do not have.
-    fn match_blocks(&mut self) {
+    /// Makes blocks of channels smaller where padded channels of a result would be computed of channels that the operands do not have.
+    pub fn match_blocks(&mut self) {
         while let Some((id, channels)) = self.layers.iter().find_map(|layer| self.mismatch(layer)) {
             self.retile(id, channels);
         }
@@ -287,30 +299,21 @@ impl Network {
 
     /// A feature whose blocks have to be smaller.
     fn mismatch(&self, layer: &Layer) -> Option<(FeatureId, usize)> {
-        if !layer.depthwise {
+        if !layer.depthwise || matches!(layer.weights, Weights::Elements(_)) {
             return None;
         }
         let tile = |id: FeatureId| self.features[id].tile[1];
-        let is_line = matches!(layer.weights, Weights::Elements(_));
-        let sum = layer.sum.map(|sum| sum.feature).filter(|_| is_line);
-        let operands = [Some(layer.input), layer.weights.feature(), sum];
-        for id in operands.into_iter().flatten() {
+        let operands = [Some(layer.input), layer.weights.feature()];
+        operands.into_iter().flatten().find_map(|id| {
             let [a, b] = [tile(id), tile(layer.output)];
-            let common = gcd(a, b);
             let is_short = layer.kernels.next_multiple_of(b) > layer.kernels.next_multiple_of(a);
-            if (is_line || is_short) && common < b {
-                return Some((layer.output, common));
-            }
-            if is_line && common < a {
-                return Some((id, common));
-            }
-        }
-        None
+            (is_short && gcd(a, b) < b).then_some((layer.output, gcd(a, b)))
+        })
     }
 
     /// Moves each layer that computes the other operand of a sum as early as possible, so that the layers before the sum follow each
     /// other.
-    fn hoist_summands(&mut self) {
+    pub fn hoist_summands(&mut self) {
         let roots: Vec<FeatureId> = (0..self.features.len()).map(|id| self.root(id).0).collect();
         let layers = &mut self.layers;
         for i in 0..layers.len() {

@@ -1,6 +1,6 @@
 //! Ops on bytes as layers: values as views of features, and the ops that move nothing.
 
-use super::network::{FeatureId, FeatureInfo, Layer, Network, PartOf, Role, Weights, gcd};
+use super::network::{Blocks, FeatureId, FeatureInfo, Layer, Network, PartOf, Role, Weights, gcd};
 use super::scale::Fit;
 use super::view::{CHANNELS, COLUMNS, Digit, Order, ROWS, View};
 use crate::emit::source_name;
@@ -90,6 +90,8 @@ pub struct Setting<'a> {
     pub allow_steps: bool,
     /// The operand of products that is the weights, `None` for the cheaper one.
     pub weights: Option<Side>,
+    /// The mode of products of elements, `None` for the cheapest one.
+    pub mode: Option<([usize; 2], Blocks)>,
 }
 
 impl Setting<'_> {
@@ -163,7 +165,16 @@ impl<'m> Reader<'m> {
     /// Adds a feature.
     pub(super) fn feature(&mut self, [height, width, channels]: [usize; 3], signed: bool, role: Role) -> FeatureId {
         let tile = [1, self.setting.machine.depth as usize];
-        self.out.net.features.push(FeatureInfo { height, width, channels, tile, signed, part_of: None, role });
+        self.out.net.features.push(FeatureInfo {
+            height,
+            width,
+            channels,
+            tile,
+            signed,
+            part_of: None,
+            role,
+            blocks: Blocks::default(),
+        });
         self.out.net.features.len() - 1
     }
 
@@ -411,7 +422,7 @@ impl<'m> Reader<'m> {
 
     /// Returns the program.
     pub fn finish(mut self) -> Read {
-        self.out.net.finish();
+        self.out.net.finish(self.setting.machine, self.setting.mode);
         self.out
     }
 }

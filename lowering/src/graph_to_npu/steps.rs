@@ -5,14 +5,14 @@
 //! to that of its last use, and its load has the earliest slot in which there are any: constants and tiles arrive as early as memory
 //! allows.
 
-use super::network::{FeatureId, FeatureInfo, Network, Role, Weights};
+use super::network::{Blocks, FeatureId, FeatureInfo, Network, Role, Weights};
 use super::pace::Pace;
 use super::price::Prices;
 use super::residency::Residency;
 use super::shape::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
 use super::taken::{Taken, Wanted};
 use super::timeline;
-use gradus_simulators::npu::{Inst, Machine, Transfer, cost};
+use gradus_simulators::npu::{Feature, Inst, Machine, Transfer, cost};
 
 /// The most slots between a load and its first use.
 const LOOK_AHEAD: usize = 48;
@@ -394,16 +394,23 @@ impl Builder<'_> {
     fn tile(&mut self, (id, (row, rows), (channel, channels)): Key, is_output: bool) -> usize {
         let ((root, first), row) = (self.net.root(id), row + self.net.first_row(id));
         let (whole, tile) = (&self.net.features[root], tile_of(&self.net.features[id], rows, channels));
-        let chan = whole.width.div_ceil(whole.tile[0]) * whole.block();
-        let at = self.out.ddr[root].unwrap_or(0) + row * whole.row() + (first + channel) / whole.tile[1] * chan;
-        let (run, count) = if tile.row() == whole.row() { (tile.bytes(), 1) } else { (tile.row(), rows) };
+        let (from, to) = (whole.placed(0, first + channel), tile.placed(0, 0));
+        let at = self.out.ddr[root].unwrap_or(0) + row * whole.row() + from.base as usize;
+        let columns = whole.width.div_ceil(whole.tile[0]);
+        // A part of the channels of each block of columns, or of each row.
+        let (run, counts) = match whole.blocks {
+            _ if tile.row() == whole.row() => (tile.bytes(), [1, 1]),
+            Blocks::ColumnsInside => (tile.row(), [1, rows]),
+            Blocks::ChannelsInside => (tile.row() / columns, [rows, columns]),
+        };
+        let strides = |f: Feature| if counts[0] == 1 { [0, 0, f.row] } else { [0, f.row, f.col] };
         let transfer = Transfer {
             ddr: at as u32,
             sram: 0,
             run: run as u32,
-            counts: [1, 1, count as u32],
-            ddr_strides: [0, 0, whole.row() as u32],
-            sram_strides: [0, 0, tile.row() as u32],
+            counts: [1, counts[0] as u32, counts[1] as u32],
+            ddr_strides: strides(from),
+            sram_strides: strides(to),
         };
         let ready = if is_output { 0 } else { self.written[root][row..row + rows].iter().copied().max().unwrap_or(0) };
         let (load, store) = if is_output { (None, Some(transfer)) } else { (Some(transfer), None) };

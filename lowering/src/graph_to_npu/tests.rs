@@ -3,8 +3,9 @@
 mod estimates;
 mod machines;
 mod matrices;
+mod multiplies;
 
-use super::network::{FeatureId, FeatureInfo, Layer, Network, PartOf, Requantization, Role, Sum, Weights};
+use super::network::{Blocks, FeatureId, FeatureInfo, Layer, Network, PartOf, Requantization, Role, Sum, Weights};
 use super::program::{Program, compile};
 use super::scale::round_shift;
 use gradus_simulators::npu::{Ddr, Inst, Machine, Simulator, Statistics};
@@ -43,7 +44,16 @@ impl Random {
 
 /// Adds a feature, in blocks of 8 channels; [`in_blocks_of`] changes that.
 fn feature(net: &mut Network, [height, width, channels]: [usize; 3], signed: bool, role: Role) -> FeatureId {
-    net.features.push(FeatureInfo { height, width, channels, tile: [1, 8], signed, part_of: None, role });
+    net.features.push(FeatureInfo {
+        height,
+        width,
+        channels,
+        tile: [1, 8],
+        signed,
+        part_of: None,
+        role,
+        blocks: Blocks::default(),
+    });
     net.features.len() - 1
 }
 
@@ -192,8 +202,7 @@ fn network(r: &mut Random) -> Network {
 
 /// The byte of an element of a feature as it is laid out.
 fn place(info: &FeatureInfo, [h, w, c]: [usize; 3]) -> usize {
-    let (p, [tile_w, tile_c]) = (info.placed(0, 0), info.tile);
-    h * p.row as usize + w / tile_w * p.col as usize + c / tile_c * p.chan as usize + w % tile_w * tile_c + c % tile_c
+    info.placed(0, 0).address(h as u64, w as u64, c as u64) as usize
 }
 
 fn value(byte: u8, signed: bool) -> i64 {
