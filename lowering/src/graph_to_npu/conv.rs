@@ -3,9 +3,12 @@
 use super::network::{Layer, Requantization, Role, Weights};
 use super::read::{MAX_EXTENT, Packing, Reader, extents, is_signed};
 use super::scale::{self, Bytes, MAX_SUM};
-use super::view::Order;
+use super::view::{Digit, Order, View};
 use gradus_dialects::graph::{QLinearConvOp, convolution};
 use gradus_ir::{DType, Tensor, Value};
+
+/// The most groups of a convolution, which are layers each.
+const MAX_GROUPS: usize = 64;
 
 /// The weights of a product, by kernels.
 pub struct Kernels<'a> {
@@ -43,9 +46,6 @@ impl Reader<'_> {
         let (to_extents, axes) = Order::ChannelsFirst.of(&extents(m, y)?)?;
         let kernels = to_extents[2];
         let depthwise = group > 1 && group == channels && kernels == channels;
-        if group != 1 && !depthwise {
-            return None;
-        }
         let w_zero = self.weight_zero(conv.w_zero_point(m))?;
         // Instructions have fields of 16 bits for these.
         let two = |list: &[usize], default| match list {
@@ -81,8 +81,41 @@ impl Reader<'_> {
             sum: None,
             table: Vec::new(),
         };
+        if group > 1 && !depthwise {
+            return self.groups(&layer, group, y, (to_extents, axes));
+        }
         let layer = self.fold(layer, x, to_extents[1]);
         self.add(layer, y, to_extents, axes)
+    }
+
+    /// A convolution of groups of channels, a layer each, of which `all` has the kernels of all.
+    fn groups(&mut self, all: &Layer, group: usize, y: Value, (to, axes): ([usize; 3], Vec<Vec<Digit>>)) -> Option<()> {
+        let Weights::Constant(bytes) = &all.weights else { return None };
+        if group > MAX_GROUPS || !all.depth.is_multiple_of(group) || !all.kernels.is_multiple_of(group) {
+            return None;
+        }
+        let [depth, kernels] = [all.depth / group, all.kernels / group];
+        let [height, width, _] = {
+            let f = &self.out.net.features[all.input];
+            [f.height, f.width, f.channels]
+        };
+        let whole = self.feature(to, is_signed(self.m, y), Role::Inner);
+        for i in 0..group {
+            let input = self.part(all.input, [0, i * depth], [height, width, depth]);
+            let output = self.part(whole, [0, i * kernels], [to[0], to[1], kernels]);
+            let range = i * kernels..(i + 1) * kernels;
+            let of_kernel = bytes.len() / all.kernels;
+            let weights = Weights::Constant(bytes[range.start * of_kernel..range.end * of_kernel].to_vec());
+            let requantization = if all.requantization.len() > 1 {
+                all.requantization[range].to_vec()
+            } else {
+                all.requantization.clone()
+            };
+            let layer = Layer { input, output, depth, kernels, weights, requantization, ..all.clone() };
+            self.out.net.layers.push(layer);
+        }
+        self.views.insert(y, View { feature: whole, axes });
+        Some(())
     }
 
     /// Folds the columns of a kernel into its depth, if the layer alone reads an operand whose channels do not fill the array: the

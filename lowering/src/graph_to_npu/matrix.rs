@@ -144,11 +144,11 @@ impl Reader<'_> {
         let is_columns = product.weights(side)?;
         for i in 0..count {
             let part = |reader: &mut Self, side: usize, [width, channels]: [usize; 2]| {
-                reader.part(product.operands[side].feature, product.offsets[side][i], [width, channels])
+                reader.part(product.operands[side].feature, product.offsets[side][i], [1, width, channels])
             };
             let x = part(self, input, [pixels, depth]);
             let w = part(self, weights, if is_columns { [kernels, depth] } else { [depth, kernels] });
-            let output = self.part(whole, [i * step[0], i * step[1]], [pixels, kernels]);
+            let output = self.part(whole, [i * step[0], i * step[1]], [1, pixels, kernels]);
             let layer = Layer {
                 input: x,
                 output,
@@ -203,16 +203,21 @@ impl Reader<'_> {
     }
 
     /// Rows and channels of a feature as a feature. Blocks of the whole become as small as its parts need.
-    fn part(&mut self, whole: FeatureId, [row, channel]: [usize; 2], [width, channels]: [usize; 2]) -> FeatureId {
+    pub(super) fn part(
+        &mut self,
+        whole: FeatureId,
+        [row, channel]: [usize; 2],
+        [height, width, channels]: [usize; 3],
+    ) -> FeatureId {
         let info = &self.out.net.features[whole];
-        if info.height == 1 && info.channels == channels {
+        if info.height == height && info.channels == channels {
             return whole;
         }
         let tile = if info.channels == channels { info.tile[1] } else { gcd(gcd(info.tile[1], channels), channel) };
         self.out.net.retile(whole, tile);
-        let (root, info) = (whole, &self.out.net.features[whole]);
-        let part_of = Some(PartOf { whole: root, row, channel });
-        let part = FeatureInfo { height: 1, width, channels, part_of, role: Role::Inner, ..info.clone() };
+        let part_of = Some(PartOf { whole, row, channel });
+        let info = &self.out.net.features[whole];
+        let part = FeatureInfo { height, width, channels, part_of, role: Role::Inner, ..info.clone() };
         self.out.net.features.push(part);
         self.out.net.features.len() - 1
     }
