@@ -35,7 +35,9 @@ fn with_weights(text: &str) -> String {
         };
         out += name;
         out += "graph.constant dense<\"0x";
-        bytes(i as u64, extents(ty).iter().product()).iter().for_each(|byte| write!(out, "{byte:02X}").expect("it is text"));
+        bytes(i as u64, extents(ty).iter().product())
+            .iter()
+            .for_each(|byte| write!(out, "{byte:02X}").expect("it is text"));
         writeln!(out, "\"> : tensor<{ty}").expect("it is text");
     }
     out

@@ -80,11 +80,18 @@ npu.program @npu0 ...
 
 # Does
 
-Convolutions, depthwise convolutions, sums, products, tables and concatenations of quantized tensors of one image become layers of
-a program, an op of the host between them begins another program. A multiply is a depthwise convolution whose kernels are the other
-operand: of its channels, or, after a reshape of both to `1 x 1 x H*W*C`, of its elements. Sums and tables are computed at the store of
-the convolution before them. Requantization of convolutions is exact. A sum or product gets integer factors that give the bytes of the
-reference for all pairs of operands; if there are none, it stays on the host or, with `allow-steps`, gets the nearest ones.
+Convolutions, also of groups, depthwise convolutions, matrix products, sums, products, tables and concatenations of quantized tensors
+of one image or of sequences become layers of a program, an op of the host between them begins another program. Sums and tables are
+computed at the store of the convolution before them. Requantization of convolutions is exact. A sum or product gets integer factors
+that give the bytes of the reference for all pairs of operands; if there are none, a summand that is a constant for each channel becomes
+a table, and others stay on the host or, with `allow-steps`, get the nearest factors. A sum or product of functions of one tensor is a
+table.
+
+A multiply is a depthwise convolution whose kernels are the other operand: of its channels, or, after a reshape of both to
+`1 x 1 x H*W*C`, of its elements. Both have the same layout then: the `mode` of the fewest cycles, if nothing else reads them, otherwise
+layers copy what differs into the layout that costs least. In a matrix product of two tensors one is weights where it is, since the
+bytes of its feature are those of the mode 8K8D or of its transpose: the operand that keeps more of the array busy, or the one that
+`weights` names. Reshapes and transpositions are views of features: heads of a transformer are ranges of channels.
 
 Each layer is divided into tiles of rows and kernels that fit into half of the accumulators. Features stay in SRAM as long as
 they fit; others are streamed in tiles, and a convolution and a pointwise one after it may take turns by tiles, so that what is between
@@ -95,8 +102,8 @@ without values.
 
 # Refuses
 
-Other ops and types, batches, grouped convolutions, parameters that are not constant, and sums and products without exact factors
-stay on the host, with a remark for ops that the machine could have computed.
+Other ops and types, batches of images, more than 64 groups, parameters that are not constant, reshapes that cut an axis elsewhere, and
+sums and products without exact factors stay on the host, with a remark for ops that the machine could have computed.
 
 # Cost
 

@@ -160,7 +160,13 @@ impl<'a> Walk<'a> {
         let price = self.price(rows, slice.unwrap_or(0));
         let (bytes, cycles) = price.output[usize::from(slice.is_none())];
         let mut sum = (0, 0);
-        if self.shape.layer.sum.is_some() && !self.resident.sum {
+        if let Some(other) = self.shape.sum.filter(|_| !self.resident.sum) {
+            // A tile of the result's extents, or a part of it that is repeated.
+            let is_repeated = other.height < self.shape.output.height || other.width < self.shape.output.width;
+            let channels = slice.map_or(self.shape.padded_kernels(), |slice| self.slices[slice].1);
+            let some = self.shape.sum_bytes(rows, channels);
+            let (bytes, cycles) =
+                if is_repeated { (some, transfer(self.shape.machine, some, 1, 0)) } else { (bytes, cycles) };
             sum = (bytes, timeline.load(bytes, cycles));
         }
         let output = (!self.resident.output).then_some((bytes, cycles));

@@ -129,3 +129,30 @@ fn in_blocks_of_products(mut net: Network, depth: u32) -> Network {
     net.features.iter_mut().for_each(|f| f.tile[1] = super::super::network::gcd(f.tile[1], depth as usize));
     net
 }
+
+/// The feed-forward part of a transformer's block reads its weights once and keeps the array busy.
+#[test]
+fn a_feed_forward_part_is_near_its_bound() {
+    let mut r = Random::new(4);
+    let mut net = Network::default();
+    let (x, y) = ([8, 16, 768], [8, 16, 3072]);
+    let input = feature(&mut net, x, false, Role::Operand(0));
+    let inner = feature(&mut net, y, false, Role::Inner);
+    let output = feature(&mut net, x, false, Role::Result(0));
+    for (from, to, depth, kernels) in [(input, inner, 768, 3072), (inner, output, 3072, 768)] {
+        let weights = Weights::Constant(vec![1; depth * kernels]);
+        let mut layer = Layer { depthwise: false, depth, kernels, weights, ..copy(&net, from, to) };
+        layer.requantization = (0..kernels).map(|i| Requantization { bias: i as i32, scale: 1, shift: 12 }).collect();
+        net.constants.push(r.bytes(kernels));
+        let role = Role::Constant(net.constants.len() - 1);
+        let feature = feature(&mut net, [1, 1, kernels], false, role);
+        let signed = false;
+        layer.sum = Some(Sum { feature, zeros: [0, 0], scales: [1 << 10; 2], shift: 10, zero: 0, signed });
+        net.layers.push(layer);
+    }
+    let machine = Machine::default();
+    let program = compile(&net, &machine).expect("it fits");
+    let counts = Simulator::new(machine.clone()).time(&program.instructions).expect("the program is right");
+    let bound = counts.macs / machine.macs();
+    assert!(counts.cycles * 100 <= bound * 120, "{} cycles, {bound} at least", counts.cycles);
+}
