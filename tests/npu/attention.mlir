@@ -1,7 +1,7 @@
 // Attention of two heads: projections, scores with a mask, the mixture of values and the projection of it. The soft maximum is the
 // host's; gelu is a product of two functions of one tensor.
 func.func @main(%x: tensor<1x20x16xui8>, %mask: tensor<1x1x1x20xui8>) -> (tensor<1x20x16xui8>, tensor<1x20x16xui8>) {
-  %s = graph.constant dense<0.05> : tensor<f32>
+  %s = graph.constant dense<0.0625> : tensor<f32>
   %t = graph.constant dense<0.25> : tensor<f32>
   %p = graph.constant dense<0.00390625> : tensor<f32>
   %z = graph.constant dense<120> : tensor<ui8>

@@ -1,6 +1,6 @@
 // Two groups of channels, and a product of two tensors of three channels.
 func.func @main(%x: tensor<1x12x9x7xui8>, %y: tensor<1x3x9x7xui8>, %w: tensor<1x3x9x7xui8>) -> (tensor<1x20x5x4xui8>, tensor<1x3x9x7xui8>) {
-  %s = graph.constant dense<0.05> : tensor<f32>
+  %s = graph.constant dense<0.0625> : tensor<f32>
   %z = graph.constant dense<120> : tensor<ui8>
   %f = graph.constant dense<2> : tensor<20x6x3x3xi8>
   %fs = graph.constant dense<0.01> : tensor<f32>

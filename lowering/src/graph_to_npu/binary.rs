@@ -4,7 +4,7 @@ use super::network::{Layer, Role, Sum, Weights};
 use super::read::{Reader, extents, is_signed};
 use super::scale::{self, Bytes};
 use super::shape::TABLE;
-use super::view::{CHANNELS, Order, View};
+use super::view::{CHANNELS, View};
 use gradus_dialects::graph::{QLinearMulOp, TableOp};
 use gradus_ir::{DType, Op, OpDecl, Value};
 
@@ -43,14 +43,9 @@ impl Reader<'_> {
         views[first] = Some(like.clone());
         let other = values[1 - first];
         if m.constant(other).is_none() {
-            let shape = extents(m, other)?;
-            let fits =
-                |order: &Order| order.of(&shape).is_some_and(|(_, axes)| View { axes, ..like }.repeats_to(&like));
-            let order = [Order::ChannelsLast, Order::ChannelsFirst].into_iter().rev().find(fits);
-            let view = self.view_of(other, order)?;
-            if !view.repeats_to(&like) {
+            let Some(view) = self.view_like(other, &like) else {
                 return self.blame(other).or_else(|| self.blame(values[first]));
-            }
+            };
             views[1 - first] = Some(view);
         }
         let [x, z] = views;

@@ -219,8 +219,38 @@ impl<'m> Reader<'m> {
             return None;
         }
         let order = order.unwrap_or_else(|| self.preferred(value));
+        let is_divided = order == Order::ChannelsLast && !self.reaches_product(value);
+        self.operand(value, order, is_divided)
+    }
+
+    /// The view of an operand of the program whose elements are those of a known view, or are repeated to be.
+    pub(super) fn view_like(&mut self, value: Value, like: &View) -> Option<View> {
+        if self.views.contains_key(&value) {
+            return self.view_of(value, None).filter(|view| view.repeats_to(like));
+        }
+        let shape = extents(self.m, value)?;
+        for (order, is_divided) in
+            [(Order::ChannelsFirst, false), (Order::ChannelsLast, false), (Order::ChannelsLast, true)]
+        {
+            let Some((mut extents, mut axes)) = order.of(&shape) else { continue };
+            if is_divided {
+                divide_columns(&mut extents, &mut axes);
+            }
+            if (View { axes, ..*like }).repeats_to(like) {
+                self.m.constant(value).is_none().then_some(())?;
+                return self.operand(value, order, is_divided);
+            }
+        }
+        None
+    }
+
+    /// Adds an operand of the program. `is_divided`: with its columns in several rows.
+    fn operand(&mut self, value: Value, order: Order, is_divided: bool) -> Option<View> {
+        if self.m.defining_op(value).is_some_and(|op| self.ops.contains(&op)) {
+            return None;
+        }
         let (mut extents, mut axes) = order.of(&extents(self.m, value)?)?;
-        if order == Order::ChannelsLast && !self.reaches_product(value) {
+        if is_divided {
             divide_columns(&mut extents, &mut axes);
         }
         let fits = extents.iter().all(|&n| n <= MAX_EXTENT);
@@ -241,7 +271,8 @@ impl<'m> Reader<'m> {
 
     /// Blames the op that gave a value its axes, if it did.
     pub(super) fn blame<T>(&mut self, value: Value) -> Option<T> {
-        self.blamed = self.m.defining_op(value).filter(|&op| self.m.is_one_of(op, VIEWS) && self.ops.contains(&op));
+        let made = self.m.defining_op(value).filter(|&op| self.m.is_one_of(op, VIEWS) && self.ops.contains(&op));
+        self.blamed = self.blamed.or(made);
         None
     }
 
