@@ -223,10 +223,11 @@ impl<'m> Reader<'m> {
         self.operand(value, order, is_divided)
     }
 
-    /// The view of an operand of the program whose elements are those of a known view, or are repeated to be.
+    /// The view of a value whose elements are those of a known view, or are repeated along rows and columns to be.
     pub(super) fn view_like(&mut self, value: Value, like: &View) -> Option<View> {
         if self.views.contains_key(&value) {
-            return self.view_of(value, None).filter(|view| view.repeats_to(like));
+            let view = self.view_of(value, None).filter(|view| view.repeats_to(like))?;
+            return (self.extents_of(&view)[2] == self.extents_of(like)[2]).then_some(view);
         }
         let shape = extents(self.m, value)?;
         for (order, is_divided) in
@@ -236,7 +237,7 @@ impl<'m> Reader<'m> {
             if is_divided {
                 divide_columns(&mut extents, &mut axes);
             }
-            if (View { axes, ..*like }).repeats_to(like) {
+            if extents[2] == self.extents_of(like)[2] && (View { axes, ..*like }).repeats_to(like) {
                 self.m.constant(value).is_none().then_some(())?;
                 return self.operand(value, order, is_divided);
             }

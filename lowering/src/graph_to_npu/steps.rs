@@ -225,7 +225,9 @@ impl Builder<'_> {
             let is_used = self.residency.lifetimes[id].0 != usize::MAX;
             let (first, _) = self.residency.lifetimes[id];
             let is_passed_on = is_used && self.residency.cascaded[first] && self.net.layers[first].output == id;
-            if self.net.root(id).0 == id && is_used && !is_passed_on && !self.is_resident(id) {
+            // Operands have a place though nobody reads them.
+            let has_place = is_used || matches!(feature.role, Role::Operand(_));
+            if self.net.root(id).0 == id && has_place && !is_passed_on && !self.is_resident(id) {
                 self.out.ddr[id] = Some(self.out.ddr_bytes);
                 self.out.ddr_bytes += feature.bytes().next_multiple_of(ALIGNMENT);
                 self.written[id] = vec![0; feature.height];
