@@ -32,9 +32,9 @@ const WEIGHINGS: [Weighing; 6] = [
 ];
 
 /// Networks of fewer layers are planned for several machines, as many as make up this number of layers.
-const MAX_LAYERS_AGAIN: usize = 48;
+const MAX_LAYERS_AGAIN: usize = 24;
 /// The most machines for which a network is planned that has a program.
-const MAX_PLANS: usize = 7;
+const MAX_PLANS: usize = 3;
 /// Longer programs are not planned again.
 const MAX_INSTRUCTIONS: usize = 4000;
 
@@ -108,29 +108,24 @@ impl Found<'_> {
     }
 }
 
-/// The machines for which programs are planned: this one; those with half of one of its parameters, whose programs it runs too, so that
-/// more of it is seldom slower; and those with fewer accumulators still, whose tiles are smaller. What waits for a tile begins sooner,
-/// and smaller tiles fit into SRAM that larger ones leave scattered.
+/// The machines for which programs are planned: this one, and those with fewer accumulators, whose tiles are smaller. What waits for
+/// a tile begins sooner, and smaller tiles fit into SRAM that larger ones leave scattered. At last those with half of another
+/// parameter, whose programs this one runs too: their other tiles may fit.
 fn planned_for(machine: &Machine) -> impl Iterator<Item = Machine> + use<'_> {
+    let halves = std::iter::successors(Some(machine.accumulators), |&n| Some(n / 2));
+    let fewer = halves.take_while(|&n| n >= 2 * machine.kernels);
     let halved = |name: &'static str| {
         let mut smaller = machine.clone();
         let mut parameters = smaller.parameters();
-        let half = parameters.iter_mut().find(|(known, _)| *known == name).map(|(_, value)| {
-            **value /= 2;
-            **value
-        });
-        let fits = half.is_some_and(|n| n > 0) && smaller.accumulators >= 2 * machine.kernels;
-        fits.then_some(smaller)
+        let (_, value) = parameters.iter_mut().find(|(known, _)| *known == name)?;
+        **value /= 2;
+        (**value > 0).then_some(smaller)
     };
-    let quarters = std::iter::successors(Some(machine.accumulators / 4), |&n| Some(n / 2));
-    let quarters = quarters.take_while(|&n| n >= 2 * machine.kernels);
-    std::iter::once(machine.clone())
-        .chain(HALVED.into_iter().filter_map(halved))
-        .chain(quarters.map(|accumulators| Machine { accumulators, ..machine.clone() }))
+    fewer.map(|accumulators| Machine { accumulators, ..machine.clone() }).chain(HALVED.into_iter().filter_map(halved))
 }
 
-/// The parameters of which half is tried, those that change most programs first.
-const HALVED: [&str; 6] = ["accumulators", "sram_bytes", "ddr_rate", "positions", "post_width", "banks"];
+/// The parameters of which half is tried if there is no program otherwise.
+const HALVED: [&str; 5] = ["banks", "ddr_rate", "positions", "post_width", "sram_bytes"];
 
 /// Chooses tiles until the streams of their steps find bytes.
 fn fit(

@@ -45,7 +45,9 @@ pub fn extents(m: &Module, value: Value) -> Option<Vec<usize>> {
 
 /// Whether an op could run on the machine.
 pub fn is_candidate(m: &Module, op: Op) -> bool {
-    m.is_one_of(op, OPS) && m.results(op).all(|v| extents(m, v).is_some())
+    let has_order =
+        |shape: Vec<usize>| [Order::ChannelsFirst, Order::ChannelsLast].iter().any(|o| o.of(&shape).is_some());
+    m.is_one_of(op, OPS) && m.results(op).all(|v| extents(m, v).is_some_and(has_order))
 }
 
 /// Whether bytes of a tensor are signed.
