@@ -2,7 +2,11 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `read.rs`, `scale.rs`, `network.rs` | ops as layers, and factors that equal the floats of the reference |
+//! | `functions.rs` | functions of one tensor, as tables |
+//! | `read.rs`, `conv.rs`, `matrix.rs`, `binary.rs`, `view.rs` | ops as layers, values as views of features |
+//! | `network.rs`, `scale.rs` | layers and features, and factors that equal the floats of the reference |
+//! | `modes.rs` | the layouts of products of elements |
+//! | `host.rs` | layouts of operands and results on the host |
 //! | `shape.rs`, `tiling.rs` | the tiles of a layer and the bytes that they take; their choice |
 //! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
@@ -10,11 +14,17 @@
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
 //! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
 
+mod binary;
 mod constants;
+mod conv;
 mod emit;
 mod estimate;
 mod extent;
+mod functions;
+mod host;
 mod machine;
+mod matrix;
+mod modes;
 mod network;
 mod order;
 mod pace;
@@ -30,23 +40,23 @@ mod taken;
 mod tests;
 mod tiling;
 mod timeline;
+mod view;
 
 use crate::emit::Emitter;
-use crate::partition::levels;
+use crate::partition::{Level, levels};
 pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
-use gradus_dialects::layout::TiledLayout;
 use gradus_dialects::npu;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
-    Block, Builder, DType, Diagnostic, Module, Op, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Type, Value,
+    Block, Builder, DType, Diagnostic, Module, Op, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Value,
 };
 use gradus_simulators::npu::Machine;
 pub use machine::machine;
-use network::{FeatureId, Role};
+use network::FeatureId;
 use program::{Program, compile};
-use read::{OPS, Packing, Reader};
+use read::{OPS, Read, Reader, Setting, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The declaration of the pass.
@@ -70,11 +80,18 @@ npu.program @npu0 ...
 
 # Does
 
-Convolutions, depthwise convolutions, sums, products, tables and concatenations of quantized tensors of one image become layers of
-a program, an op of the host between them begins another program. A multiply is a depthwise convolution whose kernels are the other
-operand: of its channels, or, after a reshape of both to `1 x 1 x H*W*C`, of its elements. Sums and tables are computed at the store of
-the convolution before them. Requantization of convolutions is exact. A sum or product gets integer factors that give the bytes of the
-reference for all pairs of operands; if there are none, it stays on the host or, with `allow-steps`, gets the nearest ones.
+Convolutions, also of groups, depthwise convolutions, matrix products, sums, products, tables and concatenations of quantized tensors
+of one image or of sequences become layers of a program, an op of the host between them begins another program. Sums and tables are
+computed at the store of the convolution before them. Requantization of convolutions is exact. A sum or product gets integer factors
+that give the bytes of the reference for all pairs of operands; if there are none, a summand that is a constant for each channel becomes
+a table, and others stay on the host or, with `allow-steps`, get the nearest factors. A sum or product of functions of one tensor is a
+table.
+
+A multiply is a depthwise convolution whose kernels are the other operand: of its channels, or, after a reshape of both to
+`1 x 1 x H*W*C`, of its elements. Both have the same layout then: the `mode` of the fewest cycles, if nothing else reads them, otherwise
+layers copy what differs into the layout that costs least. In a matrix product of two tensors one is weights where it is, since the
+bytes of its feature are those of the mode 8K8D or of its transpose: the operand that keeps more of the array busy, or the one that
+`weights` names. Reshapes and transpositions are views of features: heads of a transformer are ranges of channels.
 
 Each layer is divided into tiles of rows and kernels that fit into half of the accumulators. Features stay in SRAM as long as
 they fit; others are streamed in tiles, and a convolution and a pointwise one after it may take turns by tiles, so that what is between
@@ -85,8 +102,8 @@ without values.
 
 # Refuses
 
-Other ops and types, batches, grouped convolutions, parameters that are not constant, and sums and products without exact factors
-stay on the host, with a remark for ops that the machine could have computed.
+Other ops and types, batches of images, more than 64 groups, parameters that are not constant, reshapes that cut an axis elsewhere, and
+sums and products without exact factors stay on the host, with a remark for ops that the machine could have computed.
 
 # Cost
 
@@ -98,9 +115,20 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
             doc: "Compile sums and products whose result is a step from that of the reference for some pairs of bytes",
             kind: OptionKind::Bool(false),
         },
+        PassOption {
+            name: "weights",
+            doc: "Operand of products of two tensors that is the weights: left or right, the cheaper one by default",
+            kind: OptionKind::Text(""),
+        },
+        PassOption {
+            name: "mode",
+            doc: "Mode of products of elements, such as 8c, 4w4c or 8w4c-by-columns, the cheapest one by default",
+            kind: OptionKind::Text(""),
+        },
     ],
     statistics: &[
         ("num-programs", "Number of programs"),
+        ("num-joined", "Number of ops that are functions of one tensor and became tables"),
         ("num-layers", "Number of layers"),
         ("num-instructions", "Number of instructions"),
         ("num-host", "Number of ops that stay on the host though others like them are compiled"),
@@ -108,7 +136,17 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
     rounds: |options| options.bool("allow-steps"),
     make: |options| {
         let (target, allow_steps) = (options.text("target").to_owned(), options.bool("allow-steps"));
-        Ok(Box::new(GraphToNpu { target, allow_steps }))
+        let weights = match options.text("weights") {
+            "" => None,
+            "left" => Some(Side::Left),
+            "right" => Some(Side::Right),
+            other => return Err(format!("weights: left or right, not '{other}'")),
+        };
+        let mode = match options.text("mode") {
+            "" => None,
+            text => Some(modes::parse(text).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{text}'"))?),
+        };
+        Ok(Box::new(GraphToNpu { target, allow_steps, weights, mode }))
     },
     ..PassInfo::DEFAULT
 };
@@ -117,6 +155,10 @@ struct GraphToNpu {
     target: String,
     /// Whether sums and products may be a step from the reference.
     allow_steps: bool,
+    /// The operand of products that is the weights, `None` for the cheaper one.
+    weights: Option<Side>,
+    /// The layout of products of elements, `None` for the cheapest one.
+    mode: Option<modes::Layout>,
 }
 
 /// Returns the ops that the pass lowers.
@@ -151,9 +193,12 @@ impl GraphToNpu {
         machine: &Machine,
         cx: &mut PassContext<'_>,
     ) -> Result<(), Diagnostic> {
+        let joined = functions::join(m, block);
+        cx.count("num-joined", joined as u64);
+        let setting = Setting { machine, allow_steps: self.allow_steps, weights: self.weights, mode: self.mode };
         let mut refused = FxHashSet::default();
         let compiled = loop {
-            match compile_all(m, block, machine, self.allow_steps, &refused) {
+            match compile_all(m, block, &setting, &refused) {
                 Ok(compiled) => break compiled,
                 Err((op, why)) => {
                     cx.emit(Diagnostic::remark(m.loc(op), format!("'{}' stays on the host: {why}", m.name_text(op))));
@@ -165,14 +210,14 @@ impl GraphToNpu {
         let Some(end) = m.terminator(block).filter(|_| !compiled.is_empty()) else { return Ok(()) };
         let mut renamed = FxHashMap::default();
         for level in compiled {
-            for (op, pairs) in &level.steps {
+            for (op, pairs) in &level.read.steps {
                 let what = m.name_text(*op);
                 let why = format!("'{what}' is a step from the reference for {pairs} of 65,536 pairs of bytes");
                 cx.emit(Diagnostic::remark(m.loc(*op), why));
             }
             if !level.ops.is_empty() {
                 cx.count("num-programs", 1);
-                cx.count("num-layers", level.layers as u64);
+                cx.count("num-layers", level.read.net.layers.len() as u64);
                 cx.count("num-instructions", level.program.instructions.len() as u64);
                 emit(m, function, end, machine, &level, &mut renamed)?;
             }
@@ -187,11 +232,7 @@ impl GraphToNpu {
 struct Compiled {
     ops: Vec<Op>,
     host: Vec<Op>,
-    operands: Vec<(Value, FeatureId, Packing)>,
-    results: Vec<(Value, FeatureId)>,
-    layers: usize,
-    /// Ops whose results may be a step from the reference, with the number of pairs of bytes.
-    steps: Vec<(Op, usize)>,
+    read: Read,
     program: Program,
 }
 
@@ -199,52 +240,35 @@ struct Compiled {
 fn compile_all(
     m: &Module,
     block: Block,
-    machine: &Machine,
-    allow_steps: bool,
+    setting: &Setting<'_>,
     refused: &FxHashSet<Op>,
 ) -> Result<Vec<Compiled>, (Op, String)> {
     let mut all = Vec::new();
     for level in levels(m, block, &|op| read::is_candidate(m, op) && !refused.contains(&op)) {
-        let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
-        let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
-        let mut reader = Reader::new(m, machine, allow_steps, &kept);
-        let mut operands = Vec::new();
-        for &op in &level.machine {
-            for &value in m.operands(op) {
-                let is_known = reader.features.contains_key(&value);
-                let is_constant = m.constant(value).is_some();
-                if is_known || is_constant || read::feature_extents(m, value).is_none() {
-                    continue;
-                }
-                if let Some(id) = reader.feature(value, Role::Operand(operands.len())) {
-                    reader.features.insert(value, id);
-                    operands.push((value, id));
-                }
-            }
-            reader.read(op).ok_or((op, "the machine does not compute it with these operands".to_owned()))?;
-        }
-        let values = level.machine.iter().flat_map(|&op| m.results(op));
-        let mut results = Vec::new();
-        for value in values.filter(|&v| kept(v)).collect::<Vec<_>>() {
-            let Some(id) = reader.result(value, results.len()) else { continue };
-            results.push((value, id));
-        }
-        let packing = |value: Value| reader.packings.get(&value).copied().unwrap_or(Packing::Blocks);
-        let operands = operands.into_iter().map(|(value, id)| (value, id, packing(value))).collect();
-        let steps = std::mem::take(&mut reader.steps);
-        let net = reader.finish();
-        let program = compile(&net, machine).map_err(|why| (level.machine[0], why))?;
-        all.push(Compiled {
-            ops: level.machine,
-            host: level.host,
-            operands,
-            results,
-            layers: net.layers.len(),
-            steps,
-            program,
-        });
+        let read = read_level(m, setting, &level)?;
+        all.push((level, read));
     }
-    Ok(all)
+    let compile = |(level, read): (Level, Read)| {
+        let program = compile(&read.net, setting.machine).map_err(|why| (level.machine[0], why))?;
+        Ok(Compiled { ops: level.machine, host: level.host, read, program })
+    };
+    all.into_iter().map(compile).collect()
+}
+
+/// Reads the ops of a level.
+fn read_level(m: &Module, setting: &Setting<'_>, level: &Level) -> Result<Read, (Op, String)> {
+    let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
+    let mut reader = Reader::new(m, setting, &ops);
+    let refuse = |op: Op| (op, "the machine does not compute it with these operands".to_owned());
+    for &op in &level.machine {
+        reader.read(op).ok_or_else(|| refuse(reader.blamed.unwrap_or(op)))?;
+    }
+    for (op, value) in level.machine.iter().flat_map(|&op| m.results(op).map(move |value| (op, value))) {
+        if m.uses(value).any(|(user, _)| !ops.contains(&user)) {
+            reader.result(value).ok_or_else(|| refuse(op))?;
+        }
+    }
+    Ok(reader.finish())
 }
 
 /// Creates a program and its call. `renamed`: new values of results of earlier programs.
@@ -259,72 +283,37 @@ fn emit(
     let first = level.ops[0];
     let fail = |m: &Module| Diagnostic::error(m.loc(first), "the program cannot be created");
     let name = define(m, function, machine, level).ok_or_else(|| fail(m))?;
-    let lanes = machine.depth as usize;
     let mut b = Builder::before(m, end);
     let mut e = Emitter::of(&mut b, first);
+    let read = &level.read;
     let mut call = || {
         let mut values = Vec::new();
-        for &(value, _, packing) in &level.operands {
-            values.push(pack(&mut e, *renamed.get(&value).unwrap_or(&value), packing, lanes)?);
+        for &(value, id, packing) in &read.operands {
+            let value = *renamed.get(&value).unwrap_or(&value);
+            values.push(host::pack(&mut e, value, &read.net.features[id], packing)?);
         }
+        let of_result = |id: usize| {
+            let (old, _, view) = read.values.iter().find(|(_, i, _)| read.results[*i] == id)?;
+            Some(host::Result { feature: &read.net.features[id], value: *old, view })
+        };
         let mut types = Vec::new();
-        for &(value, _) in &level.results {
-            types.push(packed_type(e.m(), value, lanes)?);
+        for &id in &read.results {
+            types.push(of_result(id)?.packed_type(e.m())?);
         }
         let callee = e.m().ctx.symbol_attr(&name);
         let call = e.op("npu.call", &[&values], &[("callee", callee)], &types)?;
         let results: Vec<Value> = e.m().results(call).collect();
-        for (&(old, _), packed) in level.results.iter().zip(results) {
-            let ty = e.m().value_type(old);
-            let (layout, axes) = layout_of(e.m(), old, lanes)?;
-            renamed.insert(old, e.unpack(packed, &layout, axes, ty)?);
+        for (old, i, view) in &read.values {
+            let first = of_result(read.results[*i])?;
+            renamed.insert(*old, first.unpack(&mut e, results[*i], *old, view)?);
         }
         Some(())
     };
     call().ok_or_else(|| fail(m))?;
-    for (old, _) in &level.results {
+    for (old, ..) in &read.values {
         m.replace_all_uses(*old, renamed[old]);
     }
     Ok(())
-}
-
-/// The layout of a feature in DDR and the letters of its axes.
-fn layout_of(m: &Module, value: Value, lanes: usize) -> Option<(TiledLayout, &'static str)> {
-    let (levels, axes) = match m.ctx.shape(m.value_type(value))?.len() {
-        4 => ("NHCW", "NCHW"),
-        3 => ("NCW", "NCW"),
-        2 => ("NC", "NC"),
-        _ => return None,
-    };
-    Some((format!("{levels}{lanes}c").parse().ok()?, axes))
-}
-
-fn packed_type(m: &Module, value: Value, lanes: usize) -> Option<Type> {
-    let (layout, axes) = layout_of(m, value, lanes)?;
-    let ty = m.value_type(value);
-    let extents = layout.extents(axes, m.ctx.shape(ty)?).ok()?;
-    Some(m.ctx.tensor_type(&extents, m.ctx.element_type(ty)))
-}
-
-/// Lays out an operand.
-fn pack(e: &mut Emitter<'_, '_>, value: Value, packing: Packing, lanes: usize) -> Option<Value> {
-    let Packing::Rows { pads: [before, after], zero } = packing else {
-        let (layout, axes) = layout_of(e.m(), value, lanes)?;
-        return e.pack(value, &layout, axes);
-    };
-    let ty = e.m().value_type(value);
-    let (rank, elem) = (e.m().ctx.shape(ty)?.len(), e.m().ctx.element_type(ty));
-    let mut list = vec![0_i64; 2 * rank];
-    (list[rank - 1], list[2 * rank - 1]) = (before as i64, after as i64);
-    let padded = if before + after > 0 {
-        let byte = Tensor::new(e.m().ctx.dtype(elem)?, vec![], vec![zero as u8].into()).ok()?;
-        let byte = Some(e.constant(&byte, elem)?);
-        e.pad(value, &list, byte)?
-    } else {
-        value
-    };
-    let (layout, axes) = if rank == 4 { ("NHWC", "NCHW") } else { ("NWC", "NCW") };
-    e.pack(padded, &layout.parse().ok()?, axes)
 }
 
 /// Defines the program in the symbol table around a function. Returns its name.
@@ -336,8 +325,8 @@ fn define(m: &mut Module, function: Op, machine: &Machine, level: &Compiled) -> 
         m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?).to_owned())).collect();
     let name = (0..).map(|i| format!("npu{i}")).find(|name| !taken.contains(name))?;
     let places = |id: FeatureId| level.program.steps.ddr[id].map(|at| at as i64);
-    let operands = level.operands.iter().map(|&(_, id, _)| places(id)).collect::<Option<Vec<i64>>>()?;
-    let results = level.results.iter().map(|&(_, id)| places(id)).collect::<Option<Vec<i64>>>()?;
+    let operands = level.read.operands.iter().map(|&(_, id, _)| places(id)).collect::<Option<Vec<i64>>>()?;
+    let results = level.read.results.iter().map(|&id| places(id)).collect::<Option<Vec<i64>>>()?;
     let loc = m.loc(level.ops[0]);
     let constants =
         Tensor::new(DType::U8, vec![level.program.constants.len()], level.program.constants.clone().into()).ok()?;

@@ -17,6 +17,7 @@ mod table;
 use crate::emit::Emitter;
 use gradus_dialects::graph::{ClipOp, QuantizeLinearOp, ReluOp};
 use gradus_ir::effects::is_dead;
+use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
 use quantization::Quantization;
 use table::Lookup;
@@ -42,7 +43,7 @@ pub const INFO: PassInfo = PassInfo {
 Replaces an op between `graph.dequantize_linear` and `graph.quantize_linear` with constant scales and zero points:
 
 - `graph.conv` and `graph.gemm` with constant weights, per tensor or per output channel, become `graph.qlinear_conv`, with the bias in
-  i32; `graph.matmul` becomes `graph.qlinear_matmul`. `graph.average_pool` and `graph.global_average_pool` become depthwise convolutions
+  i32; `graph.matmul` by a constant, or with `products` by any tensor, becomes `graph.qlinear_matmul`. `graph.average_pool` and `graph.global_average_pool` become depthwise convolutions
   with weights 1 and scale 1 / count.
 - `graph.add`, `graph.sum` of two tensors and `graph.mul` become `graph.qlinear_add` and `graph.qlinear_mul`; a `graph.concat` joins the
   integers, requantized by tables where parameters differ.
@@ -67,12 +68,20 @@ Linear in the number of ops and constants; 256 evaluations per table and channel
         ("num-tables", "Number of functions that became tables"),
         ("num-moved", "Number of operations that moved before a dequantization"),
     ],
+    options: &[PassOption {
+        name: "products",
+        doc: "Turn products of two tensors that are not constant into products of integers too",
+        kind: OptionKind::Bool(false),
+    }],
     rounds: |_| true,
-    make: |_| Ok(Box::new(QdqToInteger)),
+    make: |options| Ok(Box::new(QdqToInteger { products: options.bool("products") })),
     ..PassInfo::DEFAULT
 };
 
-struct QdqToInteger;
+struct QdqToInteger {
+    /// Whether products of two tensors that are not constant are computed on integers.
+    products: bool,
+}
 
 impl Pass for QdqToInteger {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
@@ -80,7 +89,8 @@ impl Pass for QdqToInteger {
         for op in m.ops_under(root) {
             if let Some(moved) = movement::Moved::of(m, op).filter(|_| cx.allows("move-before-dequantize", m, op)) {
                 cx.count("num-moved", u64::from(moved.emit(m, op).is_some()));
-            } else if let Some(found) = Integer::of(m, op).filter(|_| cx.allows("qdq-to-integer", m, op)) {
+            } else if let Some(found) = Integer::of(m, op, self.products).filter(|_| cx.allows("qdq-to-integer", m, op))
+            {
                 let statistic = found.statistic();
                 let Some(value) = found.emit(m, op) else { continue };
                 cx.count(statistic, 1);
@@ -117,7 +127,7 @@ enum Kind {
 }
 
 impl Integer {
-    fn of(m: &Module, op: Op) -> Option<Integer> {
+    fn of(m: &Module, op: Op, products: bool) -> Option<Integer> {
         let x = QuantizeLinearOp::cast(m, op)?.x(m);
         if let Some(lookup) = Lookup::of(m, op) {
             return Some(Integer { kind: Kind::Table(lookup), clamp: None });
@@ -127,7 +137,7 @@ impl Integer {
         let made = m.defining_op(source)?;
         let kind = product::Convolution::of(m, made, &to)
             .map(Kind::Convolution)
-            .or_else(|| product::MatMul::of(m, made, &to).map(Kind::MatMul))
+            .or_else(|| product::MatMul::of(m, made, &to, products).map(Kind::MatMul))
             .or_else(|| elementwise::Binary::of(m, made, &to).map(Kind::Binary))
             .or_else(|| elementwise::Concat::of(m, made, &to).map(Kind::Concat))?;
         let clamp = if source == x { None } else { Some(Lookup::of_clamp(m, op, source, &to)?) };

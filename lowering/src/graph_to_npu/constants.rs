@@ -1,14 +1,14 @@
 //! The image of the constants in DDR: of each slice the weights in the mode 8K8D, or 8K of depthwise convolutions, the parameters,
 //! and the tables.
 
-use super::network::{Layer, Network, Weights};
+use super::network::{FeatureInfo, Layer, Network, Role, Weights};
 use super::residency::Residency;
 use super::shape::{LayerShape, TABLE};
 use super::steps::weight_bytes;
 use gradus_simulators::npu::Machine;
 
-/// Returns the constants of all layers, from byte 0 of DDR.
-pub fn image(net: &Network, residency: &Residency, machine: &Machine) -> Vec<u8> {
+/// Returns the constants of all layers and the constant features, from byte 0 of DDR. `ddr`: the places of features there.
+pub fn image(net: &Network, residency: &Residency, ddr: &[Option<usize>], machine: &Machine) -> Vec<u8> {
     let mut out = Vec::new();
     for (layer, (tiling, _)) in net.layers.iter().zip(&residency.tilings) {
         let shape = LayerShape::new(net, layer, machine);
@@ -20,7 +20,21 @@ pub fn image(net: &Network, residency: &Residency, machine: &Machine) -> Vec<u8>
             out.resize(start + shape.slice_bytes(kernels), 0);
         }
     }
+    for (info, at) in net.features.iter().zip(ddr) {
+        let (Role::Constant(i), Some(at)) = (info.role, *at) else { continue };
+        out.resize(out.len().max(at + info.bytes()), 0);
+        place(&mut out[at..], info, &net.constants[i]);
+    }
     out
+}
+
+/// Lays out the bytes of a feature.
+fn place(out: &mut [u8], info: &FeatureInfo, bytes: &[u8]) {
+    let at = info.placed(0, 0);
+    let positions = (0..info.height).flat_map(|h| (0..info.width).map(move |w| (h as u64, w as u64)));
+    for ((h, w), pixel) in positions.zip(bytes.chunks(info.channels)) {
+        pixel.iter().enumerate().for_each(|(c, &byte)| out[at.address(h, w, c as u64) as usize] = byte);
+    }
 }
 
 fn weights(out: &mut Vec<u8>, shape: &LayerShape<'_>, kernel: usize, kernels: usize, machine: &Machine) {

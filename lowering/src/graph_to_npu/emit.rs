@@ -1,7 +1,7 @@
 //! Instructions of steps, in the order of slots: loads, the convolution of a step, the requantization and the stores of the step
 //! before.
 
-use super::network::{FeatureId, Network, Weights};
+use super::network::{FeatureId, FeatureInfo, Network, Weights};
 use super::order::{self, Ordered};
 use super::residency::Residency;
 use super::shape::{LayerShape, PARAMETERS, TABLE};
@@ -61,7 +61,7 @@ impl Emitter<'_> {
         let info = &self.net.features[id];
         match part {
             Part::Whole => {
-                let (root, first) = self.net.root(id);
+                let ((root, first), row) = (self.net.root(id), row + self.net.first_row(id));
                 let base = self.residency.places[root].unwrap_or(0);
                 let whole = &self.net.features[root];
                 whole.placed(base + row * whole.row(), first + channel)
@@ -100,6 +100,10 @@ impl Emitter<'_> {
                 let weights = self.placed(id, step.weights, 0, step.kernel);
                 conv.weights = self.lanes(weights.base, weights.tile_c, weights.chan);
             }
+            Weights::Columns(id) | Weights::Transposed(id) => {
+                let base = self.placed(id, step.weights, 0, 0).base as usize;
+                conv.weights = shape.matrix(base, step.kernel).unwrap_or(conv.weights);
+            }
             Weights::Elements(id) => {
                 let line = self.machine.depth;
                 let [a, b] = [(layer.input, step.input), (id, step.weights)]
@@ -115,6 +119,16 @@ impl Emitter<'_> {
     /// Kernels of one element, in blocks of `tile` contiguous bytes.
     fn lanes(&self, base: u32, tile: u16, block: u32) -> npu::Weights {
         npu::Weights { base, tile_w: 1, tile_k: tile, tile_d: 1, ky: 0, kx: 0, kernel: block, depth: 0 }
+    }
+
+    /// The placement of the other operand of a sum: its one row and its one column are those of all positions.
+    fn summand(&self, id: FeatureId, step: &Step, placed: Feature) -> Feature {
+        let [other, output] = [id, self.net.layers[step.layer].output].map(|id| &self.net.features[id]);
+        let is_repeated = |extent: fn(&FeatureInfo) -> usize| extent(other) == 1 && extent(output) > 1;
+        let (rows, columns) = (is_repeated(|f| f.height), is_repeated(|f| f.width));
+        let base = if rows { self.placed(id, step.sum, 0, step.kernel).base } else { placed.base };
+        let [row, col] = [(rows, placed.row), (columns, placed.col)].map(|(is, stride)| if is { 0 } else { stride });
+        Feature { base, row, col, ..placed }
     }
 
     fn post(&self, step: &Step) -> Inst {
@@ -135,7 +149,7 @@ impl Emitter<'_> {
             false => self.placed(id, part, step.row, step.kernel),
         };
         let residual = layer.sum.map(|sum| Residual {
-            feature: feature(sum.feature, step.sum),
+            feature: self.summand(sum.feature, step, feature(sum.feature, step.sum)),
             zero: sum.zeros[0],
             other_zero: sum.zeros[1],
             scale: sum.scales[0],

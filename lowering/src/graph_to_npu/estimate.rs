@@ -1,6 +1,6 @@
 //! The estimated cycles of a layer by itself, or of two that take turns: the timeline of its tiles.
 
-use super::network::Weights;
+use super::network::{FeatureInfo, Weights};
 use super::price::{Prices, transfer};
 use super::shape::{Cost, LayerShape, Resident, Tiling};
 use super::timeline::{Step, Timeline};
@@ -134,6 +134,9 @@ impl<'a> Walk<'a> {
         match self.shape.layer.weights {
             _ if self.resident.input => 0,
             Weights::Elements(_) => 2 * rows * self.shape.output.row(),
+            _ if self.shape.layer.weights.is_matrix() => {
+                self.shape.weights.map_or(0, FeatureInfo::bytes) + rows * self.shape.input.row()
+            }
             _ => self.shape.input_rows(row, rows).1 * self.shape.input.row(),
         }
     }
@@ -157,7 +160,13 @@ impl<'a> Walk<'a> {
         let price = self.price(rows, slice.unwrap_or(0));
         let (bytes, cycles) = price.output[usize::from(slice.is_none())];
         let mut sum = (0, 0);
-        if self.shape.layer.sum.is_some() && !self.resident.sum {
+        if let Some(other) = self.shape.sum.filter(|_| !self.resident.sum) {
+            // A tile of the result's extents, or a part of it that is repeated.
+            let is_repeated = other.height < self.shape.output.height || other.width < self.shape.output.width;
+            let channels = slice.map_or(self.shape.padded_kernels(), |slice| self.slices[slice].1);
+            let some = self.shape.sum_bytes(rows, channels);
+            let (bytes, cycles) =
+                if is_repeated { (some, transfer(self.shape.machine, some, 1, 0)) } else { (bytes, cycles) };
             sum = (bytes, timeline.load(bytes, cycles));
         }
         let output = (!self.resident.output).then_some((bytes, cycles));

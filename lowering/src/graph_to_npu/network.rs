@@ -14,14 +14,37 @@ pub struct FeatureInfo {
     pub width: usize,
     /// Channels.
     pub channels: usize,
-    /// Columns and channels of a block.
+    /// Columns and channels of a block, the mode.
     pub tile: [usize; 2],
+    /// The order of the blocks of a row.
+    pub blocks: Blocks,
     /// Whether bytes are signed.
     pub signed: bool,
-    /// The feature of which this one is a range of channels, and the first of them, a multiple of the block's.
-    pub part_of: Option<(FeatureId, usize)>,
+    /// The feature of which this one is a range of rows and channels.
+    pub part_of: Option<PartOf>,
     /// Where it comes from or goes to.
     pub role: Role,
+}
+
+/// The loops over the blocks of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Blocks {
+    /// Columns are the inner loop, as in `HCW8c`.
+    #[default]
+    ColumnsInside,
+    /// Channels are the inner loop, as in `HWC8c`.
+    ChannelsInside,
+}
+
+/// A range of rows and channels of a feature, all of its columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PartOf {
+    /// The feature.
+    pub whole: FeatureId,
+    /// The first row.
+    pub row: usize,
+    /// The first channel, a multiple of the block's.
+    pub channel: usize,
 }
 
 /// The role of a feature.
@@ -31,11 +54,18 @@ pub enum Role {
     Operand(usize),
     /// Result `i` of the program, besides its readers.
     Result(usize),
+    /// Bytes of [`Network::constants`].
+    Constant(usize),
     /// Neither.
     Inner,
 }
 
 impl FeatureInfo {
+    /// Mode and order of blocks.
+    pub fn layout(&self) -> ([usize; 2], Blocks) {
+        (self.tile, self.blocks)
+    }
+
     /// Bytes of a block.
     pub fn block(&self) -> usize {
         self.tile[0] * self.tile[1]
@@ -58,13 +88,16 @@ impl FeatureInfo {
 
     /// The placement of the rows from byte `base` on, of which a part begins at channel `channel`.
     pub fn placed(&self, base: usize, channel: usize) -> Feature {
-        let chan = self.width.div_ceil(self.tile[0]) * self.block();
+        let (chan, col) = match self.blocks {
+            Blocks::ColumnsInside => (self.width.div_ceil(self.tile[0]) * self.block(), self.block()),
+            Blocks::ChannelsInside => (self.block(), self.channels.div_ceil(self.tile[1]) * self.block()),
+        };
         Feature {
             base: (base + channel / self.tile[1] * chan) as u32,
             tile_w: self.tile[0] as u16,
             tile_c: self.tile[1] as u16,
             row: self.row() as u32,
-            col: self.block() as u32,
+            col: col as u32,
             chan: chan as u32,
         }
     }
@@ -79,6 +112,25 @@ pub enum Weights {
     Elements(FeatureId),
     /// A feature `1 x 1 x C` whose channels are the kernels of a depthwise convolution.
     Channels(FeatureId),
+    /// A feature of one row: each column is a kernel, its channels are the depth.
+    Columns(FeatureId),
+    /// A feature of one row: each channel is a kernel, its columns are the depth.
+    Transposed(FeatureId),
+}
+
+impl Weights {
+    /// The feature that is the weights.
+    pub fn feature(&self) -> Option<FeatureId> {
+        match self {
+            Weights::Constant(_) => None,
+            Weights::Elements(id) | Weights::Channels(id) | Weights::Columns(id) | Weights::Transposed(id) => Some(*id),
+        }
+    }
+
+    /// Whether a feature is the weights of a convolution over all of its depth.
+    pub fn is_matrix(&self) -> bool {
+        matches!(self, Weights::Columns(_) | Weights::Transposed(_))
+    }
 }
 
 /// The requantization of one kernel: `(acc + bias) * scale * 2^-shift`.
@@ -181,11 +233,7 @@ impl Layer {
 
     /// The features that it reads: input, other operand of the sum, weights.
     pub fn reads(&self) -> impl Iterator<Item = FeatureId> + use<> {
-        let weights = match self.weights {
-            Weights::Constant(_) => None,
-            Weights::Elements(id) | Weights::Channels(id) => Some(id),
-        };
-        [Some(self.input), self.sum.map(|sum| sum.feature), weights].into_iter().flatten()
+        [Some(self.input), self.sum.map(|sum| sum.feature), self.weights.feature()].into_iter().flatten()
     }
 
     /// Number of taps.
@@ -201,15 +249,90 @@ pub struct Network {
     pub features: Vec<FeatureInfo>,
     /// Layers in order.
     pub layers: Vec<Layer>,
+    /// The bytes of constant features, `[H, W, C]`.
+    pub constants: Vec<Vec<u8>>,
 }
 
 impl Network {
     /// The feature with memory of its own that holds a feature, and its first channel there.
     pub fn root(&self, mut id: FeatureId) -> (FeatureId, usize) {
         let mut channel = 0;
-        while let Some((whole, first)) = self.features[id].part_of {
-            (id, channel) = (whole, channel + first);
+        while let Some(part) = self.features[id].part_of {
+            (id, channel) = (part.whole, channel + part.channel);
         }
         (id, channel)
     }
+
+    /// The first row of a feature in the one that has memory of its own.
+    pub fn first_row(&self, id: FeatureId) -> usize {
+        std::iter::successors(self.features[id].part_of, |part| self.features[part.whole].part_of).map(|p| p.row).sum()
+    }
+
+    /// Gives a feature, what it is a part of, and its parts blocks of a number of channels.
+    pub fn retile(&mut self, id: FeatureId, channels: usize) {
+        let root = self.root(id).0;
+        for other in (0..self.features.len()).filter(|&other| self.root(other).0 == root).collect::<Vec<_>>() {
+            self.features[other].tile[1] = channels;
+        }
+    }
+
+    /// Drops layers whose result nobody reads.
+    pub fn drop_unread(&mut self) {
+        let mut read: Vec<bool> = self.features.iter().map(|f| matches!(f.role, Role::Result(_))).collect();
+        let mut kept = Vec::with_capacity(self.layers.len());
+        while let Some(layer) = self.layers.pop() {
+            if read[self.root(layer.output).0] {
+                layer.reads().for_each(|id| read[self.root(id).0] = true);
+                kept.push(layer);
+            }
+        }
+        kept.reverse();
+        self.layers = kept;
+    }
+
+    /// Makes blocks of channels smaller where padded channels of a result would be computed of channels that the operands do not have.
+    pub fn match_blocks(&mut self) {
+        while let Some((id, channels)) = self.layers.iter().find_map(|layer| self.mismatch(layer)) {
+            self.retile(id, channels);
+        }
+    }
+
+    /// A feature whose blocks have to be smaller.
+    fn mismatch(&self, layer: &Layer) -> Option<(FeatureId, usize)> {
+        if !layer.depthwise || matches!(layer.weights, Weights::Elements(_)) {
+            return None;
+        }
+        let tile = |id: FeatureId| self.features[id].tile[1];
+        let operands = [Some(layer.input), layer.weights.feature()];
+        operands.into_iter().flatten().find_map(|id| {
+            let [a, b] = [tile(id), tile(layer.output)];
+            let is_short = layer.kernels.next_multiple_of(b) > layer.kernels.next_multiple_of(a);
+            (is_short && gcd(a, b) < b).then_some((layer.output, gcd(a, b)))
+        })
+    }
+
+    /// Moves each layer that computes the other operand of a sum as early as possible, so that the layers before the sum follow each
+    /// other.
+    pub fn hoist_summands(&mut self) {
+        let roots: Vec<FeatureId> = (0..self.features.len()).map(|id| self.root(id).0).collect();
+        let layers = &mut self.layers;
+        for i in 0..layers.len() {
+            let output = layers[i].output;
+            let is_read = |l: &Layer| l.input == output || l.weights.feature() == Some(output);
+            let is_other =
+                layers.iter().any(|l| l.sum.is_some_and(|s| s.feature == output)) && !layers.iter().any(is_read);
+            if !is_other || self.features[output].part_of.is_some() {
+                continue;
+            }
+            let reads: Vec<FeatureId> = layers[i].reads().map(|id| roots[id]).collect();
+            let writes = |l: &Layer| reads.contains(&roots[l.output]);
+            let first = layers[..i].iter().rposition(writes).map_or(0, |last| last + 1);
+            layers[first..=i].rotate_right(1);
+        }
+    }
+}
+
+/// The greatest common divisor.
+pub fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

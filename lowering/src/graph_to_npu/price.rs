@@ -15,7 +15,12 @@ impl LayerShape<'_> {
         let (_, height, pad) = self.input_rows(row, rows);
         // A depthwise convolution reads the channels that exist; kernels of others are padded.
         let is_by_channel = layer.depthwise && !matches!(layer.weights, LayerWeights::Elements(_));
-        let kernels = if is_by_channel { self.blocks_of_output(kernel, kernels) } else { kernels };
+        let kernels = match layer.weights {
+            // There are no weights for padded channels.
+            _ if layer.weights.is_matrix() => kernels.min(layer.kernels - kernel),
+            _ if is_by_channel => self.blocks_of_output(kernel, kernels),
+            _ => kernels,
+        };
         let width = if layer.folded > 0 { self.output.width } else { self.input.width };
         Conv {
             height: height as u16,
@@ -34,6 +39,32 @@ impl LayerShape<'_> {
             signed_feature: self.input.signed,
             signed_weights: layer.signed_weights,
             ..Conv::default()
+        }
+    }
+
+    /// The weights from kernel `kernel` on of a matrix whose element (0, 0) is at byte `base`.
+    pub fn matrix(&self, base: usize, kernel: usize) -> Option<Weights> {
+        let place = self.weights?.placed(base, 0);
+        let plain = Weights { base: place.base, tile_w: 1, ..Weights::default() };
+        let [columns, channels] = [place.tile_w, place.tile_c];
+        match self.layer.weights {
+            LayerWeights::Columns(_) => Some(Weights {
+                base: plain.base + kernel as u32 / u32::from(columns) * place.col,
+                tile_k: columns,
+                tile_d: channels,
+                kernel: place.col,
+                depth: place.chan,
+                ..plain
+            }),
+            LayerWeights::Transposed(_) => Some(Weights {
+                base: plain.base + kernel as u32 / u32::from(channels) * place.chan,
+                tile_k: channels,
+                tile_d: 1,
+                kernel: place.chan,
+                depth: place.col,
+                ..plain
+            }),
+            _ => None,
         }
     }
 
@@ -88,7 +119,7 @@ impl Prices {
                 if shape.layer.folded > 0 {
                     conv.feature.col = shape.layer.folded as u32;
                 }
-                conv.weights = shape.constant_weights(0, kernels, 0);
+                conv.weights = shape.matrix(0, 0).unwrap_or_else(|| shape.constant_weights(0, kernels, 0));
                 let inst = if shape.layer.depthwise { Inst::DwConv(conv) } else { Inst::Conv(conv) };
                 cost(shape.machine, &inst).cycles
             })

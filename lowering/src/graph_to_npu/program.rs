@@ -68,7 +68,7 @@ pub fn compile(net: &Network, machine: &Machine) -> Result<Program, String> {
     }
     let Found { best, failure, .. } = found;
     let (_, mut program) = best.ok_or(failure)?;
-    program.constants = image(net, &program.residency, machine);
+    program.constants = image(net, &program.residency, &program.steps.ddr, machine);
     Ok(program)
 }
 
@@ -109,11 +109,23 @@ impl Found<'_> {
 }
 
 /// The machines for which programs are planned: this one, and those with fewer accumulators, whose tiles are smaller. What waits for
-/// a tile begins sooner, and smaller tiles fit into SRAM that larger ones leave scattered.
+/// a tile begins sooner, and smaller tiles fit into SRAM that larger ones leave scattered. At last those with half of another
+/// parameter, whose programs this one runs too: their other tiles may fit.
 fn planned_for(machine: &Machine) -> impl Iterator<Item = Machine> + use<'_> {
     let halves = std::iter::successors(Some(machine.accumulators), |&n| Some(n / 2));
-    halves.take_while(|&n| n >= 2 * machine.kernels).map(|accumulators| Machine { accumulators, ..machine.clone() })
+    let fewer = halves.take_while(|&n| n >= 2 * machine.kernels);
+    let halved = |name: &'static str| {
+        let mut smaller = machine.clone();
+        let mut parameters = smaller.parameters();
+        let (_, value) = parameters.iter_mut().find(|(known, _)| *known == name)?;
+        **value /= 2;
+        (**value > 0).then_some(smaller)
+    };
+    fewer.map(|accumulators| Machine { accumulators, ..machine.clone() }).chain(HALVED.into_iter().filter_map(halved))
 }
+
+/// The parameters of which half is tried if there is no program otherwise.
+const HALVED: [&str; 5] = ["banks", "ddr_rate", "positions", "post_width", "sram_bytes"];
 
 /// Chooses tiles until the streams of their steps find bytes.
 fn fit(

@@ -88,10 +88,7 @@ impl Chooser<'_> {
     /// Which features of a layer are in SRAM.
     fn of_layer(&self, index: usize) -> Resident {
         let layer = &self.net.layers[index];
-        let weights = match layer.weights {
-            Weights::Constant(_) => true,
-            Weights::Elements(id) | Weights::Channels(id) => self.is_resident(id),
-        };
+        let weights = layer.weights.feature().is_none_or(|id| self.is_resident(id));
         Resident {
             input: self.is_resident(layer.input) && weights,
             output: self.is_resident(layer.output),

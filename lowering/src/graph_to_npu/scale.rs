@@ -69,11 +69,18 @@ impl Bytes {
         low..=high
     }
 
-    fn real(&self, q: i16) -> f32 {
+    /// The integer of a byte.
+    pub fn of_byte(&self, byte: u8) -> i16 {
+        if self.signed { i16::from(byte as i8) } else { byte.into() }
+    }
+
+    /// The number that an integer represents.
+    pub fn real(&self, q: i16) -> f32 {
         f32::from(q - self.zero) * self.scale
     }
 
-    fn quantize(&self, x: f32) -> i64 {
+    /// The integer of a number, as the reference computes it.
+    pub fn quantize(&self, x: f32) -> i64 {
         let [low, high] = self.bounds().map(f64::from);
         (f64::from((x / self.scale).round_ties_even()) + f64::from(self.zero)).clamp(low, high) as i64
     }

@@ -85,6 +85,10 @@ pub struct LayerShape<'a> {
     pub input: &'a FeatureInfo,
     /// Its output.
     pub output: &'a FeatureInfo,
+    /// The feature that is the weights.
+    pub weights: Option<&'a FeatureInfo>,
+    /// The other operand of the sum.
+    pub sum: Option<&'a FeatureInfo>,
     /// The machine.
     pub machine: &'a Machine,
 }
@@ -93,7 +97,9 @@ impl<'a> LayerShape<'a> {
     /// Returns the shape of a layer of a network.
     pub fn new(net: &'a Network, layer: &'a Layer, machine: &'a Machine) -> LayerShape<'a> {
         let [input, output] = [layer.input, layer.output].map(|id| &net.features[id]);
-        LayerShape { layer, input, output, machine }
+        let weights = layer.weights.feature().map(|id| &net.features[id]);
+        let sum = layer.sum.map(|sum| &net.features[sum.feature]);
+        LayerShape { layer, input, output, weights, sum, machine }
     }
 
     /// Kernels padded to whole groups of the array and whole blocks of the output.
@@ -157,10 +163,22 @@ impl<'a> LayerShape<'a> {
         if !resident.input {
             bytes += 2 * self.max_input_rows(tiling.rows) * self.input.row();
         }
-        let width = if tiling.rows_outer { self.padded_kernels() } else { tiling.kernels } * self.output.width;
+        let channels = if tiling.rows_outer { self.padded_kernels() } else { tiling.kernels };
+        let width = channels * self.output.width;
+        if !resident.input && self.layer.weights.is_matrix() {
+            bytes += 2 * self.weights.map_or(0, FeatureInfo::bytes);
+        }
         let is_elements = matches!(self.layer.weights, Weights::Elements(_));
-        let streamed = [!resident.output, self.layer.sum.is_some() && !resident.sum, is_elements && !resident.input];
+        if !resident.sum {
+            bytes += 2 * self.sum_bytes(tiling.rows, channels);
+        }
+        let streamed = [!resident.output, is_elements && !resident.input];
         bytes + streamed.into_iter().filter(|&is| is).count() * 2 * tiling.rows * width
+    }
+
+    /// Bytes of the other operand of the sum, for some rows and channels of the result; it may be repeated along rows and columns.
+    pub fn sum_bytes(&self, rows: usize, channels: usize) -> usize {
+        self.sum.map_or(0, |sum| rows.min(sum.height) * sum.width.next_multiple_of(sum.tile[0]) * channels)
     }
 
     /// The slices of kernels of a layer: first kernel, number.

@@ -5,14 +5,14 @@
 //! to that of its last use, and its load has the earliest slot in which there are any: constants and tiles arrive as early as memory
 //! allows.
 
-use super::network::{FeatureId, FeatureInfo, Network, Weights};
+use super::network::{Blocks, FeatureId, FeatureInfo, Network, Role, Weights};
 use super::pace::Pace;
 use super::price::Prices;
 use super::residency::Residency;
 use super::shape::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
 use super::taken::{Taken, Wanted};
 use super::timeline;
-use gradus_simulators::npu::{Inst, Machine, Transfer, cost};
+use gradus_simulators::npu::{Feature, Inst, Machine, Transfer, cost};
 
 /// The most slots between a load and its first use.
 const LOOK_AHEAD: usize = 48;
@@ -216,12 +216,18 @@ impl Builder<'_> {
         }
     }
 
+    /// Gives features that are not in SRAM their places, constants first.
     fn features(&mut self) {
-        for (id, feature) in self.net.features.iter().enumerate() {
+        let is_constant = |id: &usize| matches!(self.net.features[*id].role, Role::Constant(_));
+        let (first, last): (Vec<_>, Vec<_>) = (0..self.net.features.len()).partition(is_constant);
+        for id in first.into_iter().chain(last) {
+            let feature = &self.net.features[id];
             let is_used = self.residency.lifetimes[id].0 != usize::MAX;
             let (first, _) = self.residency.lifetimes[id];
             let is_passed_on = is_used && self.residency.cascaded[first] && self.net.layers[first].output == id;
-            if self.net.root(id).0 == id && is_used && !is_passed_on && !self.is_resident(id) {
+            // Operands have a place though nobody reads them.
+            let has_place = is_used || matches!(feature.role, Role::Operand(_));
+            if self.net.root(id).0 == id && has_place && !is_passed_on && !self.is_resident(id) {
                 self.out.ddr[id] = Some(self.out.ddr_bytes);
                 self.out.ddr_bytes += feature.bytes().next_multiple_of(ALIGNMENT);
                 self.written[id] = vec![0; feature.height];
@@ -297,13 +303,13 @@ impl Builder<'_> {
         let channels = |id: FeatureId| (0, net.features[id].channels);
         let weights = match layer.weights {
             Weights::Elements(id) => Some((id, (row, rows), channels(id))),
-            Weights::Channels(id) => Some((id, (0, 1), channels(id))),
-            Weights::Constant(_) => None,
+            _ => layer.weights.feature().map(|id| (id, (0, 1), channels(id))),
         };
+        let of_sum = |id: FeatureId| if net.features[id].height < shape.output.height { (0, 1) } else { (row, rows) };
         [
             Some((layer.input, if is_elements { (row, rows) } else { input }, channels(layer.input))),
             weights,
-            layer.sum.map(|sum| (sum.feature, (row, rows), range)),
+            layer.sum.map(|sum| (sum.feature, of_sum(sum.feature), range)),
             Some((layer.output, (row, rows), range)),
         ]
     }
@@ -357,6 +363,7 @@ impl Builder<'_> {
         let root = net.root(layer.output).0;
         if !self.written[root].is_empty() {
             // The store is in the slot after the last use; a load of these rows may be in the one after that.
+            let row = row + net.first_row(layer.output);
             self.written[root][row..row + rows].fill(slot + 2);
         }
         let [input, weights, sum, output] = parts;
@@ -387,18 +394,25 @@ impl Builder<'_> {
 
     /// A tile of a feature in DDR.
     fn tile(&mut self, (id, (row, rows), (channel, channels)): Key, is_output: bool) -> usize {
-        let (root, first) = self.net.root(id);
+        let ((root, first), row) = (self.net.root(id), row + self.net.first_row(id));
         let (whole, tile) = (&self.net.features[root], tile_of(&self.net.features[id], rows, channels));
-        let chan = whole.width.div_ceil(whole.tile[0]) * whole.block();
-        let at = self.out.ddr[root].unwrap_or(0) + row * whole.row() + (first + channel) / whole.tile[1] * chan;
-        let (run, count) = if tile.row() == whole.row() { (tile.bytes(), 1) } else { (tile.row(), rows) };
+        let (from, to) = (whole.placed(0, first + channel), tile.placed(0, 0));
+        let at = self.out.ddr[root].unwrap_or(0) + row * whole.row() + from.base as usize;
+        let columns = whole.width.div_ceil(whole.tile[0]);
+        // A part of the channels of each block of columns, or of each row.
+        let (run, counts) = match whole.blocks {
+            _ if tile.row() == whole.row() => (tile.bytes(), [1, 1]),
+            Blocks::ColumnsInside => (tile.row(), [1, rows]),
+            Blocks::ChannelsInside => (tile.row() / columns, [rows, columns]),
+        };
+        let strides = |f: Feature| if counts[0] == 1 { [0, 0, f.row] } else { [0, f.row, f.col] };
         let transfer = Transfer {
             ddr: at as u32,
             sram: 0,
             run: run as u32,
-            counts: [1, 1, count as u32],
-            ddr_strides: [0, 0, whole.row() as u32],
-            sram_strides: [0, 0, tile.row() as u32],
+            counts: [1, counts[0] as u32, counts[1] as u32],
+            ddr_strides: strides(from),
+            sram_strides: strides(to),
         };
         let ready = if is_output { 0 } else { self.written[root][row..row + rows].iter().copied().max().unwrap_or(0) };
         let (load, store) = if is_output { (None, Some(transfer)) } else { (Some(transfer), None) };

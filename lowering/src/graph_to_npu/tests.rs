@@ -2,8 +2,10 @@
 
 mod estimates;
 mod machines;
+mod matrices;
+mod multiplies;
 
-use super::network::{FeatureId, FeatureInfo, Layer, Network, Requantization, Role, Sum, Weights};
+use super::network::{Blocks, FeatureId, FeatureInfo, Layer, Network, PartOf, Requantization, Role, Sum, Weights};
 use super::program::{Program, compile};
 use super::scale::round_shift;
 use gradus_simulators::npu::{Ddr, Inst, Machine, Simulator, Statistics};
@@ -42,7 +44,16 @@ impl Random {
 
 /// Adds a feature, in blocks of 8 channels; [`in_blocks_of`] changes that.
 fn feature(net: &mut Network, [height, width, channels]: [usize; 3], signed: bool, role: Role) -> FeatureId {
-    net.features.push(FeatureInfo { height, width, channels, tile: [1, 8], signed, part_of: None, role });
+    net.features.push(FeatureInfo {
+        height,
+        width,
+        channels,
+        tile: [1, 8],
+        signed,
+        part_of: None,
+        role,
+        blocks: Blocks::default(),
+    });
     net.features.len() - 1
 }
 
@@ -88,8 +99,8 @@ fn convolution(
 fn disturb(net: &Network, layer: &mut Layer, known: &[FeatureId], r: &mut Random) {
     let byte = |signed: bool, r: &mut Random| i16::from(r.byte()) - if signed { 128 } else { 0 };
     layer.signed_weights = match layer.weights {
-        Weights::Elements(id) | Weights::Channels(id) => net.features[id].signed,
         Weights::Constant(_) => r.below(2) == 0,
+        ref weights => weights.feature().is_some_and(|id| net.features[id].signed),
     };
     layer.zeros = [byte(net.features[layer.input].signed, r), 0];
     if r.below(2) == 0 {
@@ -152,6 +163,18 @@ fn layer(net: &mut Network, known: &[FeatureId], r: &mut Random) -> Option<Layer
     Some(Layer { weights, depthwise, depth, kernels, kernel, stride, dilation, pad, ..copy(net, input, output) })
 }
 
+/// Adds a constant to the result of a layer, some of whose extents are 1.
+fn repeated_summand(net: &mut Network, layer: &mut Layer, r: &mut Random) {
+    let info = net.features[layer.output].clone();
+    let extents = [[1, info.height][r.below(2)], [1, info.width][r.below(2)], info.channels];
+    net.constants.push(r.bytes(extents.iter().product()));
+    let role = Role::Constant(net.constants.len() - 1);
+    let sum = feature(net, extents, r.below(2) == 0, role);
+    let zeros = [layer.zero, 3];
+    let scales = [0, 0].map(|_: i32| r.below(1 << 20) as i32);
+    layer.sum = Some(Sum { feature: sum, zeros, scales, shift: 20, zero: 5, signed: layer.signed });
+}
+
 fn network(r: &mut Random) -> Network {
     let mut net = Network::default();
     let extents = [r.up_to(20), r.up_to(20), r.up_to(40)];
@@ -162,6 +185,9 @@ fn network(r: &mut Random) -> Network {
         match layer(&mut net, &known, r) {
             Some(mut layer) => {
                 disturb(&net, &mut layer, &known, r);
+                if layer.sum.is_none() && !matches!(layer.weights, Weights::Elements(_)) && r.below(3) == 0 {
+                    repeated_summand(&mut net, &mut layer, r);
+                }
                 known.push(layer.output);
                 net.layers.push(layer);
             }
@@ -176,21 +202,34 @@ fn network(r: &mut Random) -> Network {
 
 /// The byte of an element of a feature as it is laid out.
 fn place(info: &FeatureInfo, [h, w, c]: [usize; 3]) -> usize {
-    let (p, [tile_w, tile_c]) = (info.placed(0, 0), info.tile);
-    h * p.row as usize + w / tile_w * p.col as usize + c / tile_c * p.chan as usize + w % tile_w * tile_c + c % tile_c
+    info.placed(0, 0).address(h as u64, w as u64, c as u64) as usize
 }
 
 fn value(byte: u8, signed: bool) -> i64 {
     if signed { i64::from(byte as i8) } else { byte.into() }
 }
 
-/// Plain features, `[H, W, C]` row-major.
+/// Plain features with memory of their own, `[H, W, C]` row-major.
 type Plain = Vec<Option<Vec<u8>>>;
+
+/// The places of the elements of a feature in the one that has memory of its own.
+fn places(net: &Network, id: FeatureId) -> Vec<usize> {
+    let ((root, channel), row, info) = (net.root(id), net.first_row(id), &net.features[id]);
+    let whole = &net.features[root];
+    elements(info).map(|(h, w, c)| ((row + h) * whole.width + w) * whole.channels + channel + c).collect()
+}
+
+/// The elements of a feature.
+fn plain_of(net: &Network, plain: &Plain, id: FeatureId) -> Vec<u8> {
+    let whole = plain[net.root(id).0].as_deref().unwrap_or_default();
+    places(net, id).into_iter().map(|at| whole[at]).collect()
+}
 
 /// Computes a layer by loops.
 fn reference(net: &Network, l: &Layer, plain: &Plain) -> Vec<u8> {
     let (from, to) = (&net.features[l.input], &net.features[l.output]);
-    let of = |id: FeatureId| plain[id].as_deref().unwrap_or_default();
+    let all: Vec<Vec<u8>> = l.reads().map(|id| plain_of(net, plain, id)).collect();
+    let of = |id: FeatureId| l.reads().position(|read| read == id).map_or(&[][..], |i| &all[i][..]);
     let clamp = |v: i64, signed: bool| if signed { v.clamp(-128, 127) } else { v.clamp(0, 255) };
     let mut out = Vec::new();
     for (y, x, k) in elements(to) {
@@ -208,6 +247,8 @@ fn reference(net: &Network, l: &Layer, plain: &Plain) -> Vec<u8> {
                 Weights::Constant(w) => w[(k * l.taps() + ky * l.kernel[1] + kx) * l.depth + d],
                 Weights::Elements(id) => of(*id)[at],
                 Weights::Channels(id) => of(*id)[k],
+                Weights::Columns(id) => of(*id)[k * l.depth + d],
+                Weights::Transposed(id) => of(*id)[d * net.features[*id].channels + k],
             };
             acc += a * (value(byte, l.signed_weights) - i64::from(l.zeros[1]));
         }
@@ -215,6 +256,9 @@ fn reference(net: &Network, l: &Layer, plain: &Plain) -> Vec<u8> {
         let scaled = round_shift((acc + i64::from(q.bias)) * i64::from(q.scale), q.shift);
         let mut v = clamp(scaled + i64::from(l.zero), l.signed);
         if let Some(sum) = &l.sum {
+            let other = &net.features[sum.feature];
+            let [h, w] = [y.min(other.height - 1), x.min(other.width - 1)];
+            let at = (h * other.width + w) * other.channels + k;
             let other = value(of(sum.feature)[at], net.features[sum.feature].signed) - i64::from(sum.zeros[1]);
             let both = (v - i64::from(sum.zeros[0])) * i64::from(sum.scales[0]) + other * i64::from(sum.scales[1]);
             v = clamp(round_shift(both, sum.shift.into()) + i64::from(sum.zero), sum.signed);
@@ -241,6 +285,11 @@ fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) ->
         program.steps.ddr[id].into_iter().for_each(|at| ddr.write(at, &placed));
         plain[id] = Some(bytes);
     }
+    for (id, info) in net.features.iter().enumerate() {
+        if let Role::Constant(i) = info.role {
+            plain[id] = Some(net.constants[i].clone());
+        }
+    }
     let mut simulator = Simulator::new(machine.clone());
     let counts = simulator.run(&program.instructions, &mut ddr).map_err(|f| f.to_string())?;
     let timed = simulator.time(&program.instructions).map_err(|f| f.to_string())?;
@@ -248,7 +297,10 @@ fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) ->
         return Err(format!("{} cycles without values, {} with them", timed.cycles, counts.cycles));
     }
     for layer in &net.layers {
-        plain[layer.output] = Some(reference(net, layer, &plain));
+        let (values, root) = (reference(net, layer, &plain), net.root(layer.output).0);
+        let whole = &net.features[root];
+        let all = plain[root].get_or_insert_with(|| vec![0; whole.height * whole.width * whole.channels]);
+        places(net, layer.output).into_iter().zip(values).for_each(|(at, value)| all[at] = value);
     }
     for (id, info) in net.features.iter().enumerate().filter(|(_, info)| matches!(info.role, Role::Result(_))) {
         let at = program.steps.ddr[id].ok_or("a result has no place")?;

@@ -198,26 +198,45 @@ impl Bias<'_> {
     }
 }
 
-/// A product of a batch of quantized matrices and one constant matrix.
+/// A product of a batch of quantized matrices and one constant matrix, or another batch.
 pub(super) struct MatMul {
     a: Quantized,
-    b: (Tensor, Quantization),
+    b: Factor,
     to: Quantization,
 }
 
+/// The second factor of a product.
+enum Factor {
+    Constant(Tensor, Quantization),
+    Tensor(Quantized),
+}
+
 impl MatMul {
-    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Option<MatMul> {
+    /// Returns the product of integers that an op is. `of_two`: also of two tensors that are not constant.
+    pub(super) fn of(m: &Module, op: Op, to: &Quantization, of_two: bool) -> Option<MatMul> {
         let matmul = MatMulOp::cast(m, op)?;
-        let (a, b) = (Quantized::per_tensor(m, matmul.a(m))?, Quantized::constant(m, matmul.b(m), 1)?);
-        let &[depth, _] = b.0.shape() else { return None };
+        let a = Quantized::per_tensor(m, matmul.a(m))?;
+        let constant = Quantized::constant(m, matmul.b(m), 1).filter(|(b, _)| b.rank() == 2);
+        let (depth, b) = match constant {
+            Some((b, q)) => (b.shape()[0], Factor::Constant(b, q)),
+            None => {
+                let b = Quantized::per_tensor(m, matmul.b(m)).filter(|_| of_two)?;
+                let extents = m.ctx.static_shape(m.value_type(b.x)).filter(|_| m.constant(b.x).is_none())?;
+                let &[.., depth, _] = extents else { return None };
+                (usize::try_from(depth).ok()?, Factor::Tensor(b))
+            }
+        };
         let fits = (depth as i64).checked_mul(MAX_PRODUCT)? <= i64::from(i32::MAX);
         fits.then_some(MatMul { a, b, to: to.clone() })
     }
 
     /// Creates the product, with a result of type `ty`.
     pub(super) fn emit(self, e: &mut Emitter<'_, '_>, ty: Type) -> Option<Value> {
-        let b = e.constant(&self.b.0, self.b.1.elem)?;
-        let ([a_scale, a_zero], [b_scale, b_zero]) = (self.a.q.constants(e)?, self.b.1.constants(e)?);
+        let (b, q) = match self.b {
+            Factor::Constant(tensor, q) => (e.constant(&tensor, q.elem)?, q),
+            Factor::Tensor(b) => (b.x, b.q),
+        };
+        let ([a_scale, a_zero], [b_scale, b_zero]) = (self.a.q.constants(e)?, q.constants(e)?);
         let [y_scale, y_zero] = self.to.constants(e)?;
         let operands = [self.a.x, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero];
         e.typed(QLinearMatMulOp::INFO.name, &operands, &[], ty)

@@ -1,0 +1,252 @@
+//! Sums, products and tables of quantized tensors.
+
+use super::network::{Layer, Role, Sum, Weights};
+use super::read::{Reader, extents, is_signed};
+use super::scale::{self, Bytes};
+use super::shape::TABLE;
+use super::view::{CHANNELS, View};
+use gradus_dialects::graph::{QLinearMulOp, TableOp};
+use gradus_ir::{DType, Op, OpDecl, Value};
+
+/// A binary op.
+struct Binary {
+    op: Op,
+    y: Value,
+    /// The operands; a constant has no view.
+    operands: [(Value, Option<View>, Bytes); 2],
+    to: Bytes,
+    /// The view of the operand that has the extents of the result.
+    like: View,
+    /// The extents of the result's feature.
+    extents: [usize; 3],
+}
+
+/// The bytes of a constant operand: the extents of its feature, some of them 1, and the bytes `[H, W, C]`.
+type Spread = ([usize; 3], Vec<u8>);
+
+impl Reader<'_> {
+    pub(super) fn binary(&mut self, op: Op) -> Option<()> {
+        let m = self.m;
+        let &[a, a_scale, a_zero, b, b_scale, b_zero, c_scale, c_zero] = m.operands(op) else { return None };
+        let y = m.result(op, 0);
+        let parameters = [(a, a_scale, a_zero), (b, b_scale, b_zero), (y, c_scale, c_zero)];
+        let [qa, qb, to] = parameters.map(|(value, scale, zero)| self.bytes(scale, zero, is_signed(m, value)));
+        let (qa, qb, to) = (qa?, qb?, to?);
+        let shape = extents(m, y)?;
+        let mut views = [None, None];
+        // The operand of the result's extents first, whose order the other one follows.
+        let is_like = |value: Value| m.constant(value).is_none() && extents(m, value).as_ref() == Some(&shape);
+        let known = |reader: &Self, value: Value| reader.views.contains_key(&value);
+        let values = [a, b];
+        let first = [0, 1].into_iter().filter(|&i| is_like(values[i])).max_by_key(|&i| known(self, values[i]))?;
+        let like = self.view_of(values[first], None)?;
+        views[first] = Some(like.clone());
+        let other = values[1 - first];
+        if m.constant(other).is_none() {
+            let Some(view) = self.view_like(other, &like) else {
+                return self.blame(other).or_else(|| self.blame(values[first]));
+            };
+            views[1 - first] = Some(view);
+        }
+        let [x, z] = views;
+        let extents = self.extents_of(&like);
+        let binary = Binary { op, y, operands: [(a, x, qa), (b, z, qb)], to, like, extents };
+        if QLinearMulOp::cast(m, op).is_some() { self.product_of(binary) } else { self.sum_of(binary) }
+    }
+
+    /// A product: a depthwise convolution whose kernels are the other operand.
+    fn product_of(&mut self, binary: Binary) -> Option<()> {
+        let Binary { op, y, operands: [(a, x, qa), (b, z, qb)], to, like, extents } = binary;
+        let requantization = self.fit(op, scale::product(&qa, &qb, &to)?)?;
+        let of_channels = [1, 1, extents[2]];
+        let is_like = |view: &Option<View>| view.as_ref().is_some_and(|v| v.axes == like.axes);
+        // The operand that is the weights is the second of these.
+        let mut sides = [(a, x, qa), (b, z, qb)];
+        if !is_like(&sides[0].1) || is_like(&sides[1].1) && self.setting.weights_are_left() {
+            sides.reverse();
+        }
+        let [(_, Some(input), q_input), (value, weights, q_weights)] = sides else { return None };
+        let weights = match weights {
+            Some(view) if self.extents_of(&view) == of_channels => Weights::Channels(view.feature),
+            Some(view) if view.axes == like.axes => Weights::Elements(view.feature),
+            Some(_) => return None,
+            None => {
+                let (of, bytes) = self.spread(value, &like, y)?;
+                if of == of_channels {
+                    Weights::Constant(bytes)
+                } else {
+                    let full = repeated(&bytes, of, extents);
+                    Weights::Elements(self.constant_feature(extents, full, q_weights.signed))
+                }
+            }
+        };
+        if q_weights.zero != 0 && self.setting.machine.weight_bits < 9 {
+            return None;
+        }
+        let mut input = input;
+        if let Weights::Elements(id) = weights {
+            // A line of elements is all bytes of a feature.
+            input.feature = self.whole(op, input.feature);
+            let whole = self.whole(op, id);
+            return self.add_product(op, input, Weights::Elements(whole), [q_input, q_weights, to], requantization, y);
+        }
+        self.add_product(op, input, weights, [q_input, q_weights, to], requantization, y)
+    }
+
+    fn add_product(
+        &mut self,
+        op: Op,
+        input: View,
+        weights: Weights,
+        [from, by, to]: [Bytes; 3],
+        requantization: super::network::Requantization,
+        y: Value,
+    ) -> Option<()> {
+        let layer = Layer {
+            weights,
+            signed_weights: by.signed,
+            zeros: [from.zero, by.zero],
+            requantization: vec![requantization],
+            zero: to.zero,
+            signed: to.signed,
+            ..self.identity(op, &input)
+        };
+        self.add(layer, y, self.extents_of(&input), input.axes)
+    }
+
+    /// A feature with memory of its own that has the bytes of another one, which may be a part.
+    fn whole(&mut self, op: Op, id: usize) -> usize {
+        let info = self.out.net.features[id].clone();
+        if info.part_of.is_none() {
+            return id;
+        }
+        let copy = self.feature([info.height, info.width, info.channels], info.signed, Role::Inner);
+        let from = View { feature: id, axes: Vec::new() };
+        let layer = Layer { output: copy, ..self.identity(op, &from) };
+        self.out.net.layers.push(layer);
+        copy
+    }
+
+    /// A sum, at the store of the operand that is computed last, or of the other one if that has other readers.
+    fn sum_of(&mut self, binary: Binary) -> Option<()> {
+        let Binary { op, y, operands: [(a, x, qa), (b, z, qb)], to, like, extents } = binary;
+        let is_like = |view: &Option<View>| view.as_ref().is_some_and(|v| v.axes == like.axes);
+        let mut order = [(a, x.clone(), qa, b, z.clone(), qb), (b, z.clone(), qb, a, x.clone(), qa)];
+        let last = |view: &Option<View>| view.as_ref().and_then(|view| self.last_layer(view));
+        if !is_like(&x) || is_like(&z) && last(&z) > last(&x) {
+            order.reverse();
+        }
+        let is_free = |l: &usize| self.out.net.layers[*l].table.is_empty() && self.out.net.layers[*l].sum.is_none();
+        let takes = |l: &usize, other: &Option<View>| is_like(other) || !self.is_elements(*l);
+        let fused = order
+            .iter()
+            .filter(|sum| is_like(&sum.1))
+            .find_map(|sum| Some((self.fusible(sum.0, op).filter(is_free).filter(|l| takes(l, &sum.4))?, sum.clone())));
+        let (_, from, qx, other, other_view, qo) =
+            fused.as_ref().map_or_else(|| order[0].clone(), |(_, sum)| sum.clone());
+        let from = from?;
+        let fitted = scale::sum(&qx, &qo, &to)?;
+        let spread = if other_view.is_none() { Some(self.spread(other, &like, y)?) } else { None };
+        if let Some((of, bytes)) = spread.as_ref().filter(|(of, _)| fitted.steps > 0 && of[..2] == [1, 1]) {
+            // No factors are exact, but for each channel there is a table.
+            let value = |c: usize, q: i16| to.quantize(qx.real(q) + qo.real(qo.of_byte(bytes[c])));
+            let table = (0..of[2]).flat_map(|c| (0..TABLE).map(move |i| value(c, qx.of_byte(i as u8)) as u8)).collect();
+            let layer = fused.map(|(layer, _)| layer);
+            return self.add_table(op, &from, layer, table, y);
+        }
+        let (scales, shift) = self.fit(op, fitted)?;
+        let feature = match (other_view, spread) {
+            (Some(view), _) => view.feature,
+            (None, Some((of, bytes))) => self.constant_feature(of, bytes, qo.signed),
+            (None, None) => return None,
+        };
+        let sum = Some(Sum { feature, zeros: [qx.zero, qo.zero], scales, shift, zero: to.zero, signed: to.signed });
+        match fused {
+            Some((layer, _)) => {
+                self.out.net.layers[layer].sum = sum;
+                self.replace(layer, y, from.axes)
+            }
+            None => {
+                let layer = Layer { sum, ..self.identity(op, &from) };
+                self.add(layer, y, extents, from.axes)
+            }
+        }
+    }
+
+    pub(super) fn table(&mut self, op: TableOp) -> Option<()> {
+        let m = self.m;
+        let (x, y) = (op.x(m), m.result(op.0, 0));
+        let values = self.constant(op.table(m))?;
+        let by_channel = values.rank() == 2;
+        let view = self.view_of(x, None)?;
+        let channels = self.extents_of(&view)[2];
+        let axis = usize::try_from(m.args(op.0)?.int("axis")?).ok()?;
+        if by_channel && !view.is_axis(axis, CHANNELS, channels) {
+            return self.blame(x);
+        }
+        // Entries begin with the least integer, those of the machine with 0.
+        let flip = if is_signed(m, x) { TABLE / 2 } else { 0 };
+        let bytes = values.bytes();
+        let entry = |i: usize| bytes[i / TABLE * TABLE + ((i % TABLE) ^ flip)];
+        let table: Vec<u8> = (0..bytes.len()).map(entry).collect();
+        let layer = self.fusible(x, op.0).filter(|&layer| !by_channel || !self.is_elements(layer));
+        self.add_table(op.0, &view, layer, table, y)
+    }
+
+    /// Adds a table to a layer, if it has none, or in a layer of its own.
+    fn add_table(&mut self, op: Op, x: &View, layer: Option<usize>, table: Vec<u8>, y: Value) -> Option<()> {
+        match layer.filter(|&layer| self.out.net.layers[layer].table.is_empty()) {
+            Some(layer) => {
+                self.out.net.layers[layer].table = table;
+                self.replace(layer, y, x.axes.clone())
+            }
+            None => {
+                let layer = Layer { table, ..self.identity(op, x) };
+                self.add(layer, y, self.extents_of(x), x.axes.clone())
+            }
+        }
+    }
+
+    fn is_elements(&self, layer: usize) -> bool {
+        matches!(self.out.net.layers[layer].weights, Weights::Elements(_))
+    }
+
+    /// Adds a constant feature.
+    fn constant_feature(&mut self, of: [usize; 3], bytes: Vec<u8>, signed: bool) -> usize {
+        self.out.net.constants.push(bytes);
+        self.feature(of, signed, Role::Constant(self.out.net.constants.len() - 1))
+    }
+
+    /// The bytes of a constant as a feature, of one row or column where it is repeated along these.
+    fn spread(&self, value: Value, like: &View, y: Value) -> Option<Spread> {
+        let (tensor, full) = (self.constant(value)?, self.extents_of(like));
+        if !matches!(tensor.dtype(), DType::I8 | DType::U8) {
+            return None;
+        }
+        let (own, shape) = (tensor.shape().to_vec(), extents(self.m, y)?);
+        let more = shape.len().checked_sub(own.len())?;
+        let varies = |axis: usize| {
+            let of_axis = |i: &usize| like.axes[more + i].iter().any(|digit| digit.axis == axis);
+            (0..own.len()).filter(|&i| own[i] > 1).any(|i| of_axis(&i))
+        };
+        let of = [0, 1, 2].map(|axis| if axis == CHANNELS || varies(axis) { full[axis] } else { 1 });
+        let mut bytes = Vec::with_capacity(of.iter().product());
+        for at in 0..of.iter().product::<usize>() {
+            let place = [at / (of[1] * of[2]), at / of[2] % of[1], at % of[2]];
+            let index = |digits: &[super::view::Digit]| {
+                digits.iter().fold(0, |n, d| n * d.extent + place[d.axis] / d.stride % d.extent)
+            };
+            let offset = own.iter().enumerate().fold(0, |offset, (i, &extent)| {
+                offset * extent + if extent > 1 { index(&like.axes[more + i]) } else { 0 }
+            });
+            bytes.push(*tensor.bytes().get(offset)?);
+        }
+        Some((of, bytes))
+    }
+}
+
+/// Bytes of some extents, repeated along rows and columns.
+fn repeated(bytes: &[u8], of: [usize; 3], to: [usize; 3]) -> Vec<u8> {
+    let row = |h: usize| (0..to[1]).map(move |w| (h.min(of[0] - 1) * of[1] + w.min(of[1] - 1)) * of[2]);
+    (0..to[0]).flat_map(row).flat_map(|at| bytes[at..at + of[2]].iter().copied()).collect()
+}

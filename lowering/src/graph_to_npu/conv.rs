@@ -1,0 +1,177 @@
+//! Convolutions, and the requantization of sums of products.
+
+use super::network::{Layer, Requantization, Role, Weights};
+use super::read::{MAX_EXTENT, Packing, Reader, extents, is_signed};
+use super::scale::{self, Bytes, MAX_SUM};
+use super::view::{Digit, Order, View};
+use gradus_dialects::graph::{QLinearConvOp, convolution};
+use gradus_ir::{DType, Tensor, Value};
+
+/// The most groups of a convolution, which are layers each.
+const MAX_GROUPS: usize = 64;
+
+/// The weights of a product, by kernels.
+pub struct Kernels<'a> {
+    /// Their differences from the zero point, all of a kernel together.
+    pub values: &'a [i64],
+    /// Their scales, one or one for each kernel.
+    pub scales: &'a Tensor,
+    /// Number of kernels.
+    pub count: usize,
+}
+
+impl Reader<'_> {
+    /// The quantization of a tensor with one scale.
+    pub(super) fn bytes(&self, scale: Value, zero: Value, signed: bool) -> Option<Bytes> {
+        let (scale, zero) = (self.constant(scale)?, self.constant(zero)?);
+        let is_single = scale.dtype() == DType::F32 && scale.len() == 1 && zero.len() == 1;
+        is_single.then_some(Bytes { scale: scale.as_slice::<f32>()[0], zero: zero.to_i64()?[0] as i16, signed })
+    }
+
+    /// The zero point of weights, the same for all kernels.
+    pub(super) fn weight_zero(&self, zero: Value) -> Option<i64> {
+        let zeros = self.constant(zero)?.to_i64()?;
+        let &zero = zeros.first()?;
+        let fits = zeros.iter().all(|&z| z == zero) && (zero == 0 || self.setting.machine.weight_bits == 9);
+        fits.then_some(zero)
+    }
+
+    pub(super) fn conv(&mut self, conv: QLinearConvOp) -> Option<()> {
+        let m = self.m;
+        let (group, window) = convolution(m, conv.0).ok()?;
+        let (x, y) = (conv.x(m), m.result(conv.0, 0));
+        let weights = self.constant(conv.w(m))?;
+        let view = self.ordered(x, Order::ChannelsFirst)?;
+        let [_, _, channels] = self.extents_of(&view);
+        let (to_extents, axes) = Order::ChannelsFirst.of(&extents(m, y)?)?;
+        let kernels = to_extents[2];
+        let depthwise = group > 1 && group == channels && kernels == channels;
+        let w_zero = self.weight_zero(conv.w_zero_point(m))?;
+        // Instructions have fields of 16 bits for these.
+        let two = |list: &[usize], default| match list {
+            _ if list.iter().any(|&n| n > MAX_EXTENT) => None,
+            [w] => Some([default, *w]),
+            [h, w] => Some([*h, *w]),
+            _ => None,
+        };
+        let input = self.bytes(conv.x_scale(m), conv.x_zero_point(m), is_signed(m, x))?;
+        let to = self.bytes(conv.y_scale(m), conv.y_zero_point(m), is_signed(m, y))?;
+        let bias = conv.b(m).map(|b| self.constant(b)).map_or(Some(Vec::new()), |b| b?.to_i64())?;
+        let values: Vec<i64> = weights.to_i64()?.into_iter().map(|w| w - w_zero).collect();
+        let scales = self.constant(conv.w_scale(m))?;
+        let from = Kernels { values: &values, scales: &scales, count: kernels };
+        let layer = Layer {
+            name: self.name(conv.0),
+            input: view.feature,
+            output: 0,
+            depthwise,
+            signed_weights: weights.dtype() == DType::I8,
+            zeros: [input.zero, w_zero as i16],
+            depth: if depthwise { 1 } else { channels },
+            kernels,
+            kernel: two(&window.kernel, 1)?,
+            stride: two(&window.strides, 1)?,
+            dilation: two(&window.dilations, 1)?,
+            pad: two(&window.pads_begin, 0)?,
+            folded: 0,
+            weights: Weights::Constant(taps_before_depth(&weights, window.kernel.iter().product())),
+            requantization: requantization(&from, &bias, (&input, &to))?,
+            zero: to.zero,
+            signed: to.signed,
+            sum: None,
+            table: Vec::new(),
+        };
+        if group > 1 && !depthwise {
+            return self.groups(&layer, group, y, (to_extents, axes));
+        }
+        let layer = self.fold(layer, x, to_extents[1]);
+        self.add(layer, y, to_extents, axes)
+    }
+
+    /// A convolution of groups of channels, a layer each, of which `all` has the kernels of all.
+    fn groups(&mut self, all: &Layer, group: usize, y: Value, (to, axes): ([usize; 3], Vec<Vec<Digit>>)) -> Option<()> {
+        let Weights::Constant(bytes) = &all.weights else { return None };
+        if group > MAX_GROUPS || !all.depth.is_multiple_of(group) || !all.kernels.is_multiple_of(group) {
+            return None;
+        }
+        let [depth, kernels] = [all.depth / group, all.kernels / group];
+        let [height, width, _] = {
+            let f = &self.out.net.features[all.input];
+            [f.height, f.width, f.channels]
+        };
+        let whole = self.feature(to, is_signed(self.m, y), Role::Inner);
+        for i in 0..group {
+            let input = self.part(all.input, [0, i * depth], [height, width, depth]);
+            let output = self.part(whole, [0, i * kernels], [to[0], to[1], kernels]);
+            let range = i * kernels..(i + 1) * kernels;
+            let of_kernel = bytes.len() / all.kernels;
+            let weights = Weights::Constant(bytes[range.start * of_kernel..range.end * of_kernel].to_vec());
+            let requantization = if all.requantization.len() > 1 {
+                all.requantization[range].to_vec()
+            } else {
+                all.requantization.clone()
+            };
+            let layer = Layer { input, output, depth, kernels, weights, requantization, ..all.clone() };
+            self.out.net.layers.push(layer);
+        }
+        self.views.insert(y, View { feature: whole, axes });
+        Some(())
+    }
+
+    /// Folds the columns of a kernel into its depth, if the layer alone reads an operand whose channels do not fill the array: the
+    /// bytes of neighbouring columns are consecutive in a layout of rows.
+    fn fold(&mut self, layer: Layer, x: Value, width: usize) -> Layer {
+        let info = &self.out.net.features[layer.input];
+        let [columns, channels] = [info.width, info.channels];
+        let is_alone = matches!(info.role, Role::Operand(_)) && self.m.has_one_use(x);
+        let few = channels < self.setting.machine.depth as usize && layer.kernel[1] > 1 && layer.dilation[1] == 1;
+        if !is_alone || !few || layer.depthwise {
+            return layer;
+        }
+        let before = layer.pad[1];
+        let all = (before + columns).max((width - 1) * layer.stride[1] + layer.kernel[1]);
+        let pads = [before, all - before - columns];
+        let packing = Packing::Rows { pads, zero: layer.zeros[0] };
+        self.out.operands.iter_mut().filter(|(_, id, _)| *id == layer.input).for_each(|operand| operand.2 = packing);
+        let info = &mut self.out.net.features[layer.input];
+        (info.width, info.channels, info.tile) = (1, all * channels, [1, 1]);
+        Layer {
+            depth: layer.kernel[1] * channels,
+            folded: layer.stride[1] * channels,
+            kernel: [layer.kernel[0], 1],
+            stride: [layer.stride[0], 1],
+            dilation: [layer.dilation[0], 1],
+            pad: [layer.pad[0], 0],
+            ..layer
+        }
+    }
+}
+
+/// The requantizations of all kernels, if they are exact.
+pub fn requantization(
+    kernels: &Kernels<'_>,
+    bias: &[i64],
+    (from, to): (&Bytes, &Bytes),
+) -> Option<Vec<Requantization>> {
+    let (values, count) = (kernels.values, kernels.count);
+    let is_fit = kernels.scales.dtype() == DType::F32 && (kernels.scales.len() == 1 || kernels.scales.len() == count);
+    let scales = is_fit.then(|| kernels.scales.as_slice::<f32>().into_owned())?;
+    let one = |k: usize| {
+        let scale = scales[if scales.len() == 1 { 0 } else { k }] * from.scale / to.scale;
+        let bias = bias.get(k).copied().unwrap_or(0);
+        let row = &values[k * values.len() / count..(k + 1) * values.len() / count];
+        let most = row.iter().map(|w| w.abs() * 255).sum::<i64>() + bias.abs();
+        (most < MAX_SUM).then_some(())?;
+        scale::requantization(i32::try_from(bias).ok()?, f64::from(scale))
+    };
+    let all: Vec<Requantization> = (0..count).map(one).collect::<Option<_>>()?;
+    Some(if all.iter().all(|one| *one == all[0]) { vec![all[0]] } else { all })
+}
+
+/// The weights `[K, D, taps]` as `[K, taps, D]`.
+fn taps_before_depth(weights: &Tensor, taps: usize) -> Vec<u8> {
+    let (bytes, kernels) = (weights.bytes(), weights.shape()[0]);
+    let depth = bytes.len() / kernels.max(1) / taps.max(1);
+    let row = |k: usize| (0..taps).flat_map(move |tap| (0..depth).map(move |d| (k * depth + d) * taps + tap));
+    (0..kernels).flat_map(row).map(|i| bytes[i]).collect()
+}

@@ -1,0 +1,185 @@
+//! The modes of products of elements. Both operands and the result are lines of bytes in the same order: of features that nothing else
+//! reads, the mode of the fewest cycles; otherwise the layers that copy features into the layout that costs least.
+
+use super::estimate::layer_cost;
+use super::network::{Blocks, FeatureId, Layer, Network, Role, Weights, gcd};
+use super::price::Prices;
+use super::shape::{LayerShape, Resident, Tiling};
+use gradus_simulators::npu::Machine;
+
+/// A mode, columns and channels of a block, and the order of blocks.
+pub type Layout = ([usize; 2], Blocks);
+
+/// The modes of features whose layout is free: `8c`, `4c`, `2c`, `1c`, `4w4c`, `8w4c`, `8w8c`.
+const MODES: [[usize; 2]; 7] = [[1, 8], [1, 4], [1, 2], [1, 1], [4, 4], [8, 4], [8, 8]];
+
+/// Reads a mode as in `8c`, `4w4c`, or `4w4c-by-columns`, with channels as the inner loop of blocks.
+pub fn parse(text: &str) -> Option<Layout> {
+    let (mode, blocks) = match text.strip_suffix("-by-columns") {
+        Some(mode) => (mode, Blocks::ChannelsInside),
+        None => (text, Blocks::ColumnsInside),
+    };
+    let mode = mode.strip_suffix('c')?;
+    let (columns, channels) = mode.split_once('w').unwrap_or(("1", mode));
+    let number = |text: &str| text.parse::<usize>().ok().filter(|n| (1..=256).contains(n));
+    Some(([number(columns)?, number(channels)?], blocks))
+}
+
+impl Network {
+    /// Completes a network of which all layers are known. `mode`: the layout of products of elements, by force.
+    pub fn finish(&mut self, machine: &Machine, mode: Option<Layout>) {
+        self.drop_unread();
+        self.choose_modes(machine, mode);
+        self.match_blocks();
+        while self.match_lines(machine, mode) {
+            self.match_blocks();
+        }
+        self.hoist_summands();
+    }
+
+    /// The features of a product of elements, the result last.
+    fn line(layer: &Layer) -> Option<Vec<FeatureId>> {
+        let Weights::Elements(weights) = layer.weights else { return None };
+        let sum = layer.sum.map(|sum| sum.feature);
+        Some([Some(layer.input), Some(weights), sum, Some(layer.output)].into_iter().flatten().collect())
+    }
+
+    /// Whether only products of elements read and write a feature.
+    fn is_free(&self, id: FeatureId) -> bool {
+        let others = self.layers.iter().filter(|l| Network::line(l).is_none());
+        let is_known = others.flat_map(|l| l.reads().chain([l.output])).any(|other| self.root(other).0 == id);
+        !is_known && self.features[id].part_of.is_none()
+    }
+
+    /// Chooses the layout of products whose operands and results are free.
+    fn choose_modes(&mut self, machine: &Machine, mode: Option<Layout>) {
+        let mut known = vec![false; self.features.len()];
+        for first in 0..self.layers.len() {
+            let Some(line) = Network::line(&self.layers[first]).filter(|line| !known[line[0]]) else { continue };
+            let mut group = line;
+            // All that products join with it.
+            while let Some(more) = self
+                .layers
+                .iter()
+                .filter_map(Network::line)
+                .find(|line| line.iter().any(|id| group.contains(id)) && line.iter().any(|id| !group.contains(id)))
+            {
+                group.extend(more);
+            }
+            group.iter().for_each(|&id| known[id] = true);
+            if !group.iter().all(|&id| self.is_free(id)) {
+                continue;
+            }
+            let layouts: Vec<Layout> = match mode {
+                Some(layout) => vec![layout],
+                None => MODES.iter().map(|&tile| (tile, Blocks::ColumnsInside)).collect(),
+            };
+            let index = |layout: &Layout| self.line_cost(first, *layout, machine);
+            if let Some(layout) = layouts.into_iter().min_by_key(index) {
+                group.iter().for_each(|&id| self.lay_out(id, layout));
+            }
+        }
+    }
+
+    fn lay_out(&mut self, id: FeatureId, (tile, blocks): Layout) {
+        (self.features[id].tile, self.features[id].blocks) = (tile, blocks);
+    }
+
+    /// Estimated cycles of a product whose features have a layout, from and to DDR.
+    fn line_cost(&self, layer: usize, layout: Layout, machine: &Machine) -> u64 {
+        let mut net =
+            Network { features: self.features.clone(), layers: vec![self.layers[layer].clone()], ..Network::default() };
+        (0..net.features.len()).for_each(|id| net.lay_out(id, layout));
+        net.copy_cost(machine)
+    }
+
+    /// Estimated cycles of the only layer, in tiles of as many rows as half of the accumulators hold.
+    fn copy_cost(&self, machine: &Machine) -> u64 {
+        let shape = LayerShape::new(self, &self.layers[0], machine);
+        let kernels = shape.padded_kernels();
+        let most = machine.accumulators as usize / 2 / (shape.output.width * kernels);
+        let tiling =
+            Tiling { rows: most.clamp(1, shape.output.height), kernels, rows_outer: true, keeps_weights: true };
+        layer_cost(&shape, &mut Prices::default(), tiling, Resident { input: false, output: false, sum: true }).alone
+    }
+
+    /// Copies features of products of elements whose layouts differ. Returns whether there are any.
+    fn match_lines(&mut self, machine: &Machine, mode: Option<Layout>) -> bool {
+        let (mut at, mut is_changed) = (0, false);
+        while at < self.layers.len() {
+            let line = Network::line(&self.layers[at]).unwrap_or_default();
+            let layouts: Vec<Layout> = line.iter().map(|&id| self.features[id].layout()).collect();
+            if layouts.iter().all(|layout| *layout == layouts[0]) {
+                at += 1;
+                continue;
+            }
+            let info = &self.features[line[0]];
+            let (width, channels) = (info.width, info.channels);
+            // Copies leave the columns alone that pad the last block, and copy channels that exist.
+            let padded = |layout: &Layout| channels.next_multiple_of(layout.0[1]);
+            let least = layouts[..layouts.len() - 1].iter().map(padded).min().unwrap_or(channels);
+            let is_filled = |layout: &Layout| width.is_multiple_of(layout.0[0]) && padded(layout) <= least;
+            let candidates = layouts.iter().copied().chain(mode).filter(is_filled);
+            let cost = |layout: &Layout| (mode != Some(*layout), self.conversions(at, &line, *layout, machine));
+            let common = layouts.iter().fold(0, |n, layout| gcd(n, layout.0[1]));
+            let layout = candidates.min_by_key(cost).unwrap_or(([1, common], Blocks::ColumnsInside));
+            (at, is_changed) = (self.convert(at, &line, layout) + 1, true);
+        }
+        is_changed
+    }
+
+    /// Estimated cycles of the copies of a product, and of itself.
+    fn conversions(&self, at: usize, line: &[FeatureId], layout: Layout, machine: &Machine) -> u64 {
+        let copied = line.iter().filter(|&&id| self.features[id].layout() != layout).map(|&id| {
+            let info = &self.features[id];
+            let mut net = Network { features: vec![info.clone(), info.clone()], ..Network::default() };
+            net.lay_out(1, layout);
+            net.layers.push(Layer::copy(String::new(), 0, 1, info.channels, info.signed));
+            net.copy_cost(machine)
+        });
+        copied.sum::<u64>() + self.line_cost(at, layout, machine)
+    }
+
+    /// Gives a product features of a layout. Returns its place then.
+    fn convert(&mut self, mut at: usize, line: &[FeatureId], layout: Layout) -> usize {
+        let output = line[line.len() - 1];
+        for &id in line {
+            if self.features[id].layout() == layout {
+                continue;
+            }
+            let mut info = self.features[id].clone();
+            (info.part_of, info.role, info.tile, info.blocks) = (None, Role::Inner, layout.0, layout.1);
+            let (channels, signed, name) = (info.channels, info.signed, self.layers[at].name.clone());
+            self.features.push(info);
+            let copied = self.features.len() - 1;
+            if id == output {
+                self.layers[at].output = copied;
+                self.layers.insert(at + 1, Layer::copy(name, copied, id, channels, signed));
+                continue;
+            }
+            let layer = &mut self.layers[at];
+            if layer.input == id {
+                layer.input = copied;
+            }
+            if layer.weights == Weights::Elements(id) {
+                layer.weights = Weights::Elements(copied);
+            }
+            layer.sum.iter_mut().filter(|sum| sum.feature == id).for_each(|sum| sum.feature = copied);
+            self.layers.insert(at, Layer::copy(name, id, copied, channels, signed));
+            at += 1;
+        }
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_read() {
+        assert_eq!(parse("8c"), Some(([1, 8], Blocks::ColumnsInside)));
+        assert_eq!(parse("8w4c-by-columns"), Some(([8, 4], Blocks::ChannelsInside)));
+        assert!(["", "c", "w4c", "0c", "4w", "4w4", "x4c", "4w4c-", "999c"].iter().all(|text| parse(text).is_none()));
+    }
+}
