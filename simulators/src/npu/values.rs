@@ -172,6 +172,7 @@ impl Memories {
     /// Executes `post`.
     pub fn post(&mut self, machine: &Machine, post: &Post, at: usize) -> Result<(), Fault> {
         let outputs = position_addresses(&post.output, post);
+        let mut values = vec![0; outputs.len()];
         let (unit, residual) = (machine.kernels as usize, post.residual.map(|r| (r, Rounding::new(r.shift.into()))));
         let others = post.residual.map_or(Vec::new(), |residual| position_addresses(&residual.feature, post));
         for k in 0..usize::from(post.kernels) {
@@ -187,18 +188,21 @@ impl Memories {
             }
             let table = post.table.map(|t| t as usize + k * post.table_stride as usize);
             let channel = post.output.chan_offset(k as u64) as usize;
-            let mut index = accumulator(machine, post.acc, outputs.len(), 0, k);
-            let rounding = Rounding::new(shift);
+            let index = accumulator(machine, post.acc, outputs.len(), 0, k);
+            let requantization = Requantization::new(scale, shift, post);
             let other_channel = post.residual.map_or(0, |r| r.feature.chan_offset(k as u64) as usize);
-            for (p, &output) in outputs.iter().enumerate() {
-                let sum = i64::from(self.accumulators[index]) + bias;
-                let mut value = rounding.requantize(sum, scale, post.zero, post.clamp);
-                if let Some((residual, rounding)) = &residual {
-                    value = residual.add(rounding, value, self.sram[others[p] + other_channel]);
+            let sums = self.accumulators[index..].iter().step_by(unit);
+            for (value, &sum) in values.iter_mut().zip(sums) {
+                *value = requantization.apply(i64::from(sum) + bias);
+            }
+            if let Some((residual, rounding)) = &residual {
+                for (value, other) in values.iter_mut().zip(&others) {
+                    *value = residual.add(rounding, *value, self.sram[other + other_channel]);
                 }
+            }
+            for (&value, output) in values.iter().zip(&outputs) {
                 let byte = value as u8;
                 self.sram[output + channel] = table.map_or(byte, |table| self.sram[table + usize::from(byte)]);
-                index += unit;
             }
         }
         Ok(())
@@ -258,35 +262,54 @@ fn round(value: i128, shift: u32) -> i128 {
 #[derive(Clone, Copy)]
 struct Rounding {
     shift: u32,
+    /// The bits that are rounded.
+    mask: i64,
     /// One less than a half; and 1, unless nothing is rounded.
     offset: i64,
     parity: i64,
 }
 
 impl Rounding {
+    /// Returns the rounding of a shift of at most 62.
     fn new(shift: u32) -> Rounding {
-        let half = 1i64 << shift >> 1;
-        Rounding { shift, offset: (half - 1).max(0), parity: i64::from(shift > 0) }
+        let unit = 1i64 << shift;
+        Rounding { shift, mask: unit - 1, offset: (unit / 2 - 1).max(0), parity: i64::from(shift > 0) }
     }
 
     #[inline]
     fn round(&self, value: i64) -> i64 {
+        let floor = value >> self.shift;
         // An odd multiple is rounded up from a half, an even one above it.
-        match value.checked_add(self.offset + (value >> self.shift & self.parity)) {
-            Some(sum) => sum >> self.shift,
-            None => saturate(round(value.into(), self.shift)),
-        }
+        floor + (((value & self.mask) + self.offset + (floor & self.parity)) >> self.shift)
+    }
+}
+
+/// The requantization of a kernel: `clamp(round(value * scale * 2^-shift) + zero)`.
+struct Requantization {
+    scale: i32,
+    rounding: Rounding,
+    zero: i64,
+    /// Bounds of the result less the zero point.
+    bounds: [i64; 2],
+}
+
+impl Requantization {
+    fn new(scale: i32, shift: u32, post: &Post) -> Requantization {
+        let zero = i64::from(post.zero);
+        Requantization { scale, rounding: Rounding::new(shift), zero, bounds: post.clamp.map(|n| i64::from(n) - zero) }
     }
 
-    /// Returns `clamp(round(value * scale * 2^-shift) + zero)`.
+    /// Requantizes a sum of two numbers of 32 bits.
     #[inline]
-    fn requantize(&self, value: i64, scale: i32, zero: i16, clamp: [i16; 2]) -> i16 {
-        let bounds = clamp.map(i64::from);
-        let rounded = match value.checked_mul(scale.into()) {
-            Some(product) => self.round(product),
-            None => saturate(round(i128::from(value) * i128::from(scale), self.shift)),
+    fn apply(&self, value: i64) -> i16 {
+        let scale = i64::from(self.scale);
+        let rounded = if self.scale == i32::MIN {
+            // The only factor with which a product may exceed 64 bits.
+            saturate(round(i128::from(value) * i128::from(scale), self.rounding.shift))
+        } else {
+            self.rounding.round(value * scale)
         };
-        rounded.saturating_add(zero.into()).clamp(bounds[0], bounds[1]) as i16
+        (rounded.clamp(self.bounds[0], self.bounds[1]) + self.zero) as i16
     }
 }
 
@@ -322,6 +345,20 @@ mod tests {
                     round(value.into(), shift),
                     "{value} {shift}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn requantization_is_exact_at_the_bounds() {
+        let post = Post { zero: -7, clamp: [-128, 127], ..Post::default() };
+        for scale in [i32::MIN, i32::MIN + 1, -1, 0, 1, i32::MAX] {
+            for value in [-(1i64 << 32), 1 - (1 << 32), -1, 0, 1, (1 << 32) - 2] {
+                for shift in [0, 31, 55, 56, 57, 62] {
+                    let exact = round(i128::from(value) * i128::from(scale), shift) - 7;
+                    let result = Requantization::new(scale, shift, &post).apply(value);
+                    assert_eq!(i128::from(result), exact.clamp(-128, 127), "{value} {scale} {shift}");
+                }
             }
         }
     }
