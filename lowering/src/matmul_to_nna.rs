@@ -14,7 +14,7 @@ use gradus_dialects::nna::{CallOp, MatMulOp, define};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
-use gradus_simulators::nna::{Layout, Machine, Mapping, Plan, Product};
+use gradus_simulators::nna::{Layout, Machine, Product};
 use product::Lowered;
 
 /// The declaration.
@@ -128,13 +128,8 @@ impl MatMulToNna {
     /// Returns the alternative and program of the fewest cycles.
     fn cheapest(&self, alternatives: Vec<Lowered>) -> Option<(Lowered, Product)> {
         let programs = alternatives.into_iter().filter_map(|lowered| {
-            let fits = |mapping: Mapping| lowered.mapping.is_none_or(|given| given == mapping);
-            let plans = Plan::candidates(&self.machine).into_iter().filter(|plan| fits(plan.mapping));
-            let products = plans.filter_map(|plan| {
-                let (initial, requantize) = (lowered.initial, lowered.requantize.as_ref().map(|r| r.zero));
-                Product::new(lowered.shape, Plan { initial, requantize, ..plan }, &self.machine).ok()
-            });
-            let product = products.min_by_key(|product| product.cycles)?;
+            let (initial, requantize) = (lowered.initial, lowered.requantize.as_ref().map(|r| r.zero));
+            let product = Product::cheapest(lowered.shape, lowered.mapping, initial, requantize, &self.machine).ok()?;
             Some((lowered, product))
         });
         programs.min_by_key(|(_, product)| product.cycles)

@@ -7,7 +7,7 @@ use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, inst_of
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
-use gradus_simulators::nna::Statistics;
+use gradus_simulators::nna::{self, Statistics};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -42,23 +42,25 @@ pub const TARGET: Target = Target {
 machine_numbers! {
     /// The numbers of the cost model.
     struct Numbers {
-        channels,
-        taps,
         outputs,
         block,
         fill,
-        weights,
-        pixels,
         start,
-        lanes,
     }
 }
+
+const CHANNELS: u64 = nna::CHANNELS as u64;
+const TAPS: u64 = nna::TAPS as u64;
+/// Bytes of a vector register.
+const VECTOR: u64 = nna::VECTOR as u64;
+/// Cycles to write the weights of a kernel, a vector each.
+const WEIGHTS: u64 = TAPS * CHANNELS * CHANNELS / VECTOR;
 
 impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
-            OpCost::Move(n) | OpCost::Map(n) => self.start + n.div_ceil(self.lanes).saturating_mul(2),
+            OpCost::Move(n) | OpCost::Map(n) => self.start + n.div_ceil(VECTOR / 4).saturating_mul(2),
             OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
         }
     }
@@ -73,24 +75,29 @@ impl Numbers {
         self.block + self.fill
     }
 
+    /// Cycles to write the pixels of a step: of each patch three rows of two vectors.
+    fn pixels(&self) -> u64 {
+        self.patches().saturating_mul(6)
+    }
+
     /// Prices a contraction, with one product per cycle on the scalar processor.
     fn contract(&self, c: &Contraction) -> u64 {
         let rows = c.groups.saturating_mul(c.rows);
-        let blocks = c.groups.saturating_mul(c.rows.div_ceil(self.channels));
+        let blocks = c.groups.saturating_mul(c.rows.div_ceil(CHANNELS));
         match c.strategy {
             // Native convolution: a 3x3 filter over pixels of 32 channels.
-            None if c.taps == self.taps => {
-                let blocks = blocks.saturating_mul((c.depth / self.taps).div_ceil(self.channels));
+            None if c.taps == TAPS => {
+                let blocks = blocks.saturating_mul((c.depth / TAPS).div_ceil(CHANNELS));
                 let steps = c.columns.div_ceil(2 * self.patches());
-                blocks.saturating_mul(self.weights.max(steps.saturating_mul(self.step())))
+                blocks.saturating_mul(WEIGHTS.max(steps.saturating_mul(self.step())))
             }
             None => c.products(),
             Some(strategy) if *strategy == DIAGONAL => {
-                let filters = rows.saturating_mul(c.depth.div_ceil(self.taps));
-                filters.saturating_mul(self.patch_steps(c.columns.div_ceil(self.channels * self.patches())))
+                let filters = rows.saturating_mul(c.depth.div_ceil(TAPS));
+                filters.saturating_mul(self.patch_steps(c.columns.div_ceil(CHANNELS * self.patches())))
             }
             Some(strategy) if *strategy == DENSE => {
-                let kernels = blocks.saturating_mul(c.depth.div_ceil(self.taps * self.channels));
+                let kernels = blocks.saturating_mul(c.depth.div_ceil(TAPS * CHANNELS));
                 kernels.saturating_mul(self.patch_steps(c.columns.div_ceil(self.patches())))
             }
             Some(_) => NEVER,
@@ -99,7 +106,7 @@ impl Numbers {
 
     /// Returns the cycles of `steps` steps with the same weights; results are written concurrently.
     fn patch_steps(&self, steps: u64) -> u64 {
-        self.weights.max(steps.saturating_mul(self.step().max(self.pixels)))
+        WEIGHTS.max(steps.saturating_mul(self.step().max(self.pixels())))
     }
 }
 

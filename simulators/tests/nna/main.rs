@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "the outcomes of mutants are shown by --nocapture")]
 
 mod hazards;
+mod monotone;
 mod mutants;
 mod products;
 

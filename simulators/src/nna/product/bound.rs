@@ -16,7 +16,7 @@ impl Layout {
             Mapping::Scalar => rows * depth * columns,
         } * 3;
         let (groups, last) = self.groups();
-        let width = if self.plan.sharing { machine.patches() } else { 1 };
+        let width = if self.plan.sharing { self.plan.patches } else { 1 };
         let steps = patches.div_ceil(width);
         let resident = if self.plan.order == Order::StepOuter { kernels } else { self.plan.resident };
         let fills = patches * kernels.div_ceil(resident.max(1));
