@@ -1,9 +1,10 @@
 //! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host by reference.
 
+use crate::nna_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, inst_of};
+use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, code_of, inst_of};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
@@ -36,6 +37,7 @@ pub const TARGET: Target = Target {
                branch=$branch write=$write read=$read config=$config block=$block fill=$fill},canonicalize)",
     load: Some(load),
     listing: Some(listing),
+    picture: Some(picture),
     ..Target::DEFAULT
 };
 
@@ -128,6 +130,15 @@ fn listing(m: &Module) -> String {
     text
 }
 
+/// Draws the first program.
+fn picture(m: &Module) -> Result<String, String> {
+    let ops = m.ops_under(m.root());
+    let op = ops.into_iter().find_map(|op| ProgramOp::cast(m, op)).ok_or("there is no program of the nna")?.0;
+    let name = gradus_ir::symbols::symbol_name(m, op).map_or("", |name| m.ctx.text(name));
+    let (code, layout, machine) = code_of(m, op)?;
+    draw(name, &code, &layout, &machine)
+}
+
 /// Counts over all calls.
 #[derive(Default)]
 struct Counts {
@@ -139,6 +150,8 @@ struct Counts {
     /// Products that the array computes in a cycle.
     peak: u64,
     weight_bytes: u64,
+    /// Bytes that are written to the weight RAM if no weight is written twice.
+    weight_bytes_once: u64,
     feature_bytes: u64,
     instructions: u64,
 }
@@ -153,6 +166,7 @@ impl Counts {
         self.products += costs.products;
         self.peak = costs.peak;
         self.weight_bytes += s.weight_bytes;
+        self.weight_bytes_once += costs.weight_bytes;
         self.feature_bytes += s.feature_bytes;
         self.instructions += s.issued.iter().sum::<u64>();
     }
@@ -196,6 +210,7 @@ impl Device for Nna {
             ("busy", percent(c.busy as f64, cycles), "%"),
             ("useful", percent(c.products as f64, cycles * c.peak as f64), "%"),
             ("weights written", each(c.weight_bytes), "bytes"),
+            ("weights written again", each(c.weight_bytes.saturating_sub(c.weight_bytes_once)), "bytes"),
             ("features written", each(c.feature_bytes), "bytes"),
         ];
         rows.into_iter().map(|(name, value, unit)| Statistic { name: name.to_owned(), value, unit }).collect()

@@ -5,6 +5,7 @@
 mod hazards;
 mod monotone;
 mod mutants;
+mod orders;
 mod products;
 
 use gradus_simulators::nna::Machine;

@@ -1,7 +1,7 @@
 //! More of a resource never makes the chosen program slower; each number of a machine matters.
 
 use super::{Operands, Random, count};
-use gradus_simulators::nna::{Conditions, Latencies, Machine, Product, Shape};
+use gradus_simulators::nna::{Conditions, Latencies, Machine, Plan, Product, Shape};
 
 /// Draws a machine whose resources can grow, with latencies of up to three times the defaults.
 fn machine(random: &mut Random) -> Machine {
@@ -47,7 +47,7 @@ fn more_resources_are_never_slower() {
         let shape = Shape { rows: extent(), depth: extent(), columns: extent() };
         let (initial, requantize) = (random.below(2) == 0, (random.below(2) == 0).then_some(3));
         let cycles = |machine: &Machine, random: &mut Random| {
-            let product = Product::cheapest(shape, None, initial, requantize, machine).ok()?;
+            let product = Product::cheapest(shape, machine, |plan| Some(Plan { initial, requantize, ..plan })).ok()?;
             let operands = Operands::new(shape, &product, random);
             let (_, _, statistics) = operands.run(&product, machine, &Conditions::REJECT).expect("no hazard");
             Some(statistics.cycles)
@@ -68,9 +68,12 @@ fn more_resources_are_never_slower() {
 #[test]
 fn each_number_of_a_machine_matters() {
     let shapes = [(70, 300, 30), (2, 20, 40), (1, 1, 1)].map(|(rows, depth, columns)| Shape { rows, depth, columns });
+    let plan = |plan: Plan| Some(Plan { initial: true, requantize: Some(0), ..plan });
+    let cycles_of =
+        |shape, machine: &Machine| Product::cheapest(shape, machine, plan).map_or(0, |product| product.cycles);
     let cycles = |numbers: &[i64]| {
         let machine = Machine::from_numbers(numbers).expect("it is a machine");
-        shapes.map(|shape| Product::cheapest(shape, None, true, Some(0), &machine).map_or(0, |product| product.cycles))
+        shapes.map(|shape| cycles_of(shape, &machine))
     };
     let numbers = Machine::V2.numbers();
     for (i, (name, ..)) in Machine::NUMBERS.iter().enumerate() {

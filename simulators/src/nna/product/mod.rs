@@ -186,21 +186,14 @@ impl Product {
         Ok(Product { code, layout, cycles })
     }
 
-    /// Returns the program of the fewest cycles, of all mappings or of one, orders, and uses of the machine's resources. A
-    /// machine with more of them has the plans of one with fewer. A plan whose bound is not below the best cycles is left out.
+    /// Returns the program of the fewest cycles, of all mappings, orders, and uses of the machine's resources, as `adjust` changes
+    /// or refuses them. A machine with more resources has the plans of one with fewer. A plan whose bound is not below the best
+    /// cycles is left out.
     ///
     /// # Errors
     /// There is none.
-    pub fn cheapest(
-        shape: Shape,
-        mapping: Option<Mapping>,
-        initial: bool,
-        requantize: Option<i8>,
-        machine: &Machine,
-    ) -> Result<Product, String> {
-        let plans =
-            Plan::candidates(shape, machine).into_iter().filter(|plan| mapping.is_none_or(|m| m == plan.mapping));
-        let plans = plans.map(|plan| Plan { initial, requantize, ..plan });
+    pub fn cheapest(shape: Shape, machine: &Machine, adjust: impl Fn(Plan) -> Option<Plan>) -> Result<Product, String> {
+        let plans = Plan::candidates(shape, machine).into_iter().filter_map(adjust);
         let mut bounded: Vec<(u64, Plan)> = Vec::new();
         let mut reason = "no mapping".to_owned();
         for plan in plans {
