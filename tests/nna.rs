@@ -56,11 +56,13 @@ fn product(random: &mut Random) -> String {
     )
 }
 
-/// Draws a program with a convolution in one or two dimensions, with groups, strides, dilations and padding.
+/// Draws a program with a convolution in one or two dimensions, with groups, strides, dilations and padding; some are depthwise.
 fn convolution(random: &mut Random) -> String {
+    let depthwise = random.percent(30).then(|| random.pick(&[7, 33, 40, 64, 96]));
     let mut below = |n: u64| random.below(n) as usize;
-    let (groups, rank) = (1 + below(3), 1 + below(2));
-    let (batch, of_group, filters) = (1 + below(2), 1 + below(5), groups * (1 + below(6)));
+    let (groups, rank) = (depthwise.unwrap_or(1 + below(3)), 1 + below(2));
+    let (of_group, of_filters) = if depthwise.is_some() { (1, 1 + below(2)) } else { (1 + below(5), 1 + below(6)) };
+    let (batch, filters) = (1 + below(2), groups * of_filters);
     let (input, kernel) =
         ((0..rank).map(|_| 5 + below(5)).collect::<Vec<_>>(), (0..rank).map(|_| 1 + below(3)).collect::<Vec<_>>());
     let (strides, dilations) = ((0..rank).map(|_| 1 + below(2)).collect::<Vec<_>>(), vec![1 + below(2); rank]);

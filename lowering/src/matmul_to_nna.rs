@@ -14,7 +14,7 @@ use gradus_dialects::nna::{CallOp, MatMulOp, define};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
-use gradus_simulators::nna::{Layout, Machine, Mapping, Plan, Product};
+use gradus_simulators::nna::{Layout, Machine, Mapping, Order, Plan, Product};
 use product::Lowered;
 
 /// The declaration.
@@ -48,13 +48,13 @@ of resident kernels are those of the fewest cycles, which the cycle model of the
 place of the weights, where scales do not decide it. Requantization runs on the machine.
 
 A convolution becomes a product of its filters and the image as a matrix of patches, which the host makes by padding, slices and a
-concatenation; filters of groups become rows with zeros for the channels of other groups. Zero points and bias are terms that the host
-adds to the sums to begin with.
+concatenation. Groups, and so depthwise convolutions, become products of some groups each, by cycles: the filters of a product are rows
+with zeros for the channels of its other groups. Zero points and bias are terms that the host adds to the sums to begin with.
 
 # Refuses
 
 Products of tensors of other ranks, unknown extents, extents of zero, sums that may exceed 32 bits or, if they are requantized, 29 bits; scales
-and zero points of results that are not constant; filters of groups that are not constant; operands that do not fit in memory. These ops stay
+and zero points of results that are not constant; operands that do not fit in memory. These ops stay
 as they are.
 
 # Cost
@@ -69,16 +69,29 @@ A program for each plan of each product, of some thousand instructions; scheduli
     ],
     make: |options| {
         let numbers: Vec<i64> = Machine::NUMBERS.iter().map(|number| options.int(number.0)).collect();
-        Ok(Box::new(MatMulToNna { machine: Machine::from_numbers(&numbers)? }))
+        Ok(Box::new(MatMulToNna { machine: Machine::from_numbers(&numbers)?, without: Without::of(options.text("without")) }))
     },
     ..PassInfo::DEFAULT
 };
 
-/// The numbers of the machine as options.
+/// The numbers of the machine as options, and the technique that is left out.
 const OPTIONS: &[PassOption] = &{
-    let mut options = [const { PassOption { name: "", doc: "", kind: OptionKind::Int(0) } }; Machine::NUMBERS.len()];
+    const WITHOUT: PassOption = PassOption {
+        name: "without",
+        doc: "Technique of the mapping that is left out, to see its gain",
+        kind: OptionKind::Word(
+            "nothing",
+            &[
+                ("nothing", "the plan of the fewest cycles"),
+                ("convolutions", "scalar code only"),
+                ("sharing", "weights are written for each patch, one after the other"),
+                ("ping-pong", "features are written between convolutions"),
+            ],
+        ),
+    };
+    let mut options = [WITHOUT; Machine::NUMBERS.len() + 1];
     let mut i = 0;
-    while i < options.len() {
+    while i < Machine::NUMBERS.len() {
         let (name, doc, default) = Machine::NUMBERS[i];
         options[i] = PassOption { name, doc, kind: OptionKind::Int(default) };
         i += 1;
@@ -93,6 +106,40 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 
 struct MatMulToNna {
     machine: Machine,
+    without: Without,
+}
+
+/// A technique that is left out, for comparison.
+#[derive(Clone, Copy)]
+enum Without {
+    Nothing,
+    /// All but scalar code.
+    Convolutions,
+    /// Weights that the patches of a step share.
+    Sharing,
+    /// Writes of features beside convolutions.
+    PingPong,
+}
+
+impl Without {
+    fn of(word: &str) -> Without {
+        match word {
+            "convolutions" => Without::Convolutions,
+            "sharing" => Without::Sharing,
+            "ping-pong" => Without::PingPong,
+            _ => Without::Nothing,
+        }
+    }
+
+    fn adjust(self, plan: Plan) -> Option<Plan> {
+        let is_conv = plan.mapping != Mapping::Scalar;
+        match self {
+            Without::Nothing => Some(plan),
+            Without::Convolutions => (!is_conv).then_some(plan),
+            Without::Sharing => (plan.order == Order::KernelOuter).then_some(Plan { sharing: false, ..plan }),
+            Without::PingPong => (!plan.ping_pong || !is_conv).then_some(plan),
+        }
+    }
 }
 
 impl Pass for MatMulToNna {
@@ -116,8 +163,8 @@ impl Pass for MatMulToNna {
                 }
             };
             if replace(m, op, &lowered, name).is_some() {
-                cx.count("num-products", 1);
-                cx.count("num-cycles", product.cycles);
+                cx.count("num-products", lowered.parts as u64);
+                cx.count("num-cycles", lowered.parts as u64 * product.cycles);
             }
         }
         Ok(())
@@ -128,16 +175,16 @@ impl MatMulToNna {
     /// Returns the alternative and program of the fewest cycles.
     fn cheapest(&self, alternatives: Vec<Lowered>) -> Option<(Lowered, Product)> {
         let programs = alternatives.into_iter().filter_map(|lowered| {
-            let fits = |mapping: Mapping| lowered.mapping.is_none_or(|given| given == mapping);
-            let plans = Plan::candidates(&self.machine).into_iter().filter(|plan| fits(plan.mapping));
-            let products = plans.filter_map(|plan| {
-                let (initial, requantize) = (lowered.initial, lowered.requantize.as_ref().map(|r| r.zero));
-                Product::new(lowered.shape, Plan { initial, requantize, ..plan }, &self.machine).ok()
-            });
-            let product = products.min_by_key(|product| product.cycles)?;
+            let (initial, requantize) = (lowered.initial, lowered.requantize.as_ref().map(|r| r.zero));
+            let adjust = |plan: Plan| {
+                let plan = self.without.adjust(plan)?;
+                let fits = lowered.mapping.is_none_or(|mapping| mapping == plan.mapping);
+                fits.then_some(Plan { initial, requantize, ..plan })
+            };
+            let product = Product::cheapest(lowered.shape, &self.machine, adjust).ok()?;
             Some((lowered, product))
         });
-        programs.min_by_key(|(_, product)| product.cycles)
+        programs.min_by_key(|(lowered, product)| product.cycles.saturating_mul(lowered.parts as u64))
     }
 
     /// Defines a program in the symbol table around an op. Returns its symbol.
@@ -167,16 +214,23 @@ fn replace(m: &mut Module, op: Op, lowered: &Lowered, program: Attr) -> Option<(
 }
 
 fn call(e: &mut Emitter<'_, '_>, lowered: &Lowered, program: Attr) -> Option<Value> {
-    let [left, right] = lowered.operands(e)?;
-    let scale = match &lowered.requantize {
-        Some(requantize) => Some(requantize.scale(e)?),
-        None => None,
-    };
-    let [a_zero, b_zero, bias] = [lowered.left_zero, lowered.right_zero, lowered.bias];
-    let groups = [&[left], &[right], a_zero.as_slice(), b_zero.as_slice(), bias.as_slice(), scale.as_slice()];
     let extents = [lowered.shape.rows as i64, lowered.shape.columns as i64];
     let ty = e.m().ctx.tensor_type(&extents, lowered.element);
-    let call = e.op(CallOp::INFO.name, &groups, &[("callee", program)], &[ty])?;
-    let value = e.m().result(call, 0);
-    lowered.result(e, value)
+    let mut results = Vec::with_capacity(lowered.parts);
+    for (part, [left, right]) in lowered.operands(e)?.into_iter().enumerate() {
+        let scale = match &lowered.requantize {
+            Some(requantize) => Some(requantize.scale(e, part, lowered.shape.rows)?),
+            None => None,
+        };
+        let mut of_rows = |value: Option<Value>| match value {
+            Some(value) => lowered.of_rows(e, value, part).map(Some),
+            None => Some(None),
+        };
+        let (a_zero, bias) = (of_rows(lowered.left_zero)?, of_rows(lowered.bias)?);
+        let b_zero = lowered.right_zero;
+        let groups = [&[left], &[right], a_zero.as_slice(), b_zero.as_slice(), bias.as_slice(), scale.as_slice()];
+        let call = e.op(CallOp::INFO.name, &groups, &[("callee", program)], &[ty])?;
+        results.push(e.m().result(call, 0));
+    }
+    lowered.result(e, &results)
 }

@@ -1,14 +1,19 @@
-//! Prints how many cycles of the npu are simulated per second, on tiles of layers of ResNet-50.
+//! Prints how many cycles of the npu are simulated per second, on tiles of layers of ResNet-50. Time is that of the processor.
 //!
 //! `cargo run --release -p gradus-simulators --example npu_rate`
 
 #![allow(clippy::print_stdout)]
 
-use gradus_simulators::npu::{Conv, Ddr, Feature, Inst, Machine, Post, Queue, Simulator, Transfer, Unit, Weights};
-use std::time::{Duration, Instant};
+mod support;
+
+use gradus_simulators::npu::{
+    Conv, Ddr, Feature, Inst, Machine, Post, Queue, Residual, Simulator, Transfer, Unit, Weights,
+};
+use std::time::Duration;
+use support::processor_time;
 
 /// Extents of the output, channels, kernels, taps per axis, stride.
-const LAYERS: [(u16, u16, u16, u16, u16); 8] = [
+const LAYERS: [(u16, u16, u16, u16, u16); 12] = [
     (56, 64, 64, 1, 1),
     (56, 64, 64, 3, 1),
     (28, 128, 64, 3, 1),
@@ -17,6 +22,10 @@ const LAYERS: [(u16, u16, u16, u16, u16); 8] = [
     (14, 1024, 128, 1, 1),
     (7, 512, 40, 3, 1),
     (7, 512, 512, 1, 1),
+    (56, 256, 64, 1, 1),
+    (56, 64, 256, 1, 1),
+    (28, 128, 512, 1, 1),
+    (14, 256, 1024, 1, 1),
 ];
 
 fn main() {
@@ -24,26 +33,40 @@ fn main() {
     for layer in LAYERS {
         let (program, mut ddr) = program(layer);
         let mut simulator = Simulator::new(Machine::default());
-        let (start, mut count, mut runs) = (Instant::now(), 0, 0);
-        while start.elapsed() < Duration::from_millis(300) {
+        let (start, mut elapsed, mut count) = (processor_time(), Duration::ZERO, 0);
+        while elapsed < Duration::from_millis(400) {
             let statistics = simulator.run(&program, &mut ddr).expect("a valid program");
-            count += statistics.busy(Unit::Array);
-            runs += 1;
-            if runs == 1 {
+            if count == 0 {
                 print!("{layer:?}: utilization of the array {:.3}, ", {
                     statistics.macs as f64 / (statistics.busy(Unit::Array) * statistics.peak_macs) as f64
                 });
             }
+            count += statistics.busy(Unit::Array);
+            elapsed = processor_time() - start;
         }
-        let elapsed = start.elapsed();
         println!("{:.1} M cycles per second", count as f64 / elapsed.as_secs_f64() / 1e6);
         (cycles, time) = (cycles + count, time + elapsed);
     }
     println!("{:.1} M cycles per second", cycles as f64 / time.as_secs_f64() / 1e6);
 }
 
-/// Convolves rows that fit the accumulators, one after the other, and requantizes each.
+/// The sum with what is in the place of the result, as at the end of a residual block.
+fn residual(feature: Feature) -> Residual {
+    Residual {
+        feature,
+        scale: 3,
+        other_scale: 5,
+        shift: 4,
+        signed: true,
+        sum_clamp: [-128, 127],
+        ..Residual::default()
+    }
+}
+
+/// Convolves rows that fit the accumulators, one after the other, and requantizes each. Where there are more kernels than
+/// channels, something is added.
 fn program((extent, channels, kernels, taps, stride): (u16, u16, u16, u16, u16)) -> (Vec<Inst>, Ddr) {
+    let is_expansion = kernels > channels;
     let input = (extent - 1) * stride + 1;
     let [c, k, t] = [channels, kernels, taps].map(u32::from);
     // The channels in blocks of 8, as many rows as SRAM holds.
@@ -94,6 +117,8 @@ fn program((extent, channels, kernels, taps, stride): (u16, u16, u16, u16, u16))
         }));
         program.push(Inst::Signal { unit: Unit::Array, token: 1 });
         program.push(Inst::Wait { queue: Queue::Execute, token: 1 });
+        let chan = u32::from(rows * extent) * 8;
+        let output = Feature { base: 0, tile_w: 1, tile_c: 8, row: u32::from(extent) * 8, col: 8, chan };
         program.push(Inst::Post(Post {
             rows,
             cols: extent,
@@ -101,7 +126,8 @@ fn program((extent, channels, kernels, taps, stride): (u16, u16, u16, u16, u16))
             params: end,
             param_stride: 12,
             clamp: [-128, 127],
-            output: Feature { base: 0, tile_w: 1, tile_c: 8, row: u32::from(extent) * 8, col: 8, chan: 4096 },
+            residual: is_expansion.then(|| residual(output)),
+            output,
             ..Post::default()
         }));
         program.push(Inst::Signal { unit: Unit::Pipe, token: 2 });

@@ -20,8 +20,9 @@ mod executable;
 #[cfg(feature = "graph")]
 mod nna;
 #[cfg(feature = "graph")]
-mod npu;
+mod nna_picture;
 #[cfg(feature = "graph")]
+mod npu;
 mod npu_picture;
 #[cfg(feature = "graph")]
 mod simulated;

@@ -1,13 +1,14 @@
 //! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host by reference.
 
+use crate::nna_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, inst_of};
+use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, code_of, inst_of};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
-use gradus_simulators::nna::Statistics;
+use gradus_simulators::nna::{self, Statistics};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -36,29 +37,32 @@ pub const TARGET: Target = Target {
                branch=$branch write=$write read=$read config=$config block=$block fill=$fill},canonicalize)",
     load: Some(load),
     listing: Some(listing),
+    picture: Some(picture),
     ..Target::DEFAULT
 };
 
 machine_numbers! {
     /// The numbers of the cost model.
     struct Numbers {
-        channels,
-        taps,
         outputs,
         block,
         fill,
-        weights,
-        pixels,
         start,
-        lanes,
     }
 }
+
+const CHANNELS: u64 = nna::CHANNELS as u64;
+const TAPS: u64 = nna::TAPS as u64;
+/// Bytes of a vector register.
+const VECTOR: u64 = nna::VECTOR as u64;
+/// Cycles to write the weights of a kernel, a vector each.
+const WEIGHTS: u64 = TAPS * CHANNELS * CHANNELS / VECTOR;
 
 impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
-            OpCost::Move(n) | OpCost::Map(n) => self.start + n.div_ceil(self.lanes).saturating_mul(2),
+            OpCost::Move(n) | OpCost::Map(n) => self.start + n.div_ceil(VECTOR / 4).saturating_mul(2),
             OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
         }
     }
@@ -73,24 +77,29 @@ impl Numbers {
         self.block + self.fill
     }
 
+    /// Cycles to write the pixels of a step: of each patch three rows of two vectors.
+    fn pixels(&self) -> u64 {
+        self.patches().saturating_mul(6)
+    }
+
     /// Prices a contraction, with one product per cycle on the scalar processor.
     fn contract(&self, c: &Contraction) -> u64 {
         let rows = c.groups.saturating_mul(c.rows);
-        let blocks = c.groups.saturating_mul(c.rows.div_ceil(self.channels));
+        let blocks = c.groups.saturating_mul(c.rows.div_ceil(CHANNELS));
         match c.strategy {
             // Native convolution: a 3x3 filter over pixels of 32 channels.
-            None if c.taps == self.taps => {
-                let blocks = blocks.saturating_mul((c.depth / self.taps).div_ceil(self.channels));
+            None if c.taps == TAPS => {
+                let blocks = blocks.saturating_mul((c.depth / TAPS).div_ceil(CHANNELS));
                 let steps = c.columns.div_ceil(2 * self.patches());
-                blocks.saturating_mul(self.weights.max(steps.saturating_mul(self.step())))
+                blocks.saturating_mul(WEIGHTS.max(steps.saturating_mul(self.step())))
             }
             None => c.products(),
             Some(strategy) if *strategy == DIAGONAL => {
-                let filters = rows.saturating_mul(c.depth.div_ceil(self.taps));
-                filters.saturating_mul(self.patch_steps(c.columns.div_ceil(self.channels * self.patches())))
+                let filters = rows.saturating_mul(c.depth.div_ceil(TAPS));
+                filters.saturating_mul(self.patch_steps(c.columns.div_ceil(CHANNELS * self.patches())))
             }
             Some(strategy) if *strategy == DENSE => {
-                let kernels = blocks.saturating_mul(c.depth.div_ceil(self.taps * self.channels));
+                let kernels = blocks.saturating_mul(c.depth.div_ceil(TAPS * CHANNELS));
                 kernels.saturating_mul(self.patch_steps(c.columns.div_ceil(self.patches())))
             }
             Some(_) => NEVER,
@@ -99,7 +108,7 @@ impl Numbers {
 
     /// Returns the cycles of `steps` steps with the same weights; results are written concurrently.
     fn patch_steps(&self, steps: u64) -> u64 {
-        self.weights.max(steps.saturating_mul(self.step().max(self.pixels)))
+        WEIGHTS.max(steps.saturating_mul(self.step().max(self.pixels())))
     }
 }
 
@@ -121,6 +130,15 @@ fn listing(m: &Module) -> String {
     text
 }
 
+/// Draws the first program.
+fn picture(m: &Module) -> Result<String, String> {
+    let ops = m.ops_under(m.root());
+    let op = ops.into_iter().find_map(|op| ProgramOp::cast(m, op)).ok_or("there is no program of the nna")?.0;
+    let name = gradus_ir::symbols::symbol_name(m, op).map_or("", |name| m.ctx.text(name));
+    let (code, layout, machine) = code_of(m, op)?;
+    draw(name, &code, &layout, &machine)
+}
+
 /// Counts over all calls.
 #[derive(Default)]
 struct Counts {
@@ -132,6 +150,8 @@ struct Counts {
     /// Products that the array computes in a cycle.
     peak: u64,
     weight_bytes: u64,
+    /// Bytes that are written to the weight RAM if no weight is written twice.
+    weight_bytes_once: u64,
     feature_bytes: u64,
     instructions: u64,
 }
@@ -146,6 +166,7 @@ impl Counts {
         self.products += costs.products;
         self.peak = costs.peak;
         self.weight_bytes += s.weight_bytes;
+        self.weight_bytes_once += costs.weight_bytes;
         self.feature_bytes += s.feature_bytes;
         self.instructions += s.issued.iter().sum::<u64>();
     }
@@ -189,6 +210,7 @@ impl Device for Nna {
             ("busy", percent(c.busy as f64, cycles), "%"),
             ("useful", percent(c.products as f64, cycles * c.peak as f64), "%"),
             ("weights written", each(c.weight_bytes), "bytes"),
+            ("weights written again", each(c.weight_bytes.saturating_sub(c.weight_bytes_once)), "bytes"),
             ("features written", each(c.feature_bytes), "bytes"),
         ];
         rows.into_iter().map(|(name, value, unit)| Statistic { name: name.to_owned(), value, unit }).collect()

@@ -68,6 +68,8 @@ pub struct Costs {
     pub peak: u64,
     /// Bound of the plan, in cycles.
     pub bound: u64,
+    /// Bytes of all kernels in the weight RAM, each written once.
+    pub weight_bytes: u64,
     /// Estimated cycles of the plan with a single feature RAM.
     pub without_ping_pong: u64,
 }
@@ -80,6 +82,7 @@ impl Costs {
             products: (rows * depth * columns) as u64,
             peak: machine.peak(),
             bound: layout.bound(machine),
+            weight_bytes: layout.weight_bytes(),
             without_ping_pong: Product::new(layout.shape, plan, machine).map_or(0, |product| product.cycles),
         }
     }

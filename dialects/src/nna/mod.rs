@@ -17,7 +17,7 @@ mod program;
 pub use call::{CallOp, Costs, Prepared};
 pub use instruction::{inst_of, op_of};
 pub use matmul::{DENSE, DIAGONAL, MatMulOp};
-pub use program::{ProgramOp, define};
+pub use program::{ProgramOp, code_of, define};
 
 use gradus_ir::rules::RuleGroup;
 use gradus_ir::{Dialect, OpDecl, OpInfo};

@@ -111,7 +111,7 @@ pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, Machine), String> 
 ///
 /// # Errors
 /// An op is not an instruction of the machine, or the plan is not possible.
-pub(super) fn code_of(m: &Module, op: Op) -> Result<(Vec<Inst>, Layout, Machine), String> {
+pub fn code_of(m: &Module, op: Op) -> Result<(Vec<Inst>, Layout, Machine), String> {
     let (layout, machine) = layout_of(&m.args(op).ok_or("is not declared")?)?;
     let block = m.entry(ProgramOp(op).body(m)).ok_or("requires instructions")?;
     let mut code = Vec::new();

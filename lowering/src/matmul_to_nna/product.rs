@@ -5,14 +5,17 @@ use crate::emit::Emitter;
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp, convolution};
 use gradus_dialects::nna::MatMulOp;
 use gradus_ir::{DType, Module, Op, OpDecl, Tensor, Type, Value};
-use gradus_simulators::nna::{Mapping, Shape, scale_of};
+use gradus_simulators::nna::{CHANNELS, Mapping, Shape, scale_of};
 
 /// Largest sum that floats of 53 bits scale exactly, by factors of 24 bits.
 const MAX_SUM: u64 = 1 << 29;
 
-/// A product that a program computes.
+/// A product that a program computes, or several: those of a convolution's groups.
 pub(super) struct Lowered {
+    /// Extents of each product.
     pub shape: Shape,
+    /// Number of products; their rows follow each other in the result.
+    pub parts: usize,
     /// The given mapping.
     pub mapping: Option<Mapping>,
     pub left_zero: Option<Value>,
@@ -35,9 +38,11 @@ pub(super) struct Requantize {
 }
 
 impl Requantize {
-    /// Emits the scales, one or one per row.
-    pub fn scale(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
-        e.constant(&Tensor::from_vec(&[self.scales.len()], self.scales.clone()), Type::F32)
+    /// Emits the scales of a part, one or one for each of its `rows`.
+    pub fn scale(&self, e: &mut Emitter<'_, '_>, part: usize, rows: usize) -> Option<Value> {
+        let scales =
+            if self.scales.len() == 1 { &self.scales } else { self.scales.get(part * rows..(part + 1) * rows)? };
+        e.constant(&Tensor::from_vec(&[scales.len()], scales.to_vec()), Type::F32)
     }
 }
 
@@ -45,13 +50,13 @@ impl Requantize {
 enum Operands {
     /// `[M, K]` and `[K, N]`; or, transposed, `[N, K]` and `[K, M]`, whose product is the transpose.
     Matrices { left: Value, right: Value, is_transposed: bool },
-    /// Filters, those of groups with zeros, and the image as a matrix of patches.
+    /// Filters, those of groups in one product with zeros, and the image as a matrix of patches.
     Convolution { filters: Filters, image: Box<Image>, result: Vec<i64> },
 }
 
 /// The filters of a convolution as a matrix.
 enum Filters {
-    /// `[M, C, K...]`.
+    /// `[M, C, K...]`, of which each part has a group at most.
     Whole(Value),
     /// A constant, with zero points for the channels of other groups.
     Constant(Tensor, Type),
@@ -86,29 +91,54 @@ impl Lowered {
         convolve(m, op.0, [op.x(m), op.w(m)], zeros, op.b(m), Some(requantize), op.y(m))
     }
 
-    /// Emits both operands of the program.
-    pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
+    /// Emits both operands of the program for each part.
+    pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<Vec<[Value; 2]>> {
         match &self.kind {
-            Operands::Matrices { left, right, is_transposed: false } => Some([*left, *right]),
-            Operands::Matrices { left, right, .. } => Some([e.transpose(*left)?, e.transpose(*right)?]),
+            Operands::Matrices { left, right, is_transposed: false } => Some(vec![[*left, *right]]),
+            Operands::Matrices { left, right, .. } => Some(vec![[e.transpose(*left)?, e.transpose(*right)?]]),
             Operands::Convolution { filters, image, .. } => {
                 let filters = match filters {
                     Filters::Whole(value) => *value,
                     Filters::Constant(tensor, element) => e.constant(tensor, *element)?,
                 };
-                let filters = e.reshape(filters, &[self.shape.rows as i64, self.shape.depth as i64])?;
-                Some([filters, image.matrix(e)?])
+                let Shape { rows, depth, columns } = self.shape;
+                let filters = e.reshape(filters, &[(self.parts * rows) as i64, depth as i64])?;
+                let image = image.matrix(e)?;
+                let part = |i: usize| {
+                    Some([self.part(e, filters, i, rows, &[depth])?, self.part(e, image, i, depth, &[columns])?])
+                };
+                (0..self.parts).map(part).collect()
             }
         }
     }
 
-    /// Emits the op's result from that of the program, `[M, N]`.
-    pub fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
+    /// Emits the `len` elements of a part along the first axis; `rest` are the other extents.
+    fn part(&self, e: &mut Emitter<'_, '_>, value: Value, part: usize, len: usize, rest: &[usize]) -> Option<Value> {
+        if self.parts == 1 {
+            return Some(value);
+        }
+        let others = |first: usize, rest: &[usize]| -> Vec<i64> {
+            std::iter::once(first).chain(rest.iter().copied()).map(|d| d as i64).collect()
+        };
+        let starts = others(part * len, &vec![0; rest.len()]);
+        e.slice_from(value, &starts, &others((part + 1) * len, rest), &vec![1; starts.len()])
+    }
+
+    /// Emits the elements of a part of a list with one for each row of all parts. A value for all rows stays as it is.
+    pub fn of_rows(&self, e: &mut Emitter<'_, '_>, value: Value, part: usize) -> Option<Value> {
+        let rows = [(self.parts * self.shape.rows) as i64];
+        let is_list = e.m().ctx.static_shape(e.m().value_type(value)) == Some(&rows[..]);
+        if is_list { self.part(e, value, part, self.shape.rows, &[]) } else { Some(value) }
+    }
+
+    /// Emits the op's result from those of the parts, `[M, N]`.
+    pub fn result(&self, e: &mut Emitter<'_, '_>, parts: &[Value]) -> Option<Value> {
+        let value = if let [value] = parts { *value } else { e.concat(parts, 0)? };
         match &self.kind {
             Operands::Matrices { is_transposed: false, .. } => Some(value),
             Operands::Matrices { .. } => e.transpose(value),
             Operands::Convolution { image, result, .. } if image.batch > 1 => {
-                let split = [self.shape.rows, image.batch, image.positions()].map(|d| d as i64);
+                let split = [self.parts * self.shape.rows, image.batch, image.positions()].map(|d| d as i64);
                 let value = e.reshape(value, &split)?;
                 let value = e.permute(value, &[1, 0, 2])?;
                 e.reshape(value, result)
@@ -181,7 +211,18 @@ fn matrices(
         let kind = Operands::Matrices { left: left?, right: right?, is_transposed };
         let shape = Shape { rows, depth, columns };
         let requantize = requantize.cloned();
-        Some(Lowered { shape, mapping, left_zero, right_zero, bias: None, initial, requantize, element, kind })
+        Some(Lowered {
+            shape,
+            parts: 1,
+            mapping,
+            left_zero,
+            right_zero,
+            bias: None,
+            initial,
+            requantize,
+            element,
+            kind,
+        })
     };
     // Scales are per row of the left matrix: those of `b` are so after transposition.
     let has_scales = requantize.is_some_and(|r| r.scales.len() > 1);
@@ -190,7 +231,7 @@ fn matrices(
     Some(straight.into_iter().chain(turned).collect())
 }
 
-/// Returns the product of a convolution's filters and patches.
+/// Returns the product of a convolution's filters and patches, and its divisions into products of some groups each.
 fn convolve(
     m: &Module,
     op: Op,
@@ -206,28 +247,45 @@ fn convolve(
     let pad = match x_zero {
         Some(zero) if m.ctx.static_shape(m.value_type(zero)).is_none_or(|dims| !dims.is_empty()) => None,
         zero => Some(zero),
-    };
-    let image = Image { value: x, pad: pad?, batch, channels, window };
-    let shape = Shape { rows, depth: channels * image.taps(), columns: batch * image.positions() };
-    if shape.columns == 0 || !fits(m, shape.depth, bias, requantize.is_some()) {
-        return None;
-    }
-    let filters = if groups == 1 { Filters::Whole(w) } else { grouped(m, w, w_zero, groups, shape)? };
+    }?;
     let initial = bias.is_some() || !is_symmetric(m, x, x_zero) || !is_symmetric(m, w, w_zero);
-    Some(vec![Lowered {
-        shape,
-        mapping: None,
-        left_zero: w_zero,
-        right_zero: x_zero,
-        bias,
-        initial,
-        requantize,
-        element: m.ctx.element_type(m.value_type(y)),
-        kind: Operands::Convolution { filters, image: Box::new(image), result },
-    }])
+    let lowered = |parts: usize| {
+        let image = Image { value: x, pad, batch, channels, window: window.clone() };
+        let depth = channels / parts * image.taps();
+        let shape = Shape { rows: rows / parts, depth, columns: batch * image.positions() };
+        if shape.columns == 0 || !fits(m, shape.depth, bias, requantize.is_some()) {
+            return None;
+        }
+        let filters = if groups == parts { Filters::Whole(w) } else { grouped(m, w, w_zero, groups / parts, shape)? };
+        Some(Lowered {
+            shape,
+            parts,
+            mapping: None,
+            left_zero: w_zero,
+            right_zero: x_zero,
+            bias,
+            initial,
+            requantize: requantize.clone(),
+            element: m.ctx.element_type(m.value_type(y)),
+            kind: Operands::Convolution { filters, image: Box::new(image), result: result.clone() },
+        })
+    };
+    Some(parts(groups, rows).into_iter().filter_map(lowered).collect())
 }
 
-/// Returns constant filters of groups as those of one, with zero points for the channels of other groups.
+/// Returns the numbers of products among which the cost of a convolution with groups chooses: one with zeros for the channels of
+/// other groups, one for each group, and those between whose rows fill one or two kernels best.
+fn parts(groups: usize, rows: usize) -> Vec<usize> {
+    let mut found = vec![1, groups];
+    for most in [CHANNELS, 2 * CHANNELS] {
+        found.extend((1..=groups).find(|parts| groups % parts == 0 && rows / parts <= most));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Returns constant filters of products of `groups` groups each, with zero points for the channels of other groups.
 fn grouped(m: &Module, w: Value, zero: Option<Value>, groups: usize, shape: Shape) -> Option<Filters> {
     let tensor = constant(m, w)?;
     let zeros = match zero {
@@ -235,12 +293,13 @@ fn grouped(m: &Module, w: Value, zero: Option<Value>, groups: usize, shape: Shap
         None => vec![0],
     };
     let (of_group, rows) = (shape.depth / groups, shape.rows / groups);
-    let mut bytes = Vec::with_capacity(shape.rows * shape.depth);
+    let num_rows = tensor.len() / of_group;
+    let mut bytes = Vec::with_capacity(num_rows * shape.depth);
     for (row, filter) in tensor.bytes().chunks_exact(of_group).enumerate() {
         let start = bytes.len();
         bytes.resize(start + shape.depth, if zeros.len() == 1 { zeros[0] } else { *zeros.get(row)? });
-        bytes[start + row / rows * of_group..][..of_group].copy_from_slice(filter);
+        bytes[start + row % shape.rows / rows * of_group..][..of_group].copy_from_slice(filter);
     }
-    let tensor = Tensor::new(tensor.dtype(), vec![shape.rows, shape.depth], bytes.into()).ok()?;
+    let tensor = Tensor::new(tensor.dtype(), vec![num_rows, shape.depth], bytes.into()).ok()?;
     Some(Filters::Constant(tensor, m.ctx.element_type(m.value_type(w))))
 }

@@ -1,8 +1,11 @@
 //! The convolution engine: feature RAMs, kernels and result blocks with their values.
+//!
+//! Products are computed in 32-bit floats: the sum of the 288 products of a window is less than 2^24, so it is exact, and floats
+//! take one instruction to multiply where integers take several.
 
 use super::machine::{CHANNELS, KERNEL, Machine, ROWS, TAPS, VECTOR};
 use super::memory::Vector;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Largest number of outputs of a step.
 const OUTPUTS: usize = 8;
@@ -13,20 +16,21 @@ const WINDOW: usize = TAPS * CHANNELS;
 /// 32-bit lanes of a vector register.
 const LANES: usize = VECTOR / 4;
 
-/// A feature RAM: `[3, row, 32]`, widened to 16 bits.
+/// A feature RAM: `[3, row, 32]`.
 #[derive(Clone)]
 pub struct Fram {
-    pixels: [[i16; CHANNELS]; PIXELS],
+    pixels: [[u8; CHANNELS]; PIXELS],
     /// A bit for each pixel that has poison bytes.
     poison: u64,
     /// Cycle from which each pixel is visible.
     visible: [u64; PIXELS],
 }
 
-/// A kernel: `[32 output channels, 9 taps, 32 input channels]`, widened to 16 bits.
-#[derive(Clone)]
+/// A kernel: `[9 taps, 32 output channels, 32 input channels]`.
 pub struct Kernel {
-    weights: Vec<[i16; WINDOW]>,
+    bytes: [u8; KERNEL],
+    /// The weights of all output channels for each factor of an output, since the last write.
+    weights: OnceLock<Vec<[f32; CHANNELS]>>,
     /// A bit for each output channel whose weights at a tap have poison bytes.
     poison: [u32; TAPS],
     /// Cycle from which the weights of pairs of output channels are visible, in the order of the bytes.
@@ -36,13 +40,13 @@ pub struct Kernel {
 impl Fram {
     /// Returns a feature RAM of poison.
     pub fn new(fill: u8) -> Fram {
-        Fram { pixels: [[i16::from(fill as i8); CHANNELS]; PIXELS], poison: u64::MAX, visible: [0; PIXELS] }
+        Fram { pixels: [[fill; CHANNELS]; PIXELS], poison: u64::MAX, visible: [0; PIXELS] }
     }
 
     /// Writes a pixel, whose bytes are half of a register.
     pub fn write(&mut self, pixel: usize, src: &Vector, half: usize, visible: u64) {
         let bytes = &src.bytes[half * CHANNELS..][..CHANNELS];
-        self.pixels[pixel].iter_mut().zip(bytes).for_each(|(to, &byte)| *to = i16::from(byte as i8));
+        self.pixels[pixel].copy_from_slice(bytes);
         let is_poison = (src.poison >> (half * CHANNELS)) as u32 != 0;
         self.poison = self.poison & !(1 << pixel) | u64::from(is_poison) << pixel;
         self.visible[pixel] = visible;
@@ -59,7 +63,8 @@ impl Kernel {
     /// Returns a kernel of poison.
     pub fn new(fill: u8) -> Kernel {
         Kernel {
-            weights: vec![[i16::from(fill as i8); WINDOW]; CHANNELS],
+            bytes: [fill; KERNEL],
+            weights: OnceLock::new(),
             poison: [u32::MAX; TAPS],
             visible: vec![0; KERNEL / VECTOR],
         }
@@ -68,14 +73,27 @@ impl Kernel {
     /// Writes the bytes at `position`, a multiple of 64: the weights of two output channels at a tap.
     pub fn write(&mut self, position: usize, src: &Vector, visible: u64) {
         let (tap, first) = (position / (CHANNELS * CHANNELS), position / CHANNELS % CHANNELS);
+        self.bytes[position..][..VECTOR].copy_from_slice(&src.bytes);
+        self.weights.take();
         for half in 0..2 {
-            let (channel, bytes) = (first + half, &src.bytes[half * CHANNELS..][..CHANNELS]);
-            let weights = &mut self.weights[channel][tap * CHANNELS..][..CHANNELS];
-            weights.iter_mut().zip(bytes).for_each(|(to, &byte)| *to = i16::from(byte as i8));
             let is_poison = (src.poison >> (half * CHANNELS)) as u32 != 0;
-            self.poison[tap] = self.poison[tap] & !(1 << channel) | u32::from(is_poison) << channel;
+            let channel = 1 << (first + half);
+            self.poison[tap] = self.poison[tap] & !channel | if is_poison { channel } else { 0 };
         }
         self.visible[position / VECTOR] = visible;
+    }
+
+    /// Returns the weights of all output channels for each factor of an output.
+    fn weights(&self) -> &[[f32; CHANNELS]] {
+        self.weights.get_or_init(|| {
+            let mut weights = vec![[0.0; CHANNELS]; WINDOW];
+            for (row, bytes) in self.bytes.chunks_exact(CHANNELS).enumerate() {
+                let (tap, channel) = (row / CHANNELS, row % CHANNELS);
+                let of_tap = &mut weights[tap * CHANNELS..][..CHANNELS];
+                of_tap.iter_mut().zip(bytes).for_each(|(to, &byte)| to[channel] = f32::from(byte as i8));
+            }
+            weights
+        })
     }
 
     /// Marks the weights that are not visible in a cycle as poison.
@@ -83,6 +101,14 @@ impl Kernel {
         for i in (0..KERNEL / VECTOR).filter(|&i| self.visible[i] > now) {
             self.poison[i / (CHANNELS / 2)] |= 3 << (i % (CHANNELS / 2) * 2);
         }
+    }
+}
+
+impl Clone for Kernel {
+    /// A copy is made to be written to: the weights of the original are not copied.
+    fn clone(&self) -> Kernel {
+        let (poison, visible) = (self.poison, self.visible.clone());
+        Kernel { bytes: self.bytes, weights: OnceLock::new(), poison, visible }
     }
 }
 
@@ -151,7 +177,7 @@ impl Block {
     /// Computes an output: the products of the window at `pixel * stride` whose taps are not masked; columns beyond the row
     /// are zero.
     fn compute(&self, pixel: usize) -> Output {
-        let mut window = [0_i16; WINDOW];
+        let mut window = [0_u8; WINDOW];
         let (mut all, mut poison) = (false, 0);
         for tap in (0..TAPS).filter(|tap| self.mask >> tap & 1 != 0) {
             poison |= self.kernel.poison[tap];
@@ -162,13 +188,20 @@ impl Block {
                 window[tap * CHANNELS..][..CHANNELS].copy_from_slice(&self.fram.pixels[at]);
             }
         }
-        let mut channels = [0; CHANNELS];
-        channels.iter_mut().zip(&self.kernel.weights).for_each(|(sum, weights)| *sum = dot(&window, weights));
+        let channels = products(&window, self.kernel.weights());
         Output { channels, poison: if all { u32::MAX } else { poison } }
     }
 }
 
-/// Returns the sum of products, in the form that is compiled to multiply-add instructions.
-fn dot(a: &[i16; WINDOW], b: &[i16; WINDOW]) -> i32 {
-    a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
+/// Returns the sums of products of a window with the weights of all output channels.
+fn products(window: &[u8; WINDOW], weights: &[[f32; CHANNELS]]) -> [i32; CHANNELS] {
+    let mut values = [0.0_f32; WINDOW];
+    values.iter_mut().zip(window).for_each(|(to, &byte)| *to = f32::from(byte as i8));
+    let mut sums = [0.0_f32; CHANNELS];
+    for (value, weights) in values.iter().zip(weights) {
+        for i in 0..CHANNELS {
+            sums[i] += value * weights[i];
+        }
+    }
+    sums.map(|sum| sum as i32)
 }

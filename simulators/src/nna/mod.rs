@@ -30,7 +30,7 @@ pub use instruction::*;
 pub use machine::*;
 pub use memory::{Memory, Vector};
 pub use product::{Layout, Mapping, Order, Plan, Product, Shape, Terms, scale_of};
-pub use simulate::{Conditions, Fault, Statistics, requantize, simulate};
+pub use simulate::{Conditions, Fault, Span, Statistics, observe, requantize, simulate};
 pub use text::{assemble, disassemble};
 pub use timing::{Issue, Timing, Wait};
 pub use words::Words;

@@ -94,7 +94,20 @@ struct Simulator<'a> {
     /// The blocks that the unsynchronized convolution writes, and those that were not read; a bit each.
     pending: u32,
     unread: u32,
+    /// The pixel that the last instruction wrote.
+    pixel: Option<usize>,
     statistics: Statistics,
+}
+
+/// The execution of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// Index of the instruction.
+    pub inst: usize,
+    /// Cycle of its issue.
+    pub begin: u64,
+    /// Pixel of a feature RAM, row by row, of the first of the two that `nndwf` writes.
+    pub pixel: Option<usize>,
 }
 
 /// Executes a program.
@@ -106,6 +119,20 @@ pub fn simulate(
     machine: &Machine,
     memory: &mut Memory,
     conditions: &Conditions,
+) -> Result<Statistics, Fault> {
+    observe(program, machine, memory, conditions, |_| {})
+}
+
+/// Executes a program, and calls a function with each instruction that was executed.
+///
+/// # Errors
+/// The instruction at which it is rejected.
+pub fn observe(
+    program: &[Inst],
+    machine: &Machine,
+    memory: &mut Memory,
+    conditions: &Conditions,
+    mut seen: impl FnMut(Span),
 ) -> Result<Statistics, Fault> {
     let is_wrong = |inst: &Inst| machine.check().is_err() || inst.check(machine).is_err();
     if let Some(at) = program.iter().position(is_wrong) {
@@ -119,7 +146,9 @@ pub fn simulate(
         };
         let issue = s.timing.issue(inst, conditions.interlock == Interlock::Stall);
         s.count(inst, issue);
-        match s.execute(inst, issue.at).map_err(|class| Fault { at, class })? {
+        let next = s.execute(inst, issue.at).map_err(|class| Fault { at, class })?;
+        seen(Span { inst: at, begin: issue.at, pixel: s.pixel.take() });
+        match next {
             Next::Following => at += 1,
             Next::Branch(distance) => {
                 let target = at as i64 + i64::from(distance);
@@ -165,6 +194,7 @@ impl<'a> Simulator<'a> {
             reading: 0,
             pending: 0,
             unread: 0,
+            pixel: None,
             statistics: Statistics::default(),
         }
     }
@@ -352,6 +382,7 @@ impl<'a> Simulator<'a> {
             if y >= ROWS || x >= row {
                 return Err(Class::FramOverrun);
             }
+            self.pixel.get_or_insert(y * row + x);
             self.frams[fram].write(y * row + x, &self.vectors[src], half, self.timing.visible[fram]);
         }
         self.pointers[fram] += 2;

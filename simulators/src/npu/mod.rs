@@ -7,6 +7,7 @@
 mod access;
 mod check;
 mod cost;
+mod dense;
 mod fault;
 mod fields;
 mod instruction;

@@ -98,30 +98,21 @@ impl Memories {
 
     /// Executes `conv` or `dwconv`.
     pub fn conv(&mut self, machine: &Machine, conv: &Conv, dw: bool, at: usize) -> Result<(), Fault> {
-        let weights = self.weights(conv);
-        if dw { self.depthwise(machine, conv, &weights, at) } else { self.dense(machine, conv, &weights, at) }
+        if dw { self.depthwise(machine, conv, at) } else { self.dense(machine, conv, at) }
     }
 
-    /// Returns the weights less their zero point, `[K, KH, KW, D]`; of one depth value `[KH, KW, K]`.
-    fn weights(&self, conv: &Conv) -> Vec<i16> {
-        let w = &conv.weights;
+    /// Returns the weights of depth 1 less their zero point, `[KH, KW, K]`.
+    fn depthwise_weights(&self, conv: &Conv) -> Vec<i16> {
+        let (w, kernels) = (&conv.weights, usize::from(conv.kernels));
         let [kernel_rows, kernel_cols] = conv.kernel.map(usize::from);
-        let (kernels, depth) = (usize::from(conv.kernels), usize::from(conv.depth));
-        let mut out = vec![0i16; kernels * kernel_rows * kernel_cols * depth];
-        let taps = kernel_rows * kernel_cols;
-        for tap in 0..taps {
+        let mut out = vec![0i16; kernels * kernel_rows * kernel_cols];
+        for (tap, row) in out.chunks_exact_mut(kernels).enumerate() {
             let (y, x) = ((tap / kernel_cols) as u64, (tap % kernel_cols) as u64);
-            for k in 0..kernels {
-                let base = w.base as usize + (w.tap_offset(y, x) + w.kernel_offset(k as u64)) as usize;
-                let target = if depth == 1 { tap * kernels + k } else { (k * taps + tap) * depth };
-                let mut d = 0;
-                while d < depth {
-                    let len = usize::from(w.tile_d).min(depth - d);
-                    let from = base + w.depth_offset(d as u64) as usize;
-                    let target = &mut out[target + d..target + d + len];
-                    widen(&self.sram[from..from + len], conv.signed_weights, conv.weight_zero, target);
-                    d += len;
-                }
+            let base = w.base as usize + w.tap_offset(y, x) as usize;
+            for (k, to) in row.iter_mut().enumerate() {
+                let byte = self.sram[base + w.kernel_offset(k as u64) as usize];
+                let value = if conv.signed_weights { i16::from(byte as i8) } else { byte.into() };
+                *to = value - conv.weight_zero;
             }
         }
         out
@@ -139,44 +130,9 @@ impl Memories {
         }
     }
 
-    /// Each output position is a row of products with each kernel; four positions share the reads of weights.
-    fn dense(&mut self, machine: &Machine, conv: &Conv, weights: &[i16], at: usize) -> Result<(), Fault> {
-        const GROUP: usize = 4;
-        let [kernel_rows, kernel_cols] = conv.kernel.map(usize::from);
-        let (depth, kernels) = (usize::from(conv.depth), usize::from(conv.kernels));
-        let taps = kernel_rows * kernel_cols;
-        let terms = taps * depth;
-        let positions = conv.positions() as usize;
-        let mut patches = vec![0i16; GROUP * terms];
-        let transposed;
-        let weights = if depth == 1 {
-            transposed = transpose(weights, taps, kernels);
-            &transposed
-        } else {
-            weights
-        };
-        for first in (0..positions).step_by(GROUP) {
-            let count = GROUP.min(positions - first);
-            for p in 0..count {
-                for tap in 0..taps {
-                    let position = input_address(conv, first + p, tap);
-                    let row = &mut patches[p * terms + tap * depth..p * terms + (tap + 1) * depth];
-                    self.gather(conv, position, depth, row);
-                }
-            }
-            for (k, row) in weights.chunks_exact(terms).enumerate() {
-                let index = accumulator(machine, conv.acc, positions, first, k);
-                let sums = dot_rows(&patches, row);
-                for (p, &sum) in sums.iter().enumerate().take(count) {
-                    self.accumulate(conv, index + p * machine.kernels as usize, sum, at)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// All channels of an output position at once.
-    fn depthwise(&mut self, machine: &Machine, conv: &Conv, weights: &[i16], at: usize) -> Result<(), Fault> {
+    fn depthwise(&mut self, machine: &Machine, conv: &Conv, at: usize) -> Result<(), Fault> {
+        let weights = self.depthwise_weights(conv);
         let taps = usize::from(conv.kernel[0]) * usize::from(conv.kernel[1]);
         let channels = usize::from(conv.kernels);
         let (mut values, mut sums) = (vec![0i16; channels], vec![0i64; channels]);
@@ -203,7 +159,7 @@ impl Memories {
     }
 
     #[inline]
-    fn accumulate(&mut self, conv: &Conv, index: usize, sum: i64, at: usize) -> Result<(), Fault> {
+    pub(super) fn accumulate(&mut self, conv: &Conv, index: usize, sum: i64, at: usize) -> Result<(), Fault> {
         let old = if conv.accumulate { self.accumulators[index].into() } else { 0 };
         let Ok(sum) = i32::try_from(sum + old) else {
             let fault = Fault::new(FaultClass::Overflow, at, "a sum exceeds 32 bits");
@@ -216,6 +172,8 @@ impl Memories {
     /// Executes `post`.
     pub fn post(&mut self, machine: &Machine, post: &Post, at: usize) -> Result<(), Fault> {
         let outputs = position_addresses(&post.output, post);
+        let mut values = vec![0; outputs.len()];
+        let (unit, residual) = (machine.kernels as usize, post.residual.map(|r| (r, Rounding::new(r.shift.into()))));
         let others = post.residual.map_or(Vec::new(), |residual| position_addresses(&residual.feature, post));
         for k in 0..usize::from(post.kernels) {
             let from = post.params as usize + k * post.param_stride as usize;
@@ -230,17 +188,21 @@ impl Memories {
             }
             let table = post.table.map(|t| t as usize + k * post.table_stride as usize);
             let channel = post.output.chan_offset(k as u64) as usize;
-            let mut index = accumulator(machine, post.acc, outputs.len(), 0, k);
-            for (p, &output) in outputs.iter().enumerate() {
-                let sum = i64::from(self.accumulators[index]) + bias;
-                let mut value = requantize(sum, scale, shift, post.zero, post.clamp);
-                if let Some(residual) = &post.residual {
-                    let other = others[p] + residual.feature.chan_offset(k as u64) as usize;
-                    value = residual.add(value, self.sram[other]);
+            let index = accumulator(machine, post.acc, outputs.len(), 0, k);
+            let requantization = Requantization::new(scale, shift, post);
+            let other_channel = post.residual.map_or(0, |r| r.feature.chan_offset(k as u64) as usize);
+            let sums = self.accumulators[index..].iter().step_by(unit);
+            for (value, &sum) in values.iter_mut().zip(sums) {
+                *value = requantization.apply(i64::from(sum) + bias);
+            }
+            if let Some((residual, rounding)) = &residual {
+                for (value, other) in values.iter_mut().zip(&others) {
+                    *value = residual.add(rounding, *value, self.sram[other + other_channel]);
                 }
+            }
+            for (&value, output) in values.iter().zip(&outputs) {
                 let byte = value as u8;
                 self.sram[output + channel] = table.map_or(byte, |table| self.sram[table + usize::from(byte)]);
-                index += machine.kernels as usize;
             }
         }
         Ok(())
@@ -254,7 +216,7 @@ fn position_addresses(feature: &Feature, post: &Post) -> Vec<usize> {
 }
 
 /// Returns the address of channel 0 of the input of a tap; `None` in the padding.
-fn input_address(conv: &Conv, position: usize, tap: usize) -> Option<u64> {
+pub(super) fn input_address(conv: &Conv, position: usize, tap: usize) -> Option<u64> {
     let (cols, kernel_cols) = (usize::from(conv.cols), usize::from(conv.kernel[1]));
     let h = conv.input(0, (position / cols) as u16, (tap / kernel_cols) as u16)?;
     let w = conv.input(1, (position % cols) as u16, (tap % kernel_cols) as u16)?;
@@ -263,13 +225,9 @@ fn input_address(conv: &Conv, position: usize, tap: usize) -> Option<u64> {
 
 /// Returns the index of an accumulator.
 #[inline]
-fn accumulator(machine: &Machine, acc: u32, positions: usize, p: usize, k: usize) -> usize {
+pub(super) fn accumulator(machine: &Machine, acc: u32, positions: usize, p: usize, k: usize) -> usize {
     let unit = machine.kernels as usize;
     acc as usize + ((k / unit) * positions + p) * unit + k % unit
-}
-
-fn transpose(weights: &[i16], taps: usize, kernels: usize) -> Vec<i16> {
-    (0..kernels * taps).map(|i| weights[(i % taps) * kernels + i / taps]).collect()
 }
 
 fn widen(bytes: &[u8], signed: bool, zero: i16, out: &mut [i16]) {
@@ -290,33 +248,6 @@ fn widen_by(bytes: &[u8], out: &mut [i16], value: impl Fn(u8) -> i16) {
 /// Products of bytes, less their zero points, that a sum of 32 bits holds: `MAX_SUM * 255 * 255 < 2^31`.
 const MAX_SUM: usize = 32_768;
 
-/// Returns the products of four rows with one.
-fn dot_rows(rows: &[i16], other: &[i16]) -> [i64; 4] {
-    let n = other.len();
-    let (rows, mut sums) = ([0, 1, 2, 3].map(|i| &rows[i * n..(i + 1) * n]), [0i64; 4]);
-    for first in (0..n).step_by(MAX_SUM) {
-        let range = first..n.min(first + MAX_SUM);
-        let part = dot(rows.map(|row| &row[range.clone()]), &other[range.clone()]);
-        sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += i64::from(part));
-    }
-    sums
-}
-
-/// Four sums at once, which share the reads of `other`; the compiler finds multiply-add instructions of 16 bits.
-fn dot(rows: [&[i16]; 4], other: &[i16]) -> [i32; 4] {
-    let n = other.len();
-    let [a, b, c, d] = rows.map(|row| &row[..n]);
-    let mut sums = [0i32; 4];
-    for i in 0..n {
-        let x = i32::from(other[i]);
-        sums[0] += i32::from(a[i]) * x;
-        sums[1] += i32::from(b[i]) * x;
-        sums[2] += i32::from(c[i]) * x;
-        sums[3] += i32::from(d[i]) * x;
-    }
-    sums
-}
-
 /// Returns `value * 2^-shift`, rounded half to even.
 fn round(value: i128, shift: u32) -> i128 {
     if shift == 0 {
@@ -327,36 +258,108 @@ fn round(value: i128, shift: u32) -> i128 {
     floor + i128::from(rest > half || (rest == half && floor & 1 == 1))
 }
 
-/// Returns `clamp(round(value * scale * 2^-shift) + zero)`.
-fn requantize(value: i64, scale: i32, shift: u32, zero: i16, clamp: [i16; 2]) -> i16 {
-    let bounds = clamp.map(i64::from);
-    let rounded = match value.checked_mul(scale.into()) {
-        Some(product) => round64(product, shift),
-        None => saturate(round(i128::from(value) * i128::from(scale), shift)),
-    };
-    rounded.saturating_add(zero.into()).clamp(bounds[0], bounds[1]) as i16
+/// Multiplication by `2^-shift`, rounded half to even.
+#[derive(Clone, Copy)]
+struct Rounding {
+    shift: u32,
+    /// The bits that are rounded.
+    mask: i64,
+    /// One less than a half; and 1, unless nothing is rounded.
+    offset: i64,
+    parity: i64,
+}
+
+impl Rounding {
+    /// Returns the rounding of a shift of at most 62.
+    fn new(shift: u32) -> Rounding {
+        let unit = 1i64 << shift;
+        Rounding { shift, mask: unit - 1, offset: (unit / 2 - 1).max(0), parity: i64::from(shift > 0) }
+    }
+
+    #[inline]
+    fn round(&self, value: i64) -> i64 {
+        let floor = value >> self.shift;
+        // An odd multiple is rounded up from a half, an even one above it.
+        floor + (((value & self.mask) + self.offset + (floor & self.parity)) >> self.shift)
+    }
+}
+
+/// The requantization of a kernel: `clamp(round(value * scale * 2^-shift) + zero)`.
+struct Requantization {
+    scale: i32,
+    rounding: Rounding,
+    zero: i64,
+    /// Bounds of the result less the zero point.
+    bounds: [i64; 2],
+}
+
+impl Requantization {
+    fn new(scale: i32, shift: u32, post: &Post) -> Requantization {
+        let zero = i64::from(post.zero);
+        Requantization { scale, rounding: Rounding::new(shift), zero, bounds: post.clamp.map(|n| i64::from(n) - zero) }
+    }
+
+    /// Requantizes a sum of two numbers of 32 bits.
+    #[inline]
+    fn apply(&self, value: i64) -> i16 {
+        let scale = i64::from(self.scale);
+        let rounded = if self.scale == i32::MIN {
+            // The only factor with which a product may exceed 64 bits.
+            saturate(round(i128::from(value) * i128::from(scale), self.rounding.shift))
+        } else {
+            self.rounding.round(value * scale)
+        };
+        (rounded.clamp(self.bounds[0], self.bounds[1]) + self.zero) as i16
+    }
 }
 
 fn saturate(value: i128) -> i64 {
     value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
 
-fn round64(value: i64, shift: u32) -> i64 {
-    if shift == 0 {
-        return value;
-    }
-    let floor = value >> shift;
-    let (rest, half) = (value & ((1 << shift) - 1), 1i64 << (shift - 1));
-    floor + i64::from(rest > half || (rest == half && floor & 1 == 1))
-}
-
 impl Residual {
     /// Returns the clamped sum of a requantized result and a byte of the other feature.
-    pub fn add(&self, value: i16, other: u8) -> i16 {
-        let other = if self.signed { i128::from(other as i8) } else { i128::from(other) };
-        let left = (i128::from(value) - i128::from(self.zero)) * i128::from(self.scale);
-        let right = (other - i128::from(self.other_zero)) * i128::from(self.other_scale);
-        let sum = round(left + right, self.shift.into()) + i128::from(self.sum_zero);
+    #[inline]
+    fn add(&self, rounding: &Rounding, value: i16, other: u8) -> i16 {
+        // Factors of 32 bits and differences of 17 bits: no sum overflows.
+        let other = if self.signed { i64::from(other as i8) } else { i64::from(other) };
+        let left = (i64::from(value) - i64::from(self.zero)) * i64::from(self.scale);
+        let right = (other - i64::from(self.other_zero)) * i64::from(self.other_scale);
+        let sum = rounding.round(left + right) + i64::from(self.sum_zero);
         sum.clamp(self.sum_clamp[0].into(), self.sum_clamp[1].into()) as i16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_half_to_even() {
+        for shift in [0, 1, 2, 3, 31, 61, 62] {
+            let unit = 1i64 << shift;
+            let near = (-9..=9).flat_map(|n: i64| (-2..=2).map(move |d| n.wrapping_mul(unit / 2).wrapping_add(d)));
+            for value in near.chain([i64::MIN, i64::MIN + 1, i64::MAX - 1, i64::MAX]) {
+                assert_eq!(
+                    i128::from(Rounding::new(shift).round(value)),
+                    round(value.into(), shift),
+                    "{value} {shift}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn requantization_is_exact_at_the_bounds() {
+        let post = Post { zero: -7, clamp: [-128, 127], ..Post::default() };
+        for scale in [i32::MIN, i32::MIN + 1, -1, 0, 1, i32::MAX] {
+            for value in [-(1i64 << 32), 1 - (1 << 32), -1, 0, 1, (1 << 32) - 2] {
+                for shift in [0, 31, 55, 56, 57, 62] {
+                    let exact = round(i128::from(value) * i128::from(scale), shift) - 7;
+                    let result = Requantization::new(scale, shift, &post).apply(value);
+                    assert_eq!(i128::from(result), exact.clamp(-128, 127), "{value} {scale} {shift}");
+                }
+            }
+        }
     }
 }

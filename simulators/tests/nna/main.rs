@@ -3,7 +3,9 @@
 #![expect(clippy::print_stderr, reason = "the outcomes of mutants are shown by --nocapture")]
 
 mod hazards;
+mod monotone;
 mod mutants;
+mod orders;
 mod products;
 
 use gradus_simulators::nna::Machine;

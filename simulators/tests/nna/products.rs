@@ -19,6 +19,7 @@ fn plan(machine: &Machine, random: &mut Random) -> Plan {
     plan.resident = 1 + random.below(machine.kernels as usize);
     plan.ping_pong &= random.below(5) > 0;
     plan.sharing = random.below(6) > 0;
+    plan.patches = 1 + random.below(machine.patches());
     if plan.resident == 1 && plan.ping_pong && plan.sharing && random.below(2) == 0 {
         plan.order = Order::StepOuter;
     }
@@ -72,12 +73,11 @@ fn random_products_equal_plain_loops() {
 fn edge_cases_equal_plain_loops() {
     let mut random = Random(2);
     for machine in [Machine::V1, Machine::V2] {
-        for plan in Plan::candidates(&machine) {
-            for (rows, depth, columns) in
-                [(1, 1, 1), (1, 9, 32), (32, 288, 4), (33, 289, 33), (16, 1, 31), (2, 600, 65), (49, 27, 127)]
-            {
-                check(Shape { rows, depth, columns }, plan, &machine, &mut random);
-            }
+        for (rows, depth, columns) in
+            [(1, 1, 1), (1, 9, 32), (32, 288, 4), (33, 289, 33), (16, 1, 31), (2, 600, 65), (49, 27, 127)]
+        {
+            let shape = Shape { rows, depth, columns };
+            Plan::candidates(shape, &machine).into_iter().for_each(|plan| check(shape, plan, &machine, &mut random));
         }
     }
 }
@@ -91,6 +91,7 @@ fn impossible_products_are_refused() {
     assert_eq!(refuse(0, 1, 1, plan), "a product of 0x1 and 1x1 is empty");
     assert!(refuse(1, 131_072, 1, plan).contains("exceed 32 bits"));
     assert!(refuse(10_000, 100_000, 10_000, plan).contains("do not fit"));
+    assert!(refuse(1, 1, 1, Plan { patches: 5, ..plan }).contains("feature RAM"));
     assert!(refuse(1, 1, 1, Plan { resident: 3, ..plan }).contains("weight RAM"));
     assert!(refuse(1, 1, 1, Plan { order: Order::StepOuter, ..plan }).contains("resident"));
 }

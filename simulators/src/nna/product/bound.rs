@@ -1,9 +1,21 @@
 //! Bounds of mappings.
 
 use super::{Layout, Mapping, Order, Shape};
-use crate::nna::machine::{CHANNELS, Machine};
+use crate::nna::machine::{CHANNELS, Machine, TAPS};
 
 impl Layout {
+    /// Returns the bytes of all kernels in the weight RAM, without masked taps.
+    pub fn weight_bytes(&self) -> u64 {
+        let (kernels, _) = self.plan.extents(self.shape);
+        (kernels * self.all_taps() * CHANNELS * CHANNELS) as u64
+    }
+
+    /// Returns the taps of a kernel over all groups.
+    fn all_taps(&self) -> usize {
+        let (groups, last) = self.groups();
+        (groups - 1) * TAPS + last
+    }
+
     /// Returns the least number of cycles in which the machine can execute the plan: the array's steps, and the instructions
     /// that no program of the plan lacks in each slot. These are, of the engine, the writes of weights and pixels with their gaps, the starts,
     /// each after a wait, and the reads of results; of the other slot, loads, sums and stores.
@@ -16,7 +28,7 @@ impl Layout {
             Mapping::Scalar => rows * depth * columns,
         } * 3;
         let (groups, last) = self.groups();
-        let width = if self.plan.sharing { machine.patches() } else { 1 };
+        let width = if self.plan.sharing { self.plan.patches } else { 1 };
         let steps = patches.div_ceil(width);
         let resident = if self.plan.order == Order::StepOuter { kernels } else { self.plan.resident };
         let fills = patches * kernels.div_ceil(resident.max(1));
@@ -32,7 +44,7 @@ impl Layout {
         let sums = if self.plan.initial { groups } else { groups - 1 };
         let is_dense = self.plan.mapping == Mapping::Dense;
         // Instructions of a kernel's tap and of a patch's row, in both slots.
-        let all_taps = (groups - 1) * 9 + last;
+        let all_taps = self.all_taps();
         let weights = kernels * weights_read * all_taps * 16;
         let loads = if is_dense { weights } else { weights / 16 * 17 };
         let written = fills * 2 * ((groups - 1) * 3 + last.div_ceil(3));

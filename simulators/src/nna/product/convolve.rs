@@ -4,7 +4,7 @@ use super::registers::{CONSTANTS, FEATURES, SUMS, WEIGHTS};
 use super::{Layout, Mapping, Order};
 use crate::nna::code::Emitter;
 use crate::nna::instruction::{CONFIG, ENGINE, Form, fram_event, wram_event};
-use crate::nna::machine::{CHANNELS, KERNEL, Machine, TAPS, VECTOR};
+use crate::nna::machine::{CHANNELS, KERNEL, TAPS, VECTOR};
 
 /// Vector registers of the diagonal patterns: the last sixteen.
 const PATTERNS: i32 = 16;
@@ -13,15 +13,15 @@ const PATTERNS: i32 = 16;
 const UNROLLED: usize = 4;
 
 /// Emits the convolutions of a product.
-pub fn emit(e: &mut Emitter, layout: &Layout, machine: &Machine) {
+pub fn emit(e: &mut Emitter, layout: &Layout) {
     let (kernels, patches) = layout.plan.extents(layout.shape);
     if patches == 0 {
         return;
     }
-    let step = if layout.plan.sharing { machine.patches() } else { 1 };
-    let nest = Nest { layout, kernels, patches, step, machine };
+    let step = if layout.plan.sharing { layout.plan.patches } else { 1 };
+    let nest = Nest { layout, kernels, patches, step };
     e.push(Form::Nncfg, &[0, 2]);
-    e.push(Form::Nncfg, &[1, machine.row() as i32]);
+    e.push(Form::Nncfg, &[1, nest.row() as i32]);
     e.push(Form::Nncfg, &[2, (1 << TAPS) - 1]);
     e.push(Form::Nnsync, &[CONFIG]);
     if layout.plan.mapping == Mapping::Diagonal {
@@ -63,10 +63,14 @@ struct Nest<'a> {
     patches: usize,
     /// Patches of a step.
     step: usize,
-    machine: &'a Machine,
 }
 
 impl Nest<'_> {
+    /// Pixels that are written to a row of a feature RAM, of which a patch has three and a gap.
+    fn row(&self) -> usize {
+        4 * self.layout.plan.patches
+    }
+
     fn is_dense(&self) -> bool {
         self.layout.plan.mapping == Mapping::Dense
     }
@@ -313,8 +317,8 @@ impl Nest<'_> {
         let rows = taps.div_ceil(3);
         for place in share.start * rows..share.end * rows {
             let (row, patch) = (place / patches, place % patches);
-            if patch == 0 && row > 0 && patches < self.machine.patches() {
-                e.push(Form::Nnptr, &[fram as i32, (row * self.machine.row()) as i32]);
+            if patch == 0 && row > 0 && patches < self.layout.plan.patches {
+                e.push(Form::Nnptr, &[fram as i32, (row * self.row()) as i32]);
             }
             let base = (step * self.step + patch) as i64 * self.patch_features();
             for first in [0, 2] {

@@ -65,8 +65,10 @@ pub struct Plan {
     pub resident: usize,
     /// Whether one feature RAM is filled while the convolution reads the other.
     pub ping_pong: bool,
-    /// Whether all patches of a step are used, which share the weights; otherwise weights are written for each patch.
+    /// Whether the patches of a step share the weights; otherwise there is one, and weights are written for each.
     pub sharing: bool,
+    /// Patches that stand side by side in a feature RAM, at most those of the machine.
+    pub patches: usize,
     /// Whether the sums begin with given values.
     pub initial: bool,
     /// Whether the sums are requantized to bytes, and the zero point of these.
@@ -111,6 +113,7 @@ impl Plan {
             resident: machine.kernels as usize,
             ping_pong: machine.frams == 2,
             sharing: true,
+            patches: machine.patches(),
             initial: false,
             requantize: None,
         }
@@ -134,6 +137,9 @@ impl Plan {
         }
         if !(1..=machine.kernels as usize).contains(&self.resident) {
             return Err(format!("{} kernels do not fit in the weight RAM", self.resident));
+        }
+        if !(1..=machine.patches()).contains(&self.patches) {
+            return Err(format!("{} patches do not fit in a feature RAM", self.patches));
         }
         if self.ping_pong && machine.frams < 2 {
             return Err("there is one feature RAM only".into());
@@ -170,7 +176,7 @@ impl Product {
         let constant = 1 << registers::FEATURES | 1 << registers::WEIGHTS | 1 << registers::CONSTANTS;
         let mut emitter = Emitter::new(machine.latency, registers::COUNTER, constant);
         if plan.mapping != Mapping::Scalar {
-            convolve::emit(&mut emitter, &layout, machine);
+            convolve::emit(&mut emitter, &layout);
         }
         scalar::emit(&mut emitter, &layout);
         if plan.requantize.is_some() {
@@ -180,36 +186,68 @@ impl Product {
         Ok(Product { code, layout, cycles })
     }
 
-    /// Returns the program of the fewest cycles, of all mappings, orders and numbers of resident kernels.
+    /// Returns the program of the fewest cycles, of all mappings, orders, and uses of the machine's resources, as `adjust` changes
+    /// or refuses them. A machine with more resources has the plans of one with fewer. A plan whose bound is not below the best
+    /// cycles is left out.
     ///
     /// # Errors
     /// There is none.
-    pub fn cheapest(shape: Shape, initial: bool, requantize: Option<i8>, machine: &Machine) -> Result<Product, String> {
-        let mut best: Result<Product, String> = Err("no mapping".into());
-        for plan in Plan::candidates(machine) {
-            let product = Product::new(shape, Plan { initial, requantize, ..plan }, machine);
-            best = match (best, product) {
-                (Ok(best), Ok(product)) if product.cycles < best.cycles => Ok(product),
-                (Err(_), product) => product,
-                (best, _) => best,
-            };
+    pub fn cheapest(shape: Shape, machine: &Machine, adjust: impl Fn(Plan) -> Option<Plan>) -> Result<Product, String> {
+        let plans = Plan::candidates(shape, machine).into_iter().filter_map(adjust);
+        let mut bounded: Vec<(u64, Plan)> = Vec::new();
+        let mut reason = "no mapping".to_owned();
+        for plan in plans {
+            match plan.check(shape, machine).and_then(|()| Layout::new(shape, plan, machine)) {
+                Ok(layout) => bounded.push((layout.bound(machine), plan)),
+                Err(why) => reason = why,
+            }
         }
-        best
+        bounded.sort_by_key(|(bound, _)| *bound);
+        let mut best: Option<Product> = None;
+        for (bound, plan) in bounded {
+            if best.as_ref().is_some_and(|best| best.cycles <= bound) {
+                break;
+            }
+            let product = Product::new(shape, plan, machine)?;
+            if best.as_ref().is_none_or(|best| product.cycles < best.cycles) {
+                best = Some(product);
+            }
+        }
+        best.ok_or(reason)
     }
 }
 
 impl Plan {
     /// Returns the plans among which [`Product::cheapest`] chooses.
-    pub fn candidates(machine: &Machine) -> Vec<Plan> {
+    pub fn candidates(shape: Shape, machine: &Machine) -> Vec<Plan> {
         let mut plans = Vec::new();
         for mapping in [Mapping::Dense, Mapping::Diagonal] {
-            let plan = Plan::new(mapping, machine);
-            plans.extend((1..=machine.kernels as usize).map(|resident| Plan { resident, ..plan }));
-            if plan.ping_pong {
-                plans.push(Plan { order: Order::StepOuter, resident: 1, ..plan });
+            let full = Plan::new(mapping, machine);
+            for patches in full.widths(shape, machine) {
+                let plan = Plan { patches, ..full };
+                for ping_pong in [true, false].into_iter().filter(|&both| !both || full.ping_pong) {
+                    plans.extend((1..=machine.kernels as usize).map(|resident| Plan { resident, ping_pong, ..plan }));
+                }
+                if plan.ping_pong {
+                    plans.push(Plan { order: Order::StepOuter, resident: 1, ..plan });
+                }
             }
         }
         plans.push(Plan { resident: 1, ..Plan::new(Mapping::Scalar, machine) });
         plans
+    }
+
+    /// Returns the numbers of patches that steps may have: those of the machine and of smaller ones, and those that divide
+    /// the patches evenly, so that fewer rows of a feature RAM are left unfilled.
+    fn widths(&self, shape: Shape, machine: &Machine) -> Vec<usize> {
+        let (_, patches) = self.extents(shape);
+        let mut widths: Vec<usize> = Vec::new();
+        for full in [machine.patches(), Machine::V1.patches()].into_iter().filter(|&n| n <= machine.patches()) {
+            let even = patches.div_ceil(patches.div_ceil(full).max(1)).max(1);
+            widths.extend([full, even]);
+        }
+        widths.sort_unstable();
+        widths.dedup();
+        widths
     }
 }

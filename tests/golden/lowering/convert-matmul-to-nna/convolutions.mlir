@@ -40,3 +40,14 @@ func.func @columns(%a: tensor<2x3xui8>, %b: tensor<3x2xi8>) -> tensor<2x2xi8> {
   %0 = graph.qlinear_matmul %a, %s, %z, %b, %sb, %zb, %s, %zy : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>, tensor<3x2xi8>, tensor<2xf32>, tensor<2xi8>, tensor<f32>, tensor<i8>) -> tensor<2x2xi8>
   return %0 : tensor<2x2xi8>
 }
+
+// Depthwise: products of 32 channels each, by the same program.
+// CHECK-LABEL: func.func @depthwise(
+// CHECK-COUNT-2: nna.call @nna3 %{{.*}}, %{{.*}} b_zero %{{.*}} : (tensor<32x288xi8>, tensor<288x16xui8>, tensor<ui8>) -> tensor<32x16xi32>
+// CHECK: graph.concat
+func.func @depthwise(%x: tensor<1x64x4x4xui8>) -> tensor<1x64x4x4xi32> {
+  %w = graph.constant dense<3> : tensor<64x1x3x3xi8>
+  %z = graph.constant dense<9> : tensor<ui8>
+  %0 = graph.conv_integer %x, %w x_zero %z {group = 64 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x64x4x4xui8>, tensor<64x1x3x3xi8>, tensor<ui8>) -> tensor<1x64x4x4xi32>
+  return %0 : tensor<1x64x4x4xi32>
+}

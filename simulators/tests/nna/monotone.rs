@@ -1,0 +1,89 @@
+//! More of a resource never makes the chosen program slower; each number of a machine matters.
+
+use super::{Operands, Random, count};
+use gradus_simulators::nna::{Conditions, Latencies, Machine, Plan, Product, Shape};
+
+/// Draws a machine whose resources can grow, with latencies of up to three times the defaults.
+fn machine(random: &mut Random) -> Machine {
+    let mut cycles = |default: u32| 1 + random.below(3 * default as usize) as u32;
+    let d = Latencies::DEFAULT;
+    let latency = Latencies {
+        load: cycles(d.load),
+        add: cycles(d.add),
+        requantize: cycles(d.requantize),
+        scalar: cycles(d.scalar),
+        multiply: cycles(d.multiply),
+        branch: cycles(d.branch),
+        write: cycles(d.write),
+        read: cycles(d.read),
+        config: cycles(d.config),
+        block: cycles(d.block),
+        fill: cycles(d.fill),
+    };
+    let two = |random: &mut Random| 1 + random.below(2) as u32;
+    let memory = 1 << (12 + random.below(10));
+    Machine { outputs: 4 * two(random), kernels: two(random), frams: two(random), memory, latency }
+}
+
+/// Returns the machines that have more of one resource: outputs, kernels, feature RAMs, memory.
+fn larger(machine: &Machine) -> Vec<(&'static str, Machine)> {
+    let all = [
+        ("outputs", Machine { outputs: 8, ..*machine }),
+        ("kernels", Machine { kernels: 2, ..*machine }),
+        ("frams", Machine { frams: 2, ..*machine }),
+        ("memory", Machine { memory: 2 * machine.memory, ..*machine }),
+    ];
+    all.into_iter().filter(|(_, larger)| larger != machine).collect()
+}
+
+#[test]
+fn more_resources_are_never_slower() {
+    let mut random = Random(6);
+    let (mut pairs, mut faster) = (0, 0);
+    for _ in 0..count("NNA_MACHINES", 500) {
+        let machine = machine(&mut random);
+        let largest = [300, 100, 40, 10][random.below(4)];
+        let mut extent = || 1 + random.below(largest);
+        let shape = Shape { rows: extent(), depth: extent(), columns: extent() };
+        let (initial, requantize) = (random.below(2) == 0, (random.below(2) == 0).then_some(3));
+        let cycles = |machine: &Machine, random: &mut Random| {
+            let product = Product::cheapest(shape, machine, |plan| Some(Plan { initial, requantize, ..plan })).ok()?;
+            let operands = Operands::new(shape, &product, random);
+            let (_, _, statistics) = operands.run(&product, machine, &Conditions::REJECT).expect("no hazard");
+            Some(statistics.cycles)
+        };
+        let Some(before) = cycles(&machine, &mut random) else { continue };
+        for (resource, larger) in larger(&machine) {
+            let after = cycles(&larger, &mut random).expect("it fits a larger machine");
+            assert!(after <= before, "more {resource}: {after} cycles, before {before}: {shape:?} {machine:?}");
+            pairs += 1;
+            faster += usize::from(after < before);
+        }
+    }
+    assert!(faster > 0 && pairs > faster);
+    eprintln!("{pairs} pairs, {faster} faster");
+}
+
+/// Each number changes the cycles of a product, or whether it fits.
+#[test]
+fn each_number_of_a_machine_matters() {
+    let shapes = [(70, 300, 30), (2, 20, 40), (1, 1, 1)].map(|(rows, depth, columns)| Shape { rows, depth, columns });
+    let plan = |plan: Plan| Some(Plan { initial: true, requantize: Some(0), ..plan });
+    let cycles_of =
+        |shape, machine: &Machine| Product::cheapest(shape, machine, plan).map_or(0, |product| product.cycles);
+    let cycles = |numbers: &[i64]| {
+        let machine = Machine::from_numbers(numbers).expect("it is a machine");
+        shapes.map(|shape| cycles_of(shape, &machine))
+    };
+    let numbers = Machine::V2.numbers();
+    for (i, (name, ..)) in Machine::NUMBERS.iter().enumerate() {
+        let mut other = numbers.clone();
+        other[i] = match *name {
+            "outputs" => 4,
+            "kernels" | "frams" => 1,
+            "memory" => 4096,
+            _ => 30,
+        };
+        assert_ne!(cycles(&other), cycles(&numbers), "{name}");
+    }
+}
