@@ -15,7 +15,7 @@ use gradus_ir::random::Random;
 use gradus_ir::symbols::is_public;
 use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, symbol_name};
 use rustc_hash::FxHashMap;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell};
 
 /// Factor by which the op limit of a transformed program exceeds that of the original.
 const MORE_FUEL: u64 = 16;
@@ -76,7 +76,7 @@ struct Function {
     op: Op,
     runs: OnceCell<Runs>,
     /// The versions that were compared.
-    versions: RefCell<Option<Versions>>,
+    versions: Cell<Option<Versions>>,
 }
 
 /// The outcomes of a function.
@@ -102,7 +102,7 @@ impl<'m> Reference<'m> {
     /// private functions.
     pub fn new(m: &'m Module, options: Options) -> Reference<'m> {
         let functions =
-            functions(m).map(|(name, op)| Function { name, op, runs: OnceCell::new(), versions: RefCell::default() });
+            functions(m).map(|(name, op)| Function { name, op, runs: OnceCell::new(), versions: Cell::default() });
         Reference { m, options, functions: functions.collect(), allocates: allocates(m) }
     }
 
@@ -178,7 +178,9 @@ impl<'m> Reference<'m> {
             return Verdict::Unchanged;
         }
         let runs = self.runs(function);
-        let judge = Judge::new((self.m, function.op), (after, new), self.options, &mut function.versions.borrow_mut());
+        let mut versions = function.versions.take();
+        let judge = Judge::new((self.m, function.op), (after, new), self.options, &mut versions);
+        function.versions.set(versions);
         let (mut unknown, mut close, mut leaks) = (None, 0, 0);
         let mut runner = Runner::new(after, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
         for ((input, before), order) in runs.defined.iter().zip(orders(self.options.seed)) {

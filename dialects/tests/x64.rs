@@ -36,13 +36,14 @@ fn draw(random: &mut Random, what: &'static Instruction) -> Option<Inst> {
                 let count = random.pick(&[16, 32]);
                 random.below(count) as u8
             };
-            let is_three = vector.operands == VectorOperands::Three;
-            let rm = if matches!(vector.operands, VectorOperands::Three | VectorOperands::Two) && random.percent(50) {
+            let may_broadcast = vector.operands == VectorOperands::Three;
+            let is_register = vector.has_source() || vector.operands == VectorOperands::Two;
+            let rm = if is_register && random.percent(50) {
                 Rm::Reg(register(random))
             } else {
-                Rm::Mem(Mem { broadcast: is_three && random.percent(50), ..mem(random) })
+                Rm::Mem(Mem { broadcast: may_broadcast && random.percent(50), ..mem(random) })
             };
-            let src = if is_three { register(random) } else { 0 };
+            let src = if vector.has_source() { register(random) } else { 0 };
             let inst = Inst::vector(what, width, register(random), src, rm);
             let is_move = matches!(vector.operands, VectorOperands::Two | VectorOperands::Stored);
             let inst = if is_move && random.percent(50) { inst.masked(random.below(8) as u8) } else { inst };

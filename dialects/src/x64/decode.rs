@@ -192,7 +192,7 @@ fn fits(operands: VectorOperands, inst: &Inst) -> bool {
         return false;
     }
     match operands {
-        VectorOperands::Three => true,
+        VectorOperands::Three | VectorOperands::ThreeWhole => true,
         VectorOperands::Two => inst.src == 0,
         VectorOperands::Stored | VectorOperands::Scalar => inst.src == 0 && is_memory,
     }

@@ -138,11 +138,20 @@ pub struct Vector {
     pub vex: bool,
 }
 
+impl Vector {
+    /// Whether there is a second source beside `rm`.
+    pub fn has_source(&self) -> bool {
+        matches!(self.operands, VectorOperands::Three | VectorOperands::ThreeWhole)
+    }
+}
+
 /// The operands of a vector instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VectorOperands {
     /// `reg, src, rm`; `rm` is a register, memory or a broadcast element.
     Three,
+    /// `reg, src, rm`; `rm` is a register or memory: elements of bytes and words are not broadcast.
+    ThreeWhole,
     /// `reg, rm`; `rm` is a vector in memory or a register.
     Two,
     /// `rm, reg`, in memory.
@@ -336,7 +345,7 @@ impl Inst {
             all.sources.push(in_class(self.reg));
         }
         match self.what.encoding {
-            Encoding::Vector(ref vector) if vector.operands == VectorOperands::Three => {
+            Encoding::Vector(ref vector) if vector.has_source() => {
                 all.sources.push(in_class(self.src));
             }
             Encoding::Fixed(_) | Encoding::Jump(_) => {

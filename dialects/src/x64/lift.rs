@@ -2,7 +2,7 @@
 
 use super::decode::decode;
 use super::encode::encode;
-use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, VectorOperands};
+use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, Vector, VectorOperands};
 use super::types::{Class, NUM_REGISTERS, Register, Width};
 use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value};
 use rustc_hash::FxHashMap;
@@ -77,7 +77,7 @@ pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
     let is_first_reg =
         what.is_tied() || matches!(what.operation, Operation::Store | Operation::CmpReg | Operation::CmpImm);
     let first = if is_first_reg { sources.next() } else { None };
-    let is_three = what.vector().is_some_and(|vector| vector.operands == VectorOperands::Three);
+    let is_three = what.vector().is_some_and(Vector::has_source);
     let src = if is_three { sources.next().unwrap_or(0) } else { 0 };
     let last = sources.next();
     let inst = Inst {

@@ -103,7 +103,7 @@ instructions! {
     /// Dot products of four unsigned with four signed bytes, added to i32 lanes.
     VPDPBUSD VPDPBusdOp "x64.vpdpbusd" Dot, vector(M0F38, 1, false, 0x50, VectorOperands::Three, false), 5;
     /// Dot products of two signed 16-bit integers with two, in i32 lanes.
-    VPMADDWD VPMAddWdOp "x64.vpmaddwd" DotPairs, three(M0F, 1, false, 0xf5), 5;
+    VPMADDWD VPMAddWdOp "x64.vpmaddwd" DotPairs, vector(M0F, 1, false, 0xf5, VectorOperands::ThreeWhole, true), 5;
     /// Sum of i32 lanes.
     VPADDD VPAddDOp "x64.vpaddd" AddInt, three(M0F, 1, false, 0xfe), 1;
     /// Bitwise exclusive or.
