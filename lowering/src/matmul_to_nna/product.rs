@@ -88,7 +88,7 @@ impl Lowered {
         let op = QLinearConvOp::cast(m, op)?;
         let zeros = [Some(op.x_zero_point(m)), Some(op.w_zero_point(m))];
         let requantize = requantize(m, [op.x_scale(m), op.w_scale(m), op.y_scale(m)], op.y_zero_point(m))?;
-        convolve(m, op.0, [op.x(m), op.w(m)], zeros, op.b(m), Some(requantize), op.y(m))
+        convolve(m, op.0, [op.x(m), op.w(m)], zeros, op.b(m), Some(&requantize), op.y(m))
     }
 
     /// Emits both operands of the program for each part.
@@ -238,7 +238,7 @@ fn convolve(
     [x, w]: [Value; 2],
     [x_zero, w_zero]: [Option<Value>; 2],
     bias: Option<Value>,
-    requantize: Option<Requantize>,
+    requantize: Option<&Requantize>,
     y: Value,
 ) -> Option<Vec<Lowered>> {
     let (groups, window) = convolution(m, op).ok()?;
@@ -265,7 +265,7 @@ fn convolve(
             right_zero: x_zero,
             bias,
             initial,
-            requantize: requantize.clone(),
+            requantize: requantize.cloned(),
             element: m.ctx.element_type(m.value_type(y)),
             kind: Operands::Convolution { filters, image: Box::new(image), result: result.clone() },
         })
@@ -278,7 +278,7 @@ fn convolve(
 fn parts(groups: usize, rows: usize) -> Vec<usize> {
     let mut found = vec![1, groups];
     for most in [CHANNELS, 2 * CHANNELS] {
-        found.extend((1..=groups).find(|parts| groups % parts == 0 && rows / parts <= most));
+        found.extend((1..=groups).find(|parts| groups.is_multiple_of(*parts) && rows / parts <= most));
     }
     found.sort_unstable();
     found.dedup();
