@@ -137,7 +137,7 @@ impl Run<'_> {
             "features {fram} of the convolution at cycle {}: patches of 3x3 pixels of 32 channels, and gaps (-); an output at each second pixel",
             self.spans[step].begin
         );
-        let _ = writeln!(body, "<text x=\"{LEFT}\" y=\"{}\">{text}</text>", top);
+        let _ = writeln!(body, "<text x=\"{LEFT}\" y=\"{top}\">{text}</text>");
         for pixel in 0..ROWS * row {
             let (line, column) = (pixel / row, pixel % row);
             let (x, y) = (LEFT + column * PIXEL, top + 8 + line * PIXEL);

@@ -2,7 +2,7 @@
 
 use super::decode::decode;
 use super::encode::encode;
-use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, Vector, VectorOperands};
+use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, Vector};
 use super::types::{Class, NUM_REGISTERS, Register, Width};
 use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value};
 use rustc_hash::FxHashMap;
