@@ -23,6 +23,7 @@ mod nna;
 mod nna_picture;
 #[cfg(feature = "graph")]
 mod npu;
+#[cfg(feature = "graph")]
 mod npu_picture;
 #[cfg(feature = "graph")]
 mod simulated;
