@@ -9,7 +9,7 @@ use super::{MAP, YieldOp, results};
 use crate::constraint::{ANY, INDEX, kind};
 use crate::scf::verify_loop;
 use gradus_ir::affine::{AffineExpr, AffineMap};
-use gradus_ir::control::{Counted, Edge, Point};
+use gradus_ir::control::{Count, Counted, Edge, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     AttrData, AttrKind, Builder, Def, Directive, Effects, Loc, Module, Op, OpArgs, OpParser, OpPrinter, Param,
@@ -23,7 +23,8 @@ const INDEX_ATTR: AttrKind =
 
 /// Loop with affine bounds and a constant positive step.
 ///
-/// The induction variable goes from the maximum of the lower bounds to the minimum of the upper bounds, exclusive.
+/// The induction variable goes from the maximum of the lower bounds to the minimum of the upper bounds, exclusive. If `index` does not
+/// hold the value that ends the loop, the behavior is undefined, as that of `scf.for`.
 /// Loop-carried values start as `inits`, are passed to the next iteration by `affine.yield`, and become the results.
 ///
 /// ```mlir
@@ -303,7 +304,7 @@ fn counted(args: &OpArgs<'_>, data: &[Datum]) -> Result<Counted, Trap> {
     let (uppers, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
     let first = results(lower, &data[..uppers])?.into_iter().max().unwrap_or(0);
     let end = results(upper, &data[uppers..inits])?.into_iter().min().unwrap_or(0);
-    Ok(Counted { first: first.into(), end: end.into(), step: step.into(), inits, must_hold: None })
+    Ok(Counted { first: first.into(), end: end.into(), step: step.into(), inits, must_hold: Some(Count::new(args.ctx(), Type::INDEX, false)) })
 }
 
 impl ForOp {
