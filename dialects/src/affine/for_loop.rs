@@ -304,7 +304,13 @@ fn counted(args: &OpArgs<'_>, data: &[Datum]) -> Result<Counted, Trap> {
     let (uppers, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
     let first = results(lower, &data[..uppers])?.into_iter().max().unwrap_or(0);
     let end = results(upper, &data[uppers..inits])?.into_iter().min().unwrap_or(0);
-    Ok(Counted { first: first.into(), end: end.into(), step: step.into(), inits, must_hold: Some(Count::new(args.ctx(), Type::INDEX, false)) })
+    Ok(Counted {
+        first: first.into(),
+        end: end.into(),
+        step: step.into(),
+        inits,
+        must_hold: Some(Count::new(args.ctx(), Type::INDEX, false)),
+    })
 }
 
 impl ForOp {

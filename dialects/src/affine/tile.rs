@@ -131,11 +131,14 @@ struct TiledLoop {
     even: bool,
 }
 
+/// Largest extent of a tile: its end is a sum with the position where it starts.
+const MAX_TILE: i64 = i64::MAX / 2;
+
 impl TiledLoop {
-    /// Returns `None` if the tile step overflows.
+    /// Returns `None` if the end of a tile may overflow.
     fn of(m: &Module, this: ForOp, size: u32) -> Option<TiledLoop> {
         let step = this.bounds(m)?.step;
-        step.checked_mul(size.into())?;
+        step.checked_mul(size.into()).filter(|&extent| extent <= MAX_TILE)?;
         let even = this.is_multiple(m, size.into());
         Some(TiledLoop { bounds: this.applied_bounds(m)?, step, size, trips: this.trip_count(m), even })
     }
