@@ -94,7 +94,7 @@ pub(crate) struct Judge<'m> {
     narrowing: Narrowing,
 }
 
-/// What ops in a narrower type than those of the original lose.
+/// The losses by ops in a narrower type than those of the original.
 #[derive(Clone, Copy, Default, Debug)]
 struct Narrowing {
     /// The narrowest such type.
@@ -311,8 +311,8 @@ impl Versions {
         Versions { widest, fewest, lost: Narrowing::default() }
     }
 
-    /// Adds a version, and returns what ops in narrower types than the widest lost, constants included, which round once each.
-    /// As many as each earlier version has of a type do not count.
+    /// Adds a version, and returns the losses of all by ops in narrower types than the widest, constants included, which round
+    /// once each. As many as each earlier version has of a type do not count.
     fn add(&mut self, version: &Module) -> Narrowing {
         let ops = ops_by_precision(version);
         let mut sum = Narrowing::default();

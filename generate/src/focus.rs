@@ -151,9 +151,9 @@ impl Start {
     }
 }
 
-/// Divides the weight of each kind of rewrite among the starts that reach it, by the number of applications: what few
-/// starts reach counts as much as what many do. What programs of most families reach counts less: the erasure of dead ops is
-/// not what distinguishes a pass.
+/// Divides the weight of each kind of rewrite among the starts that reach it, by the number of applications: a kind
+/// that few starts reach counts as much as one that many do. One that most families reach counts less: the erasure of dead ops does not
+/// distinguish a pass.
 fn weighted(starts: Vec<(Start, IndexMap<String, u64>)>, all: &IndexMap<String, u64>) -> Vec<Start> {
     let mut families: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
     for (start, reached) in &starts {

@@ -38,7 +38,7 @@ impl Packing {
         [Packing::Quads, Packing::Pairs].into_iter().find(|packing| Some(packing.number()) == number)
     }
 
-    /// What is added to elements of a type before they are packed.
+    /// The number that is added to elements of a type before they are packed.
     pub fn offset(self, dtype: DType) -> i32 {
         if self == Packing::Quads && dtype == DType::I8 { 128 } else { 0 }
     }
@@ -179,9 +179,9 @@ pub struct IntegerProduct {
     pub extents: [usize; 3],
     /// Elements of the constant, `[rows, depth]`.
     pub weights: Vec<i16>,
-    /// The other operand, and its scalar zero point.
+    /// The other operand.
     pub dense: Value,
-    /// Its zero point.
+    /// Its zero point, a scalar.
     pub zero: Option<Value>,
     /// Whether the right operand is sparse.
     pub is_right: bool,

@@ -1,6 +1,6 @@
 //! Layouts: packs, unpacks, reshapes and transposes with many layouts and equal extents, with elementwise ops between.
 
-use super::networks::{Network, Tensor, tensor};
+use super::networks::{Network, Tensor};
 use gradus_ir::random::Random;
 
 /// Layouts of images.
@@ -71,7 +71,7 @@ fn reshaped(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let second = n.random.pick(&divisors.iter().copied().filter(|d| (all / first) % d == 0).collect::<Vec<_>>());
     let shape = [first, second, all / first / second, 1];
     let text: Vec<String> = shape.iter().map(i64::to_string).collect();
-    let to = n.op(&[4], "i64", &format!("graph.constant dense<[{}]> : tensor<4xi64>", text.join(", ")));
+    let to = n.constant(&[4], "i64", &format!("[{}]", text.join(", ")));
     n.generic("graph.reshape", &[x, &to], "", &shape, x.elem)
 }
 
@@ -116,7 +116,7 @@ fn operand(n: &mut Network<'_>, x: &Tensor) -> Tensor {
         _ => {
             let number = n.random.below(7) as i64 - 3;
             let text = if x.elem == "f32" { format!("{number}.0") } else { number.to_string() };
-            n.op(&[], x.elem, &format!("graph.constant dense<{text}> : tensor<{}>", tensor(&[], x.elem)))
+            n.constant(&[], x.elem, &text)
         }
     }
 }

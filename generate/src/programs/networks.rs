@@ -69,6 +69,11 @@ impl Network<'_> {
             if float { format!("{number}.0") } else { number.to_string() }
         };
         let text = if uniform || shape.is_empty() { one(self.random) } else { self.elements(shape, &one) };
+        self.constant(shape, elem, &text)
+    }
+
+    /// Creates a constant of the elements in `text`.
+    pub(super) fn constant(&mut self, shape: &[i64], elem: &'static str, text: &str) -> Tensor {
         self.op(shape, elem, &format!("graph.constant dense<{text}> : tensor<{}>", tensor(shape, elem)))
     }
 
@@ -216,18 +221,20 @@ pub(super) fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     Some(n.generic(name, &[x], &attrs.join(", "), &out, x.elem))
 }
 
+/// Clamps a tensor between two numbers.
+pub(super) fn clip(n: &mut Network<'_>, x: &Tensor, (low, high): (&str, &str)) -> Tensor {
+    let (low, high) = (n.constant(&[], "f32", low), n.constant(&[], "f32", high));
+    n.generic("graph.clip", &[x, &low, &high], "operandSegmentSizes = array<i32: 1, 1, 1>", &x.shape, x.elem)
+}
+
 /// Adds an op of an epilogue: clamp, activation, residual, or a sum with a channel's constant.
 fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     match n.random.below(8) {
         0 | 1 => n.generic("graph.relu", &[x], "", &x.shape, x.elem),
         2 | 3 => {
             let bounds = [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("-3.0", "0.0"), ("2.0", "3.0")];
-            let (low, high) = n.random.pick(&bounds);
-            let bound = |n: &mut Network<'_>, text: &str| {
-                n.op(&[], "f32", &format!("graph.constant dense<{text}> : tensor<f32>"))
-            };
-            let (low, high) = (bound(n, low), bound(n, high));
-            n.generic("graph.clip", &[x, &low, &high], "operandSegmentSizes = array<i32: 1, 1, 1>", &x.shape, x.elem)
+            let bounds = n.random.pick(&bounds);
+            clip(n, x, bounds)
         }
         4..7 => {
             let alike: Vec<Tensor> =
@@ -350,7 +357,7 @@ pub(super) fn quantized(random: &mut Random) -> String {
     } else {
         let scale = |n: &mut Network<'_>, shape: &[i64]| {
             let number = n.random.pick(&["0.5", "0.25", "0.125", "0.03125"]);
-            n.op(shape, "f32", &format!("graph.constant dense<{number}> : tensor<{}>", tensor(shape, "f32")))
+            n.constant(shape, "f32", number)
         };
         let (scale_x, scale_w, scale_y) = (scale(&mut n, &[]), scale(&mut n, per_channel), scale(&mut n, &[]));
         let zero_y = n.weights(&[], of_x, 95);

@@ -1,6 +1,6 @@
 //! Quantized networks in QDQ form: ops on floats between `graph.dequantize_linear` and `graph.quantize_linear`.
 
-use super::networks::{Network, Tensor, conv_window, pool, tensor};
+use super::networks::{Network, Tensor, clip, conv_window, pool};
 use gradus_ir::random::Random;
 
 /// Scales. Products of powers of two are exact, others round.
@@ -59,7 +59,7 @@ fn step(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
 fn scale(n: &mut Network<'_>, count: Option<i64>) -> Tensor {
     let shape: Vec<i64> = count.into_iter().collect();
     let number = n.random.pick(&SCALES);
-    n.op(&shape, "f32", &format!("graph.constant dense<{number}> : tensor<{}>", tensor(&shape, "f32")))
+    n.constant(&shape, "f32", number)
 }
 
 /// Dequantizes a tensor, by a scale and a zero point for all elements or for each of an axis.
@@ -175,10 +175,8 @@ fn clamped(n: &mut Network<'_>, y: Tensor) -> Tensor {
     match n.random.below(5) {
         0 => n.generic("graph.relu", &[&y], "", &y.shape, "f32"),
         1 => {
-            let (low, high) = n.random.pick(&[("0.0", "6.0"), ("-1.0", "1.0"), ("-100.0", "100.0"), ("0.5", "2.0")]);
-            let [low, high] =
-                [low, high].map(|text| n.op(&[], "f32", &format!("graph.constant dense<{text}> : tensor<f32>")));
-            n.generic("graph.clip", &[&y, &low, &high], "operandSegmentSizes = array<i32: 1, 1, 1>", &y.shape, "f32")
+            let bounds = n.random.pick(&[("0.0", "6.0"), ("-1.0", "1.0"), ("-100.0", "100.0"), ("0.5", "2.0")]);
+            clip(n, &y, bounds)
         }
         _ => y,
     }

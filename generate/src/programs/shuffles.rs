@@ -32,7 +32,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 /// Merges the channels of pixels.
 fn flattened(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let shape = [x.shape[0], x.shape[1] * x.shape[2]];
-    let to = n.op(&[2], "i64", &format!("graph.constant dense<[{}, {}]> : tensor<2xi64>", shape[0], shape[1]));
+    let to = n.constant(&[2], "i64", &format!("[{}, {}]", shape[0], shape[1]));
     n.generic("graph.reshape", &[x, &to], "", &shape, "f32")
 }
 
@@ -46,7 +46,7 @@ fn addresses(n: &mut Network<'_>, shape: &[i64], all: &[i64]) -> Tensor {
         }
         _ => list(all),
     };
-    n.op(shape, "i32", &format!("graph.constant dense<{text}> : tensor<{}>", tensor(shape, "i32")))
+    n.constant(shape, "i32", &text)
 }
 
 /// Sums pixels, each times a factor per channel.

@@ -114,8 +114,11 @@ fn inserted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
 
 /// Returns the position of an element by its number in row-major order.
 fn position_of(mut number: u64, extents: &[u64]) -> Vec<u64> {
-    let mut at: Vec<u64> = extents.iter().rev().map(|extent| (number % extent, number /= extent).0).collect();
-    at.reverse();
+    let mut at = vec![0; extents.len()];
+    for (index, extent) in at.iter_mut().zip(extents).rev() {
+        *index = number % extent;
+        number /= extent;
+    }
     at
 }
 
