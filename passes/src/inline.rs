@@ -61,15 +61,15 @@ impl Pass for Inline {
             graph.component.extend(scc.iter().map(|&f| (f, number)));
         }
         for scc in components.into_iter().filter(|scc| !scc.iter().all(|f| leaves.contains(f))) {
+            graph.simplify_all(m, &scc, cx);
             for _ in 0..MAX_ITERATIONS {
-                for &function in &scc {
-                    graph.simplify(m, function, cx);
-                }
                 let inlined = scc.iter().map(|&f| graph.inline_calls(m, f, cx)).sum::<u64>();
                 cx.count("num-inlined", inlined);
                 if inlined == 0 {
                     break;
                 }
+                // Also after the last round: symbols of an inlined affine op may be dimensions of its new scope.
+                graph.simplify_all(m, &scc, cx);
             }
         }
         graph.erase_dead(m);
@@ -166,6 +166,12 @@ impl CallGraph {
             }
         }
         refs.len()
+    }
+
+    fn simplify_all(&mut self, m: &mut Module, functions: &[Op], cx: &mut PassContext<'_>) {
+        for &function in functions {
+            self.simplify(m, function, cx);
+        }
     }
 
     /// Canonicalizes a function, which may erase calls.
