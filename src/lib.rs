@@ -13,11 +13,15 @@ mod pass_flags;
 pub mod prelude;
 mod print_flags;
 mod progress;
+#[cfg(feature = "cpu")]
+mod random_inputs;
 mod roundtrip;
 pub mod runline;
 #[cfg_attr(not(feature = "saturate"), path = "no_saturation.rs")]
 mod saturation;
 pub mod split;
+#[cfg(feature = "cpu")]
+mod stopwatch;
 mod target;
 
 pub use commands::update_checks::is_generated;

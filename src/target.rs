@@ -2,9 +2,11 @@
 
 use crate::io::{self, report};
 use crate::progress::PassProgress;
+#[cfg(feature = "cpu")]
+use crate::stopwatch::Stopwatch;
 use crate::{Failure, Streams, Tool};
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgMatches};
+use clap::{Arg, ArgAction, ArgMatches};
 use gradus_cost::{Machine, load_machine, loaded_machine};
 use gradus_ir::declarations::{DeclarationError, Declared};
 use gradus_ir::diag::hint;
@@ -22,18 +24,22 @@ pub fn machine_arg() -> Arg {
     )
 }
 
-/// Returns the arguments `--target` and `--machine`, where there is something to compile for.
+/// Returns the arguments `--target`, `--machine` and `--tune`, where there is something to compile for.
 pub fn target_args(tool: &Tool) -> impl Iterator<Item = Arg> {
     let names = PossibleValuesParser::new(tool.targets.iter().map(|target| target.cost.name));
     let help = "Compile the program for a machine, and run it by kernels of that; without it, by the reference meaning of its ops";
     let target = Arg::new("target").long("target").value_name("NAME").value_parser(names).help(help);
-    cfg!(feature = "cpu").then_some([target, machine_arg()]).into_iter().flatten()
+    let tune = Arg::new("tune").long("tune").action(ArgAction::SetTrue);
+    let tune = tune
+        .help("Choose among forms of products and convolutions by measuring them while compiling, not by estimates");
+    cfg!(feature = "cpu").then_some([target, machine_arg(), tune]).into_iter().flatten()
 }
 
 /// Returns the arguments `--target`, which must be given, and `--machine`.
 #[cfg(feature = "cpu")]
 pub fn required_target_args(tool: &Tool) -> impl Iterator<Item = Arg> {
-    target_args(tool).map(|arg| if arg.get_id() == "target" { arg.required(true) } else { arg })
+    let args = target_args(tool).filter(|arg| arg.get_id() != "tune");
+    args.map(|arg| if arg.get_id() == "target" { arg.required(true) } else { arg })
 }
 
 /// Returns the value of an argument that not all commands have.
@@ -52,6 +58,11 @@ pub fn context(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> 
     if let Some(path) = argument(matches, "machine") {
         let machine = read_machine(tool, &ctx, path, streams)?;
         load_machine(&ctx, machine);
+    }
+    #[cfg(feature = "cpu")]
+    if matches!(matches.try_get_one("tune"), Ok(Some(true))) {
+        let target = named(tool, matches)?.ok_or_else(|| Failure::Usage("--tune needs --target".into()))?;
+        Stopwatch::new(tool, target)?.tune(&ctx);
     }
     Ok(ctx)
 }

@@ -3,7 +3,10 @@
 mod support;
 
 use gradus::Tool;
-use gradus::cost::CostModel;
+use gradus::cost::{CostModel, measure_with};
+use gradus::dialects::op_cost::OpCost;
+use gradus::ir::pass::{Pipeline, RunOptions, Watch};
+use gradus::ir::{ParseOptions, PrintOptions, parse_module};
 use gradus::targets::{TARGETS, Target};
 use support::{gradus, read, root};
 
@@ -115,6 +118,67 @@ fn an_unknown_target_is_an_error() {
             "{}",
             output.err
         );
+    }
+}
+
+/// Measured costs choose among the forms of a product, whatever the estimates are.
+#[test]
+fn measured_costs_decide() {
+    let tool = Tool::gradus();
+    let text = "func.func @main(%x: tensor<1x64xf32>) -> tensor<1x64xf32> {
+  %a = arith.constant dense<0.0> : tensor<64x64xf32>
+  %y = graph.matmul %x, %a : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+  func.return %y : tensor<1x64xf32>
+}";
+    for cheap in ["graph.matmul", "sparse.matmul unrolled", "sparse.matmul patterns", "sparse.matmul csr"] {
+        let ctx = tool.context();
+        measure_with(&ctx, "cpu", move |m, op| {
+            let form = m.inherent_attr(op, "form").and_then(|form| m.ctx.as_int(form));
+            let name = match (m.name_text(op), form) {
+                ("sparse.matmul", Some(0)) => "sparse.matmul unrolled",
+                ("sparse.matmul", Some(1)) => "sparse.matmul patterns",
+                ("sparse.matmul", _) => "sparse.matmul csr",
+                (name, _) => name,
+            };
+            let is_cheap = name == cheap;
+            matches!(OpCost::of(m, op), OpCost::Contract(_)).then_some(if is_cheap { 1 } else { 1 << 30 })
+        });
+        let mut m = parse_module(&ctx, "", text.to_owned(), ParseOptions::default()).expect("it is a program");
+        let mut pipeline = Pipeline::parse("builtin.module(saturate{target=cpu rules=sparse})", &tool.passes).unwrap();
+        pipeline.run(&mut m, &RunOptions::default(), &mut Watch::default()).expect("it runs");
+        let chosen = m.to_text(PrintOptions::default());
+        assert!(chosen.contains(cheap), "not {cheap}\n{chosen}");
+    }
+}
+
+/// The description that calibration writes is one of the target, and tuned programs have the results of others.
+#[test]
+fn this_machine_is_measured() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let mine = folder.path().join("mine.toml").display().to_string();
+    let output = gradus(&["bench", "--calibrate", "--target", "cpu", "-o", &mine]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("peak: 30 to ") && output.out.contains(" cycles measured, "), "{}", output.out);
+    let model = example("digits_mlp_sparse90.onnx");
+    let (image, logits) = (example("digits_test_images.npy"), example("digits_mlp_sparse90_logits.npy"));
+    let run = ["run", &model, "--target", "cpu", "--input", &image, "--expect", &logits];
+    for flags in [&["--machine", &mine][..], &["--tune"]] {
+        let output = gradus(&[&run[..], flags].concat());
+        assert_eq!(output.code, 0, "{flags:?}: {}{}", output.out, output.err);
+    }
+}
+
+#[test]
+fn a_simulated_target_is_not_measured() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let mine = folder.path().join("mine.toml").display().to_string();
+    let model = example("digits_cnn_int8.onnx");
+    for args in
+        [&["bench", "--calibrate", "--target", "npu", "-o", &mine][..], &["run", &model, "--target", "npu", "--tune"]]
+    {
+        let output = gradus(args);
+        let said = "error: programs of target 'npu' run in a simulator: there is no time to measure\n";
+        assert_eq!((output.code, output.err.as_str()), (2, said), "{args:?}");
     }
 }
 

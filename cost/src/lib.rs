@@ -12,7 +12,7 @@ mod registered;
 pub use error::CostError;
 pub use given::{given, keep_named};
 pub use machine::{Machine, Number, Price, price};
-pub use registered::{load_machine, loaded_machine, register};
+pub use registered::{load_machine, loaded_machine, measure_with, register};
 
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::pass::Options;
@@ -107,9 +107,11 @@ impl CostModel {
         };
         let Some(implemented) = self.implemented(ctx) else { return Ok(cost) };
         let other = by_descriptor(self.reference.unwrap_or(|_| Ok(Price::new(|_| NEVER)))(&machine)?);
-        let supports = self.supports;
-        let implements = move |m: &Module, op: Op| implemented.contains(&m.name(op)) && supports(m, op);
-        Ok(CostFn::new(move |m, op| if implements(m, op) { &cost } else { &other }.of(m, op)))
+        let (supports, name) = (self.supports, self.name);
+        Ok(CostFn::new(move |m, op| match implemented.contains(&m.name(op)) && supports(m, op) {
+            true => registered::measured(m, op, name).unwrap_or_else(|| cost.of(m, op)),
+            false => other.of(m, op),
+        }))
     }
 
     /// Returns the price of descriptors for the machine of a context.

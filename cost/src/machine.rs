@@ -73,8 +73,7 @@ impl Machine {
     /// # Errors
     /// There is no such number.
     pub fn value(&self, key: &str) -> Result<u64, CostError> {
-        let unknown = || CostError::UnknownNumber { machine: self.name.clone(), key: key.to_owned() };
-        self.find(key).map(|number| number.value).ok_or_else(unknown)
+        self.find(key).map(|number| number.value).ok_or_else(|| self.unknown(key))
     }
 
     /// Changes the value of a key.
@@ -82,8 +81,24 @@ impl Machine {
     /// # Errors
     /// There is no such number.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), CostError> {
-        let unknown = || CostError::UnknownNumber { machine: self.name.clone(), key: key.to_owned() };
-        self.numbers.iter_mut().find(|number| number.key == key).map(|number| number.value = value).ok_or_else(unknown)
+        self.entry(key).map(|number| number.value = value)
+    }
+
+    /// Changes the source of the value of a key.
+    ///
+    /// # Errors
+    /// There is no such number.
+    pub fn cite(&mut self, key: &str, source: &str) -> Result<(), CostError> {
+        self.entry(key).map(|number| source.clone_into(&mut number.source))
+    }
+
+    /// Returns the description as text, which [`Machine::read`] reads.
+    pub fn to_text(&self) -> String {
+        let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+        let line = |Number { key, value, unit, source }: &Number| {
+            format!("{key} = {{ value = {value}, unit = {}, source = {} }}\n", quoted(unit), quoted(source))
+        };
+        format!("name = {}\n{}", quoted(&self.name), self.numbers.iter().map(line).collect::<String>())
     }
 
     /// Replaces each `$key` of a text by the value of that key.
@@ -107,6 +122,15 @@ impl Machine {
         lines.sort_unstable();
         let bytes = std::iter::once(self.name.as_str()).chain(lines.iter().map(String::as_str)).flat_map(str::bytes);
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    }
+
+    fn unknown(&self, key: &str) -> CostError {
+        CostError::UnknownNumber { machine: self.name.clone(), key: key.to_owned() }
+    }
+
+    fn entry(&mut self, key: &str) -> Result<&mut Number, CostError> {
+        let unknown = self.unknown(key);
+        self.numbers.iter_mut().find(|number| number.key == key).ok_or(unknown)
     }
 
     fn find(&self, key: &str) -> Option<&Number> {

@@ -1,14 +1,23 @@
 //! The cost models and the machine description that a context knows.
 
 use crate::{COUNTS, CostError, CostModel, Machine};
-use gradus_ir::Context;
 use gradus_ir::diag::hint;
+use gradus_ir::{Context, Module, Op};
 
 /// The cost models of a tool's targets.
 struct Registered(Vec<&'static CostModel>);
 
 /// A machine description from the user.
 struct Loaded(Machine);
+
+/// Measured costs of the ops of a target.
+struct Measured {
+    target: &'static str,
+    cost: Box<MeasureFn>,
+}
+
+/// Returns the measured cost of an op, in the unit of the target's cost model; `None` if its estimate is to be used.
+type MeasureFn = dyn Fn(&Module, Op) -> Option<u64> + Send + Sync;
 
 /// Registers the cost models of targets in a context. Returns `false` if some were registered before.
 pub fn register(ctx: &Context, models: Vec<&'static CostModel>) -> bool {
@@ -23,6 +32,21 @@ pub fn load_machine(ctx: &Context, machine: Machine) -> bool {
 /// Returns the machine description that was added.
 pub fn loaded_machine(ctx: &Context) -> Option<&Machine> {
     ctx.extension::<Loaded>().map(|loaded| &loaded.0)
+}
+
+/// Uses measured costs in place of a target's estimates, where the function returns one. Returns `false` if a context has
+/// such a function.
+pub fn measure_with(
+    ctx: &Context,
+    target: &'static str,
+    cost: impl Fn(&Module, Op) -> Option<u64> + Send + Sync + 'static,
+) -> bool {
+    ctx.extend(Measured { target, cost: Box::new(cost) })
+}
+
+/// Returns the measured cost of an op of a target.
+pub(crate) fn measured(m: &Module, op: Op, target: &str) -> Option<u64> {
+    m.ctx.extension::<Measured>().filter(|measured| measured.target == target).and_then(|found| (found.cost)(m, op))
 }
 
 impl CostModel {

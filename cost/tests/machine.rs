@@ -88,3 +88,14 @@ fn damaged_files_are_refused_without_a_panic() {
     let deep = format!("name = {}", "[".repeat(100_000));
     assert!(read(&deep).is_err());
 }
+
+/// A description that is written as text is read back.
+#[test]
+fn a_description_is_written_as_text() {
+    let ctx = Context::new(&[]);
+    let mut machine = Machine::read(&ctx, "my.toml", FILE).expect("it is valid");
+    machine.set("lanes", 17).expect("there is such a number");
+    machine.cite("lanes", r#"cited: "C:\manual", page 4"#).expect("there is such a number");
+    let again = machine.read_like(&ctx, "again.toml", &machine.to_text()).expect("it is valid");
+    assert_eq!(again, machine);
+}

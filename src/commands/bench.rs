@@ -1,15 +1,15 @@
 //! `gradus bench`: times a program.
 
 use super::model::{load_args, open};
-use super::ready;
 use super::run::{cut, pairs, read_inputs, statistics};
+use super::{calibrate, ready};
 use crate::io::{report, write};
+use crate::random_inputs::drawn;
 use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
-use gradus_ir::random::Random;
-use gradus_ir::{Context, DType, Module, Op, Tensor, Type};
+use gradus_ir::eval::Datum;
+use gradus_ir::{Context, Module, Op};
 use gradus_targets::{OpTimes, Signature};
 use std::time::{Duration, Instant};
 
@@ -24,11 +24,25 @@ fn command(tool: &Tool) -> Command {
     Command::new("bench")
         .about("Time a program")
         .after_help(
-            "Examples:\n  gradus bench model.onnx --target cpu\n  gradus bench model.onnx --target cpu --repeat 50 --json\n\n\
+            "Examples:\n  gradus bench model.onnx --target cpu\n  gradus bench model.onnx --target cpu --repeat 50 --json\n  \
+             gradus bench --calibrate --target cpu -o cpu.toml\n\n\
              Inputs that are not given are random numbers, the same in each run. Runs of the first 50 ms, one at least, \
              are not counted. Ops without a kernel run by their reference meaning, and are listed.",
         )
-        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
+        .arg(
+            Arg::new("FILE")
+                .required_unless_present("calibrate")
+                .help("A model (.onnx), a program (.mlir) or a compiled one"),
+        )
+        .arg(
+            Arg::new("calibrate")
+                .long("calibrate")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("FILE")
+                .requires("output")
+                .help("Fit the numbers of the target's machine to measured programs, and write its description"),
+        )
+        .arg(Arg::new("output").short('o').value_name("FILE").requires("calibrate").help("The machine description, for --machine"))
         .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
         .args(ready::arguments())
         .arg(number("repeat", "10", "How often it is run"))
@@ -45,6 +59,9 @@ fn command(tool: &Tool) -> Command {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    if matches.get_flag("calibrate") {
+        return calibrate::run(tool, matches, streams);
+    }
     let (file, m, target) = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
     let mut program = ready::prepare(&m, file, matches, target, |_| ())?;
@@ -130,51 +147,4 @@ pub(super) fn arguments(matches: &ArgMatches, ctx: &Context, signature: &Signatu
         false => drawn(ctx, signature)?,
     };
     Ok(inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(ctx, t, *ty, 0, 1)).collect())
-}
-
-/// Draws random inputs: floats between -1 and 1, bytes, and small values for wider integers, which may be indices.
-pub(super) fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
-    let mut random = Random::of("inputs");
-    let mut draw = |(name, ty): &(String, Type)| {
-        if let Some((info, params)) = ctx.declared(*ty)
-            && let Some(draw) = info.draw
-        {
-            return Ok(draw(&params, &mut random));
-        }
-        let repr = ctx.repr(*ty);
-        let shape = ctx.shape(repr).unwrap_or(&[]).iter().map(|&d| usize::try_from(d));
-        let shape: Option<Vec<usize>> = shape.collect::<Result<_, _>>().ok();
-        let dtype = ctx.dtype(ctx.element_type(repr));
-        let (Some(shape), Some(dtype)) = (shape, dtype) else {
-            let ty = ctx.display_type(*ty);
-            return Err(Failure::Usage(format!("input '{name}' is {ty}: give --input {name}=FILE.npy, or --dim")));
-        };
-        let count = shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n < 1 << 30);
-        let count = count.ok_or_else(|| Failure::Usage(format!("input '{name}' is too large")))?;
-        let tensor = match dtype.is_float() {
-            true => {
-                floats_to_tensor(dtype, &shape, (0..count).map(|_| random.below(2001) as f64 / 1000.0 - 1.0).collect())
-            }
-            false => {
-                let below = if dtype.size() == 1 && dtype != DType::Bool { 128 } else { 2 };
-                ints_to_tensor(dtype, &shape, &(0..count).map(|_| random.below(below) as i64).collect::<Vec<_>>())
-            }
-        };
-        Ok(Datum::Tensor(aligned(&tensor)))
-    };
-    signature.inputs.iter().map(&mut draw).collect()
-}
-
-/// Size of a cache line in bytes.
-const LINE: usize = 64;
-
-/// A copy of a tensor that begins at a cache line, as memory allocated for kernels does.
-fn aligned(tensor: &Tensor) -> Tensor {
-    let bytes = tensor.bytes();
-    let mut padded = vec![0_u8; bytes.len() + LINE];
-    let start = padded.as_ptr().align_offset(LINE).min(LINE);
-    padded[start..start + bytes.len()].copy_from_slice(bytes);
-    let padded = Tensor::from_vec(&[padded.len()], padded);
-    let bytes = padded.bytes().slice(start..start + bytes.len());
-    Tensor::new(tensor.dtype(), tensor.shape().to_vec(), bytes).unwrap_or_else(|_| tensor.clone())
 }

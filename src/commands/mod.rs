@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cpu")]
 pub mod bench;
+#[cfg(feature = "cpu")]
+mod calibrate;
 #[cfg(feature = "check")]
 pub mod check;
 #[cfg(feature = "check")]

@@ -1,9 +1,9 @@
 //! `gradus together`: runs several programs at once on parts of a machine.
 
-use super::bench::drawn;
 use super::model::{load, load_args};
 use super::sweep::{aligned, pipeline_with};
 use crate::io::write;
+use crate::random_inputs::drawn;
 use crate::target::{self, check_machine, required_target_args, run_pipeline};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};

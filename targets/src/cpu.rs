@@ -1,6 +1,6 @@
 //! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
 
-use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target};
+use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target, cpu_probes};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_dialects::{graph, sparse};
@@ -39,6 +39,8 @@ pub const TARGET: Target = Target {
                propagate-layouts,fuse-epilogues,fold-shuffles,canonicalize,pack-panels,canonicalize,cse,\
                form-steps{group=4},dce,plan-memory)",
     load: Some(load),
+    native: true,
+    probes: cpu_probes::PROBES,
     ..Target::DEFAULT
 };
 

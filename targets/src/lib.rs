@@ -15,6 +15,8 @@ mod cluster_picture;
 mod cluster_sharing;
 #[cfg(feature = "cpu")]
 mod cpu;
+#[cfg(feature = "cpu")]
+mod cpu_probes;
 mod error;
 mod executable;
 #[cfg(feature = "graph")]
@@ -72,6 +74,18 @@ pub struct Target {
     pub picture: Option<Picture>,
     /// How several programs run at once on parts of the machine; `None` if they cannot.
     pub sharing: Option<Sharing>,
+    /// Whether programs run on the machine of this process, so that their time can be measured.
+    pub native: bool,
+    /// Programs whose times determine numbers of the machine, in the order in which these are fitted.
+    pub probes: &'static [Probe],
+}
+
+/// A program whose time depends on a number of the machine above all.
+pub struct Probe {
+    /// The number.
+    pub number: &'static str,
+    /// Writes the program, which has one function.
+    pub program: fn() -> String,
 }
 
 /// Prepares a function of a valid lowered program, which may come from a file and is not trusted, for execution on a
@@ -129,6 +143,8 @@ impl Target {
         listing: None,
         picture: None,
         sharing: None,
+        native: false,
+        probes: &[],
     };
 
     /// Returns the pipeline for a machine, as a text that `opt --pass-pipeline` takes.

@@ -78,6 +78,17 @@ impl Pipeline {
         .into()
     }
 
+    /// Drops all passes of a name.
+    pub fn leave_out(&mut self, name: &str) {
+        self.steps.retain_mut(|step| match step {
+            Step::Pass(scheduled) => scheduled.info.name != name,
+            Step::Nested(pipelines) => {
+                pipelines.iter_mut().for_each(|pipeline| pipeline.leave_out(name));
+                pipelines.iter().any(|pipeline| !pipeline.is_empty())
+            }
+        });
+    }
+
     /// Whether the pipeline has no passes.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
