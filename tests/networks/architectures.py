@@ -80,7 +80,16 @@ def mobilenet_v2(n):
     return n.classify(norm_relu6(n, conv(n, x, n.channels(1280))))
 
 
-NETWORKS = {f.__name__: f for f in (resnet50, squeezenet, shufflenet, densenet121, inception, mobilenet_v2)}
+def mobilenet_v1(n):
+    """MobileNet-v1 (Howard et al., 2017)."""
+    x = norm_relu(n, conv(n, 'image', n.channels(32), 3, 2))
+    for channels, stride in [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1)]:
+        x = norm_relu(n, conv(n, x, n.shapes[x][1], 3, stride, groups=n.shapes[x][1]))
+        x = norm_relu(n, conv(n, x, n.channels(channels)))
+    return n.classify(x)
+
+
+NETWORKS = {f.__name__: f for f in (resnet50, squeezenet, shufflenet, densenet121, inception, mobilenet_v2, mobilenet_v1)}
 
 
 def conv(n, *args, **named):
