@@ -248,14 +248,15 @@ def main():
         names = [name for name in chosen if name.startswith(short + "-")][: args.per_pass]
         found = equivalent = 0
         for name in names:
-            flags, path, begin, _, change, _ = chosen[name]
+            flags, path, begin, end, change, _ = chosen[name]
             number, line = line_of(path, begin)
-            if f"{path}: {change}: {line}\n" in marked:
+            of = " ".join((ROOT / path).read_text()[begin:end].split())
+            if f"{path}: {change}: {of}: {line}\n" in marked:
                 equivalent += 1
                 continue
             row = search(gradus, name, flags, args.seconds, args.seeds.split(","), reduce=False)
             found += row[1] != "missed"
-            print(" | ".join([*row, f"{path}:{number}", change, line]), flush=True)
+            print(" | ".join([*row, f"{path}:{number}", change, of, line]), flush=True)
         print(f"{short}: {found} of {len(names) - equivalent} found, {equivalent} equivalent", flush=True)
 
 
