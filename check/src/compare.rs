@@ -169,8 +169,25 @@ impl<'m> Reference<'m> {
         old.len() != new.len() || old.iter().zip(&new).any(|(&a, &b)| !structurally_equal(self.m, a, after, b))
     }
 
+    /// Returns the verdict on a public function that is none any more. Calls from outside fail if nothing has its name.
+    fn gone(&self, function: &Function, after: &Module) -> Verdict {
+        let named = |op: Op| symbol_name(after, op).is_some_and(|name| after.ctx.text(name) == function.name);
+        match self.runs(function).defined.first() {
+            Some((input, before)) if !after.block_ops(after.body()).any(named) => {
+                let reason = "there is no such function".to_owned();
+                let outcome = Outcome::Undefined(self.m.loc(function.op), reason, Vec::new());
+                Verdict::Different(Box::new(Difference {
+                    input: input.clone(),
+                    before: before.clone(),
+                    after: outcome,
+                }))
+            }
+            _ => Verdict::Inconclusive("it is no function any more".into()),
+        }
+    }
+
     fn verdict(&self, function: &Function, after: &Module, new: Option<Op>, others_changed: bool) -> Verdict {
-        let Some(new) = new else { return Verdict::Inconclusive("it is gone".into()) };
+        let Some(new) = new else { return self.gone(function, after) };
         if function_type(self.m, function.op) != function_type(after, new) {
             return Verdict::Inconclusive("it has another type".into());
         }

@@ -31,7 +31,7 @@ impl Seen {
         }
     }
 
-    /// Returns the elements; those of unknown memory are none.
+    /// Returns the elements; unknown memory has none.
     pub(crate) fn elements(&self) -> Vec<Datum> {
         match self {
             Seen::Value(datum) => datum.elements().unwrap_or_else(|| vec![datum.clone()]),

@@ -80,6 +80,9 @@ impl Pass for FormSteps {
             m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect::<Vec<_>>()
         {
             let Some(schedule) = draft::Schedule::of(m, function, self.0) else { continue };
+            if !cx.allows("form-steps", m, function) {
+                continue;
+            }
             for (name, count) in schedule.statistics() {
                 cx.count(name, count);
             }

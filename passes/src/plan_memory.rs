@@ -111,9 +111,9 @@ impl Pass for PlanMemory {
             for block in blocks {
                 let mut lifetimes = lifetimes(m, block, self.space(&m.ctx));
                 if self.in_place {
-                    cx.count("num-in-place", join_in_place(m, block, &mut lifetimes));
+                    join_in_place(m, block, &mut lifetimes, cx);
                 }
-                if !lifetimes.is_empty() {
+                if !lifetimes.is_empty() && cx.allows("place-buffers", m, function) {
                     self.place(m, block, &lifetimes, cx)?;
                 }
             }
@@ -213,12 +213,13 @@ fn lifetimes(m: &Module, block: Block, space: Option<Attr>) -> Lifetimes {
 }
 
 /// Gives the results of elementwise steps the places of inputs whose last access these steps are, and numbers the places
-/// anew. Returns the number of such results. Both then count as one buffer, which is live from the input's first access to
-/// the result's last.
-fn join_in_place(m: &Module, block: Block, lifetimes: &mut Lifetimes) -> u64 {
+/// anew. Both then count as one buffer, which is live from the input's first access to the result's last.
+fn join_in_place(m: &Module, block: Block, lifetimes: &mut Lifetimes, cx: &mut PassContext<'_>) {
     let mut inputs = vec![None; lifetimes.len()];
     for (at, op) in (0..).zip(m.block_ops(block).filter(|&op| is_access(m, op))) {
-        if let Some((input, result)) = in_place(m, op, at, lifetimes) {
+        if let Some((input, result)) = in_place(m, op, at, lifetimes)
+            && cx.allows("join-in-place", m, op)
+        {
             inputs[result] = Some(input);
         }
     }
@@ -230,7 +231,7 @@ fn join_in_place(m: &Module, block: Block, lifetimes: &mut Lifetimes) -> u64 {
         count += usize::from(input.is_none());
     }
     lifetimes.values_mut().zip(places).for_each(|(life, place)| life.place = place);
-    (inputs.len() - count) as u64
+    cx.count("num-in-place", (inputs.len() - count) as u64);
 }
 
 /// Returns the numbers of the buffer that a step, the access `at`, reads for the last time, and of the one that it writes first to

@@ -56,8 +56,10 @@ impl Pass for SymbolDce {
         for table in visited {
             let dead: Vec<Op> = members(m, table).filter(|&s| m.has_trait(s, Traits::SYMBOL) && !live[s]).collect();
             for symbol in dead {
-                m.erase_op(symbol);
-                cx.count("num-dce'd", 1);
+                if cx.allows("erase-dead-symbol", m, symbol) {
+                    m.erase_op(symbol);
+                    cx.count("num-dce'd", 1);
+                }
             }
         }
         Ok(())

@@ -81,7 +81,7 @@ pub(super) fn decode(word: u32, forms: impl Iterator<Item = &'static Instruction
         .find(|inst| encode(inst) == Some(word) && are_registers(inst))
 }
 
-/// Whether registers are none of those of number 31 that stand for zero or the stack pointer.
+/// Whether no register is one of number 31 that stands for zero or the stack pointer.
 fn are_registers(inst: &Inst) -> bool {
     let all = inst.registers();
     let numbers = all.sources.iter().chain(&all.base).chain(&all.result);

@@ -79,13 +79,13 @@ instructions! { FORMS;
         [W 0xb900_0000, S 0xbd00_0000, D 0xfd00_0000, V4S 0x3d80_0000, V2D 0x3d80_0000];
     /// Move of a 16-bit immediate at bit 0 or 16; other bits are zero.
     MOVZ MovZOp "a64.movz" Move Wide false [W 0x5280_0000];
-    /// Move of the complement of such a number.
+    /// Move of the complement of such an immediate.
     MOVN MovNOp "a64.movn" MoveNot Wide false [W 0x1280_0000];
     /// Move of 16 bits; other bits stay.
     MOVK MovKOp "a64.movk" MoveKeep Wide false [W 0x7280_0000];
     /// Move of an 8-bit immediate at bit 0, 8, 16 or 24 to each lane.
     MOVI MovIOp "a64.movi" Move Modified false [V4S 0x4f00_0400];
-    /// Move of the complement of such a number to each lane.
+    /// Move of the complement of such an immediate to each lane.
     MVNI MvnIOp "a64.mvni" MoveNot Modified false [V4S 0x6f00_0400];
     /// Copy of a general-purpose register to each lane.
     DUP DupOp "a64.dup" Duplicate Duplicate false [V4S 0x4e04_0c00];

@@ -54,10 +54,14 @@ fn scalar(w: &mut Writer<'_>, vector: &Vector) {
 
 /// Writes an op on a vector, or several; the result is a vector.
 fn step(w: &mut Writer<'_>, vector: &Vector) -> Option<Vector> {
-    match w.random.below(8) {
+    match w.random.below(9) {
         0 => return Some(inserted(w, vector)),
-        1 => return Some(mask(w)),
+        1 => {
+            let extents: Vec<u64> = (0..1 + w.random.below(2)).map(|_| 1 + w.random.below(4)).collect();
+            return Some(mask(w, extents));
+        }
         2 => return Some(slice(w, vector)),
+        3 if vector.element == "i32" && vector.extents.len() == 1 => return Some(sum(w, vector)),
         _ => {}
     }
     let (x, element, ty) = (vector.value, vector.element, type_of(&vector.extents, vector.element));
@@ -122,9 +126,17 @@ fn position_of(mut number: u64, extents: &[u64]) -> Vec<u64> {
     at
 }
 
+/// Adds the elements of a vector of one dimension, and those that a mask selects, which is returned.
+fn sum(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+    let sum = format!("vector.reduction <add>, %v{} : {} into i32", vector.value, type_of(&vector.extents, "i32"));
+    w.op("i32", &sum);
+    let mask = mask(w, vector.extents.clone());
+    w.op("i32", &format!("vector.mask %v{} {{ {sum} }} : {} -> i32", mask.value, type_of(&mask.extents, "i1")));
+    mask
+}
+
 /// Creates a mask of a box.
-fn mask(w: &mut Writer<'_>) -> Vector {
-    let extents: Vec<u64> = (0..1 + w.random.below(2)).map(|_| 1 + w.random.below(4)).collect();
+fn mask(w: &mut Writer<'_>, extents: Vec<u64>) -> Vector {
     let bounds: Vec<u64> = extents.iter().map(|&extent| w.random.below(extent + 1)).collect();
     let bounds = if bounds.contains(&0) { vec![0; bounds.len()] } else { bounds };
     let value = w.name();
