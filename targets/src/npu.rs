@@ -9,7 +9,7 @@ use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
 use gradus_simulators::npu::{Bounds, Statistics, Unit};
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// The declaration of the target.
 pub const TARGET: Target = Target {
@@ -76,7 +76,7 @@ impl Numbers {
 fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
     gradus_lowering::graph_to_npu::machine(machine)?;
     let numbers = Numbers::of(machine).map_err(|e| e.to_string())?;
-    let mut programs = FxHashMap::default();
+    let mut programs = BTreeMap::new();
     for op in m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()) {
         let types: Vec<_> = m.results(op).map(|v| m.value_type(v)).collect();
         programs
@@ -96,7 +96,7 @@ struct Called {
 
 /// The programs of a function and the sum of their counts.
 struct Npu {
-    programs: FxHashMap<Op, Called>,
+    programs: BTreeMap<Op, Called>,
     numbers: Numbers,
     counts: Statistics,
     /// Cycles in which the host reads and writes operands and results of elementwise ops.

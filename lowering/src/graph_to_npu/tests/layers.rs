@@ -130,9 +130,6 @@ fn known_layers_fill_the_array() {
             skewed >= dense - 0.01,
             "{layer:?}: {dense:.3} of the array with dense rows, {skewed:.3} with skewed ones"
         );
-        if std::env::var("NPU_LAYERS").is_ok() {
-            println!("{layer:?} {dense:.3} {skewed:.3}");
-        }
         let least = if DDR_DECIDES.contains(&layer) { 0.78 } else { 0.8 };
         if skewed < least {
             low.push((layer, dense, skewed));

@@ -45,7 +45,6 @@ fn more_of_a_parameter_is_seldom_slower() {
     ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
     let much = ratios.iter().filter(|(ratio, ..)| *ratio > 1.01).count() as u64;
     let found = format!("{slower} of {pairs} are slower, {much} by more than 1 %, the worst: {:?}", &ratios[..5]);
-    println!("{found}");
     assert!(slower * 100 <= 8 * pairs && much * 100 <= 3 * pairs && ratios[0].0 <= 1.1, "{found}");
     assert!(pairs >= 5 * count, "{found}");
 }
