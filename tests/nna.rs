@@ -59,13 +59,15 @@ fn product(random: &mut Random) -> String {
 /// Draws a program with a convolution in one or two dimensions, with groups, strides, dilations and padding; some are depthwise.
 fn convolution(random: &mut Random) -> String {
     let depthwise = random.percent(30).then(|| random.pick(&[7, 33, 40, 64, 96]));
+    let (channels, most_filters, more) = if random.percent(30) { (40, 40, 12) } else { (5, 6, 5) };
     let mut below = |n: u64| random.below(n) as usize;
     let (groups, rank) = (depthwise.unwrap_or(1 + below(3)), 1 + below(2));
-    let (of_group, of_filters) = if depthwise.is_some() { (1, 1 + below(2)) } else { (1 + below(5), 1 + below(6)) };
+    let (of_group, of_filters) =
+        if depthwise.is_some() { (1, 1 + below(2)) } else { (1 + below(channels), 1 + below(most_filters)) };
     let (batch, filters) = (1 + below(2), groups * of_filters);
-    let (input, kernel) =
-        ((0..rank).map(|_| 5 + below(5)).collect::<Vec<_>>(), (0..rank).map(|_| 1 + below(3)).collect::<Vec<_>>());
-    let (strides, dilations) = ((0..rank).map(|_| 1 + below(2)).collect::<Vec<_>>(), vec![1 + below(2); rank]);
+    let (kernel, dilations) = ((0..rank).map(|_| 1 + below(5)).collect::<Vec<_>>(), vec![1 + below(2); rank]);
+    let input: Vec<usize> = (0..rank).map(|i| (kernel[i] - 1) * dilations[i] + 1 + below(more)).collect();
+    let strides: Vec<usize> = (0..rank).map(|_| 1 + below(3)).collect();
     let pads: Vec<usize> = (0..2 * rank).map(|_| below(2)).collect();
     let output: Vec<usize> = (0..rank)
         .map(|i| (input[i] + pads[i] + pads[rank + i] - (kernel[i] - 1) * dilations[i] - 1) / strides[i] + 1)

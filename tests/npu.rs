@@ -46,7 +46,8 @@ fn with_weights(text: &str) -> String {
 /// Runs a program on both targets. Returns what the npu's run printed.
 fn compare(file: &str, pipeline: &str, folder: &Path) -> String {
     let text = with_weights(&read(&root().join("tests/npu").join(file)));
-    let signature = text.split_once("@main(").and_then(|(_, rest)| rest.split_once(") ->")).expect("it has operands").0;
+    let signature = text.split_once("@main(").and_then(|(_, rest)| rest.split_once(") ->")).expect("it has operands");
+    let (signature, results) = (signature.0, signature.1.split('{').next().unwrap_or_default());
     let shown = |name: &str| folder.join(name).display().to_string();
     let program = shown("program.mlir");
     std::fs::write(&program, &text).expect("a file can be written");
@@ -64,9 +65,11 @@ fn compare(file: &str, pipeline: &str, folder: &Path) -> String {
         assert_eq!(output.code, 0, "{file} {pipeline}: {}{}", output.out, output.err);
         output.out
     };
-    let wanted = [0, 1].map(|i| format!("result{i}={}", shown(&format!("result{i}.npy"))));
-    run(&[&program, "--target", "cpu", "--output", &wanted[0], "--output", &wanted[1]]);
-    let exactly = ["--expect", &wanted[0], "--expect", &wanted[1], "--rtol", "0", "--atol", "0"];
+    let count = results.matches("tensor<").count();
+    let wanted: Vec<String> = (0..count).map(|i| format!("result{i}={}", shown(&format!("result{i}.npy")))).collect();
+    let each = |flag: &'static str| wanted.iter().flat_map(move |of| [flag, of]).collect::<Vec<&str>>();
+    run(&[&[&*program, "--target", "cpu"][..], &each("--output")].concat());
+    let exactly = [&each("--expect")[..], &["--rtol", "0", "--atol", "0"]].concat();
     if pipeline.is_empty() {
         return run(&[&[&*program, "--target", "npu", "--stats"][..], &exactly].concat());
     }
@@ -97,4 +100,38 @@ fn groups_and_products_in_all_modes_are_exact() {
     for mode in ["8c", "4c", "1c", "4w4c", "8w4c-by-columns"] {
         compare("groups.mlir", &format!("convert-graph-to-npu{{mode={mode}}}"), folder.path());
     }
+}
+
+/// A number of `--stats`, of `values` of a line that begins with a name.
+fn number(printed: &str, name: &str) -> f64 {
+    let line = printed.lines().find_map(|line| line.strip_prefix(name)?.trim_start().split(' ').next()?.parse().ok());
+    line.unwrap_or_else(|| panic!("no {name}:\n{printed}"))
+}
+
+/// A multiply on the machine, and on the host with its traffic; rows with and without padding in SRAM.
+#[test]
+fn techniques_that_are_left_out_change_no_byte() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    for without in ["nothing", "multiplies", "skewed-rows"] {
+        let pipeline = format!("convert-graph-to-npu{{without={without}}}");
+        ["gate.mlir", "groups.mlir"].iter().for_each(|file| drop(compare(file, &pipeline, folder.path())));
+    }
+    let printed = compare("gate.mlir", "", folder.path());
+    assert!(!printed.contains("qlinear"), "the host computes:\n{printed}");
+    let of = |name: &str| number(&printed, name);
+    // Only the result leaves SRAM, neither the factors nor the product.
+    assert_eq!(of("constants read again "), 0.0, "{printed}");
+    assert!(of("written to memory ") == 32.0 * 28.0 * 28.0, "{printed}");
+    assert!(of("bound ") <= of("bound with the size of SRAM "), "{printed}");
+    assert!(of("bound with the size of SRAM ") <= of("cycles "), "{printed}");
+    assert!(of("cycles ") < of("cycles without ping-pong "), "{printed}");
+    assert_eq!(of("cycles "), of("cycles with traffic of the host "), "{printed}");
+    let at = |path: &str| root().join("tests/npu").join(path).display().to_string();
+    let option = "convert-graph-to-npu.without=multiplies";
+    let show = ["--show", "cycles with traffic of the host"];
+    let swept = gradus(&[&["sweep", &at("gate.mlir"), "--target", "npu", "--option", option][..], &show].concat());
+    assert_eq!(swept.code, 0, "{}", swept.err);
+    let totals: Vec<f64> =
+        swept.out.lines().skip(1).filter_map(|line| line.split_whitespace().rev().nth(1)?.parse().ok()).collect();
+    assert!(matches!(totals[..], [machine, host] if machine * 1.3 < host), "{}", swept.out);
 }

@@ -5,7 +5,7 @@
 //! | `functions.rs` | functions of one tensor, as tables |
 //! | `read.rs`, `conv.rs`, `matrix.rs`, `binary.rs`, `view.rs` | ops as layers, values as views of features |
 //! | `network.rs`, `scale.rs` | layers and features, and factors that equal the floats of the reference |
-//! | `modes.rs` | the layouts of products of elements |
+//! | `modes.rs`, `skew.rs` | the layouts of products of elements; padding between rows |
 //! | `host.rs` | layouts of operands and results on the host |
 //! | `shape.rs`, `tiling.rs` | the tiles of a layer and the bytes that they take; their choice |
 //! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
@@ -34,6 +34,7 @@ mod read;
 mod residency;
 mod scale;
 mod shape;
+mod skew;
 mod steps;
 mod taken;
 #[cfg(test)]
@@ -46,11 +47,12 @@ use crate::emit::Emitter;
 use crate::partition::{Level, levels};
 pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
+use gradus_dialects::graph::QLinearMulOp;
 use gradus_dialects::npu;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
-    Block, Builder, DType, Diagnostic, Module, Op, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Value,
+    Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Value,
 };
 use gradus_simulators::npu::Machine;
 pub use machine::machine;
@@ -93,6 +95,9 @@ layers copy what differs into the layout that costs least. In a matrix product o
 bytes of its feature are those of the mode 8K8D or of its transpose: the operand that keeps more of the array busy, or the one that
 `weights` names. Reshapes and transpositions are views of features: heads of a transformer are ranges of channels.
 
+In SRAM rows are padded where positions of neighbouring rows, which the array reads in one cycle, would be in one bank; the distance of rows
+is a field of the instructions.
+
 Each layer is divided into tiles of rows and kernels that fit into half of the accumulators. Features stay in SRAM as long as
 they fit; others are streamed in tiles, and a convolution and a pointwise one after it may take turns by tiles, so that what is between
 them is never stored. These choices minimize estimated cycles, of which a recurrence over the tiles is the source; the planner assigns
@@ -125,6 +130,18 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
             doc: "Mode of products of elements, such as 8c, 4w4c or 8w4c-by-columns, the cheapest one by default",
             kind: OptionKind::Text(""),
         },
+        PassOption {
+            name: "without",
+            doc: "Technique that is left out, to see its gain",
+            kind: OptionKind::Word(
+                "nothing",
+                &[
+                    ("nothing", "the program of the fewest cycles"),
+                    ("multiplies", "products of two tensors stay on the host"),
+                    ("skewed-rows", "rows of features in SRAM are dense"),
+                ],
+            ),
+        },
     ],
     statistics: &[
         ("num-programs", "Number of programs"),
@@ -146,7 +163,8 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
             "" => None,
             text => Some(modes::parse(text).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{text}'"))?),
         };
-        Ok(Box::new(GraphToNpu { target, allow_steps, weights, mode }))
+        let without = options.text("without").to_owned();
+        Ok(Box::new(GraphToNpu { target, allow_steps, weights, mode, without }))
     },
     ..PassInfo::DEFAULT
 };
@@ -159,6 +177,8 @@ struct GraphToNpu {
     weights: Option<Side>,
     /// The layout of products of elements, `None` for the cheapest one.
     mode: Option<modes::Layout>,
+    /// The technique that is left out.
+    without: String,
 }
 
 /// Returns the ops that the pass lowers.
@@ -195,8 +215,17 @@ impl GraphToNpu {
     ) -> Result<(), Diagnostic> {
         let joined = functions::join(m, block);
         cx.count("num-joined", joined as u64);
-        let setting = Setting { machine, allow_steps: self.allow_steps, weights: self.weights, mode: self.mode };
+        let setting = Setting {
+            machine,
+            allow_steps: self.allow_steps,
+            weights: self.weights,
+            mode: self.mode,
+            skewed: self.without != "skewed-rows",
+        };
         let mut refused = FxHashSet::default();
+        if self.without == "multiplies" {
+            refused.extend(m.block_ops(block).filter(|&op| QLinearMulOp::cast(m, op).is_some()));
+        }
         let compiled = loop {
             match compile_all(m, block, &setting, &refused) {
                 Ok(compiled) => break compiled,
@@ -339,6 +368,7 @@ fn define(m: &mut Module, function: Op, machine: &Machine, level: &Compiled) -> 
         ddr_bytes: level.program.steps.ddr_bytes as i64,
         operands: &operands,
         results: &results,
+        bubbles: level.read.net.bubbles_dropped(machine),
     };
     program.build(&mut b, loc);
     Some(name)

@@ -7,9 +7,9 @@ use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::npu::{CallOp, Program};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, OpDecl};
-use gradus_simulators::npu::{Statistics, Unit};
-use rustc_hash::FxHashMap;
+use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
+use gradus_simulators::npu::{Bounds, Statistics, Unit};
+use std::collections::BTreeMap;
 
 /// The declaration of the target.
 pub const TARGET: Target = Target {
@@ -75,23 +75,44 @@ impl Numbers {
 
 fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
     gradus_lowering::graph_to_npu::machine(machine)?;
-    let mut programs = FxHashMap::default();
+    let numbers = Numbers::of(machine).map_err(|e| e.to_string())?;
+    let mut programs = BTreeMap::new();
     for op in m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()) {
-        programs.insert(op, CallOp::program(m, op)?);
+        let types: Vec<_> = m.results(op).map(|v| m.value_type(v)).collect();
+        programs
+            .insert(op, Called { program: CallOp::program(m, op)?, results: CallOp::shapes(&m.ctx, &types), calls: 0 });
     }
-    Ok(Box::new(Simulated::new(m, function, Npu { programs, counts: Statistics::default() })))
+    Ok(Box::new(Simulated::new(m, function, Npu { programs, numbers, counts: Statistics::default(), host: 0 })))
+}
+
+/// The program of a call.
+struct Called {
+    program: Program,
+    /// Element types and extents of the results.
+    results: Vec<(DType, Vec<usize>)>,
+    /// Number of runs.
+    calls: u64,
 }
 
 /// The programs of a function and the sum of their counts.
 struct Npu {
-    programs: FxHashMap<Op, Program>,
+    programs: BTreeMap<Op, Called>,
+    numbers: Numbers,
     counts: Statistics,
+    /// Cycles in which the host reads and writes operands and results of elementwise ops.
+    host: u64,
 }
 
 impl Device for Npu {
     fn run(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<(Vec<Datum>, u64), Trap>> {
-        let program = self.programs.get(&args.op?)?;
-        Some(program.call(args, data).map(|(results, counts)| {
+        let Some(called) = self.programs.get_mut(&args.op?) else {
+            if let cost @ OpCost::Map(_) = OpCost::of(args.module, args.op?) {
+                self.host += self.numbers.cost(cost);
+            }
+            return None;
+        };
+        called.calls += 1;
+        Some(called.program.call(args, data).map(|(results, counts)| {
             self.counts.add(&counts);
             (results, counts.cycles)
         }))
@@ -99,17 +120,37 @@ impl Device for Npu {
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {
         let counts = &self.counts;
+        let (mut bounds, mut bound, mut memory, mut bubbles) = (Bounds::default(), 0, 0, 0);
+        for called in self.programs.values() {
+            let one = called.program.bounds(&called.results);
+            for _ in 0..called.calls {
+                bounds.add(&one);
+                bound += one.bound();
+                memory += one.bound().max(one.memory);
+                bubbles += called.program.bubbles;
+            }
+        }
         let each =
             |name: &str, value: u64, unit| Statistic { name: name.to_owned(), value: (value / calls) as f64, unit };
         let share = |name: &str, value: f64| Statistic { name: name.to_owned(), value: 100.0 * value, unit: "%" };
-        let busy = counts.busy(Unit::Array) as f64 / counts.cycles.max(1) as f64;
+        let cycles = counts.cycles.max(1) as f64;
         vec![
             each("cycles", counts.cycles, "cycles"),
+            each("cycles without ping-pong", bounds.without_ping_pong, "cycles"),
+            each("bound", bound, "cycles"),
+            each("bound of products", bounds.products, "cycles"),
+            each("bound of DDR", bounds.ddr, "cycles"),
+            each("bound with the size of SRAM", memory, "cycles"),
+            share("bound by cycles", bound as f64 / cycles),
+            each("cycles with traffic of the host", counts.cycles + self.host, "cycles"),
             each("products", counts.macs, "products"),
-            share("busy", busy),
+            share("busy", counts.busy(Unit::Array) as f64 / cycles),
             share("useful", counts.utilization()),
             each("read from memory", counts.ddr_bytes_read, "bytes"),
+            each("constants among them", bounds.constants, "bytes"),
+            each("constants read again", bounds.constants_again, "bytes"),
             each("written to memory", counts.ddr_bytes_written, "bytes"),
+            each("bubbles dropped", bubbles, "bytes"),
             each("waits for banks", counts.bank_stalls, "cycles"),
             Statistic { name: "highest byte of SRAM".to_owned(), value: counts.sram_peak as f64, unit: "bytes" },
         ]

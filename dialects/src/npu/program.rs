@@ -7,7 +7,7 @@ use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
     AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, op,
 };
-use gradus_simulators::npu::{Ddr, Image, Inst, Interlock, Machine, Simulator, Statistics, check};
+use gradus_simulators::npu::{Bounds, Ddr, Image, Inst, Interlock, Machine, Simulator, Statistics, check};
 use gradus_simulators::{Binary, BinaryError};
 
 /// The parameters of the machine, in the order of [`Machine::parameters`].
@@ -29,7 +29,7 @@ const MACHINE: AttrKind = AttrKind { text: AttrText::Ints(Type::I64), ..I64_LIST
     "npu.program",
     traits = Traits::ISOLATED.and(Traits::SYMBOL).and(Traits::SINGLE_BLOCK),
     effects = Effects::Unknown,
-    format = "$sym_name `machine` $machine `ddr` $ddr_bytes `operands` $operands `results` $results `constants` $value attr-dict-with-keyword $body",
+    format = "$sym_name `machine` $machine `ddr` $ddr_bytes `operands` $operands `results` $results (`bubbles` $bubbles^)? `constants` $value attr-dict-with-keyword $body",
     verify = verify_program,
     verify_regions = verify_instructions
 )]
@@ -44,6 +44,8 @@ pub struct ProgramOp {
     operands: Attribute<I64_LIST>,
     /// First byte of each result.
     results: Attribute<I64_LIST>,
+    /// Bytes of padding that features have in the mode of the array's depth, but not in the modes that were chosen for them.
+    bubbles: OptAttribute<I64>,
     /// Constants, from byte 0.
     value: Attribute<BYTES_OR_RESOURCE>,
     /// Instructions.
@@ -86,6 +88,8 @@ pub struct Program {
     pub operands: Vec<usize>,
     /// First byte of each result.
     pub results: Vec<usize>,
+    /// Bytes of padding that the modes of its features dropped.
+    pub bubbles: u64,
 }
 
 impl Program {
@@ -109,7 +113,18 @@ impl Program {
             ddr_bytes,
             operands: offsets("operands"),
             results: offsets("results"),
+            bubbles: m.inherent_attr(op, "bubbles").and_then(|a| m.ctx.as_int(a)).map_or(0, |n| n.max(0) as u64),
         })
+    }
+
+    /// Returns the bounds of the program. `results`: element types and extents of its results.
+    pub fn bounds(&self, results: &[(DType, Vec<usize>)]) -> Bounds {
+        let range = |(&at, (dtype, shape)): (&usize, &(DType, Vec<usize>))| {
+            let bytes = shape.iter().product::<usize>() * dtype.size();
+            at as u64..(at + bytes) as u64
+        };
+        let results: Vec<_> = self.results.iter().zip(results).map(range).collect();
+        Bounds::of(&self.machine, &self.instructions, self.constants.len() as u64, &results)
     }
 
     /// Runs the program. Returns the results, of the given types, and the counts of the run.
@@ -179,6 +194,7 @@ impl Program {
             ddr_bytes: image.ddr_bytes as usize,
             operands: offsets(image.operands),
             results: offsets(image.results),
+            bubbles: 0,
         })
     }
 }
@@ -199,6 +215,8 @@ pub struct NewProgram<'a> {
     pub operands: &'a [i64],
     /// First byte of each result.
     pub results: &'a [i64],
+    /// Bytes of padding that the modes of its features dropped.
+    pub bubbles: u64,
 }
 
 impl NewProgram<'_> {
@@ -218,6 +236,9 @@ impl NewProgram<'_> {
             ("value", ctx.dense_attr(bytes, self.constants)),
         ];
         attrs.into_iter().for_each(|(name, attr)| state.inherent(&ctx, name, Some(attr)));
+        if self.bubbles > 0 {
+            state.inherent(&ctx, "bubbles", Some(ctx.int_attr(Type::I64, self.bubbles as i64)));
+        }
         state.regions = 1;
         let program = b.create(state);
         let region = b.module.regions(program)[0];

@@ -30,7 +30,7 @@ pub fn image(net: &Network, residency: &Residency, ddr: &[Option<usize>], machin
 
 /// Lays out the bytes of a feature.
 fn place(out: &mut [u8], info: &FeatureInfo, bytes: &[u8]) {
-    let at = info.placed(0, 0);
+    let at = info.dense(0, 0);
     let positions = (0..info.height).flat_map(|h| (0..info.width).map(move |w| (h as u64, w as u64)));
     for ((h, w), pixel) in positions.zip(bytes.chunks(info.channels)) {
         pixel.iter().enumerate().for_each(|(c, &byte)| out[at.address(h, w, c as u64) as usize] = byte);

@@ -133,6 +133,8 @@ impl Reader<'_> {
         let pads = [before, all - before - columns];
         let packing = Packing::Rows { pads, zero: layer.zeros[0] };
         self.out.operands.iter_mut().filter(|(_, id, _)| *id == layer.input).for_each(|operand| operand.2 = packing);
+        let padding = channels.next_multiple_of(self.setting.machine.depth as usize) - channels;
+        self.out.net.unfolded += self.out.net.features[layer.input].height * columns * padding;
         let info = &mut self.out.net.features[layer.input];
         (info.width, info.channels, info.tile) = (1, all * channels, [1, 1]);
         Layer {

@@ -1,11 +1,11 @@
 //! Instructions of steps, in the order of slots: loads, the convolution of a step, the requantization and the stores of the step
 //! before.
 
-use super::network::{FeatureId, FeatureInfo, Network, Weights};
+use super::network::{FeatureId, FeatureInfo, Network, Weights, tile_of};
 use super::order::{self, Ordered};
 use super::residency::Residency;
 use super::shape::{LayerShape, PARAMETERS, TABLE};
-use super::steps::{Part, Step, Steps, tile_of, weight_bytes};
+use super::steps::{Part, Step, Steps, weight_bytes};
 use gradus_simulators::npu::{self, Conv, Feature, Inst, Machine, Post, Residual, Transfer};
 
 /// Emits the program.
@@ -64,11 +64,11 @@ impl Emitter<'_> {
                 let ((root, first), row) = (self.net.root(id), row + self.net.first_row(id));
                 let base = self.residency.places[root].unwrap_or(0);
                 let whole = &self.net.features[root];
-                whole.placed(base + row * whole.row(), first + channel)
+                whole.placed(base + row * whole.pitch(), first + channel)
             }
             Part::Tile { stream, row: first_row, channel: first, channels } => {
                 let tile = tile_of(info, 1, channels);
-                tile.placed(self.steps.streams[stream].place + (row - first_row) * tile.row(), channel - first)
+                tile.placed(self.steps.streams[stream].place + (row - first_row) * tile.pitch(), channel - first)
             }
         }
     }

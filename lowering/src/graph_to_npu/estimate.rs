@@ -195,7 +195,7 @@ pub fn cascade_cost(
     let [mut a, mut b] = resident;
     (a.output, b.input) = (true, true);
     let (first, second) = prices.split_at_mut(1);
-    let room = (shapes[0].machine.sram_bytes as usize).saturating_sub(2 * tilings[0].rows * shapes[0].output.row());
+    let room = (shapes[0].machine.sram_bytes as usize).saturating_sub(2 * tilings[0].rows * shapes[0].output.pitch());
     let mut timeline = Timeline::new(shapes[0].machine, room);
     let mut walks =
         [Walk::new(shapes[0], &mut first[0], tilings[0], a), Walk::new(shapes[1], &mut second[0], tilings[1], b)];

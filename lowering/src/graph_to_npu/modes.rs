@@ -2,10 +2,11 @@
 //! reads, the mode of the fewest cycles; otherwise the layers that copy features into the layout that costs least.
 
 use super::estimate::layer_cost;
-use super::network::{Blocks, FeatureId, Layer, Network, Role, Weights, gcd};
+use super::network::{Blocks, FeatureId, FeatureInfo, Layer, Network, Role, Weights, gcd};
 use super::price::Prices;
 use super::shape::{LayerShape, Resident, Tiling};
 use gradus_simulators::npu::Machine;
+use rustc_hash::FxHashMap;
 
 /// A mode, columns and channels of a block, and the order of blocks.
 pub type Layout = ([usize; 2], Blocks);
@@ -38,36 +39,57 @@ impl Network {
     }
 
     /// The features of a product of elements, the result last.
-    fn line(layer: &Layer) -> Option<Vec<FeatureId>> {
+    pub fn line(layer: &Layer) -> Option<Vec<FeatureId>> {
         let Weights::Elements(weights) = layer.weights else { return None };
         let sum = layer.sum.map(|sum| sum.feature);
         Some([Some(layer.input), Some(weights), sum, Some(layer.output)].into_iter().flatten().collect())
     }
 
-    /// Whether only products of elements read and write a feature.
-    fn is_free(&self, id: FeatureId) -> bool {
+    /// Whether only products of elements read and write each feature.
+    fn free(&self) -> Vec<bool> {
+        let mut free: Vec<bool> = self.features.iter().map(|info| info.part_of.is_none()).collect();
         let others = self.layers.iter().filter(|l| Network::line(l).is_none());
-        let is_known = others.flat_map(|l| l.reads().chain([l.output])).any(|other| self.root(other).0 == id);
-        !is_known && self.features[id].part_of.is_none()
+        others.flat_map(|l| l.reads().chain([l.output])).for_each(|id| free[self.root(id).0] = false);
+        free
+    }
+
+    /// The features of products of elements, those together that products join, with the first of their products.
+    fn lines(&self) -> Vec<(usize, Vec<FeatureId>)> {
+        let mut joined: Vec<FeatureId> = (0..self.features.len()).collect();
+        let first_of = |joined: &mut Vec<FeatureId>, mut id: FeatureId| {
+            while joined[id] != id {
+                joined[id] = joined[joined[id]];
+                id = joined[id];
+            }
+            id
+        };
+        for line in self.layers.iter().filter_map(Network::line) {
+            let first = first_of(&mut joined, line[0]);
+            for id in line {
+                let other = first_of(&mut joined, id);
+                joined[other] = first;
+            }
+        }
+        let mut groups: Vec<(usize, Vec<FeatureId>)> = Vec::new();
+        let mut places: FxHashMap<FeatureId, usize> = FxHashMap::default();
+        let mut known = vec![false; self.features.len()];
+        for (index, line) in self.layers.iter().enumerate().filter_map(|(i, l)| Some((i, Network::line(l)?))) {
+            for id in line.into_iter().filter(|&id| !std::mem::replace(&mut known[id], true)) {
+                let place = *places.entry(first_of(&mut joined, id)).or_insert_with(|| {
+                    groups.push((index, Vec::new()));
+                    groups.len() - 1
+                });
+                groups[place].1.push(id);
+            }
+        }
+        groups
     }
 
     /// Chooses the layout of products whose operands and results are free.
     fn choose_modes(&mut self, machine: &Machine, mode: Option<Layout>) {
-        let mut known = vec![false; self.features.len()];
-        for first in 0..self.layers.len() {
-            let Some(line) = Network::line(&self.layers[first]).filter(|line| !known[line[0]]) else { continue };
-            let mut group = line;
-            // All that products join with it.
-            while let Some(more) = self
-                .layers
-                .iter()
-                .filter_map(Network::line)
-                .find(|line| line.iter().any(|id| group.contains(id)) && line.iter().any(|id| !group.contains(id)))
-            {
-                group.extend(more);
-            }
-            group.iter().for_each(|&id| known[id] = true);
-            if !group.iter().all(|&id| self.is_free(id)) {
+        let free = self.free();
+        for (first, group) in self.lines() {
+            if !group.iter().all(|&id| free[id]) {
                 continue;
             }
             let layouts: Vec<Layout> = match mode {
@@ -87,9 +109,23 @@ impl Network {
 
     /// Estimated cycles of a product whose features have a layout, from and to DDR.
     fn line_cost(&self, layer: usize, layout: Layout, machine: &Machine) -> u64 {
-        let mut net =
-            Network { features: self.features.clone(), layers: vec![self.layers[layer].clone()], ..Network::default() };
-        (0..net.features.len()).for_each(|id| net.lay_out(id, layout));
+        let mut layer = self.layers[layer].clone();
+        let mut net = Network::default();
+        let mut alone = |id: FeatureId| {
+            net.features.push(FeatureInfo {
+                part_of: None,
+                tile: layout.0,
+                blocks: layout.1,
+                ..self.features[id].clone()
+            });
+            net.features.len() - 1
+        };
+        if let Weights::Elements(id) = layer.weights {
+            layer.weights = Weights::Elements(alone(id));
+        }
+        (layer.input, layer.output) = (alone(layer.input), alone(layer.output));
+        layer.sum.iter_mut().for_each(|sum| sum.feature = alone(sum.feature));
+        net.layers.push(layer);
         net.copy_cost(machine)
     }
 

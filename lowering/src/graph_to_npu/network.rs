@@ -18,12 +18,24 @@ pub struct FeatureInfo {
     pub tile: [usize; 2],
     /// The order of the blocks of a row.
     pub blocks: Blocks,
+    /// The bytes from a row to the next in SRAM, modulo all banks: rows are padded so that positions of neighbouring rows are in different
+    /// banks. `None` without padding. In DDR rows are always dense.
+    pub skew: Option<Skew>,
     /// Whether bytes are signed.
     pub signed: bool,
     /// The feature of which this one is a range of rows and channels.
     pub part_of: Option<PartOf>,
     /// Where it comes from or goes to.
     pub role: Role,
+}
+
+/// Rows whose distance in SRAM is `residue` modulo `banks`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Skew {
+    /// Bytes.
+    pub residue: usize,
+    /// Bytes of a word of all banks.
+    pub banks: usize,
 }
 
 /// The loops over the blocks of a row.
@@ -86,8 +98,26 @@ impl FeatureInfo {
         self.height * self.row()
     }
 
-    /// The placement of the rows from byte `base` on, of which a part begins at channel `channel`.
+    /// Bytes from a row to the next in SRAM.
+    pub fn pitch(&self) -> usize {
+        match self.skew {
+            Some(Skew { residue, banks }) => self.row() + (residue + banks - self.row() % banks) % banks,
+            None => self.row(),
+        }
+    }
+
+    /// Bytes of all rows in SRAM.
+    pub fn sram_bytes(&self) -> usize {
+        self.height * self.pitch()
+    }
+
+    /// The placement in SRAM of the rows from byte `base` on, of which a part begins at channel `channel`.
     pub fn placed(&self, base: usize, channel: usize) -> Feature {
+        Feature { row: self.pitch() as u32, ..self.dense(base, channel) }
+    }
+
+    /// The placement in DDR, likewise.
+    pub fn dense(&self, base: usize, channel: usize) -> Feature {
         let (chan, col) = match self.blocks {
             Blocks::ColumnsInside => (self.width.div_ceil(self.tile[0]) * self.block(), self.block()),
             Blocks::ChannelsInside => (self.block(), self.channels.div_ceil(self.tile[1]) * self.block()),
@@ -251,6 +281,8 @@ pub struct Network {
     pub layers: Vec<Layer>,
     /// The bytes of constant features, `[H, W, C]`.
     pub constants: Vec<Vec<u8>>,
+    /// Bytes of padding that folded operands would have in blocks of the array's depth.
+    pub unfolded: usize,
 }
 
 impl Network {
@@ -330,6 +362,11 @@ impl Network {
             layers[first..=i].rotate_right(1);
         }
     }
+}
+
+/// Rows and channels of a feature as a feature of their own.
+pub fn tile_of(feature: &FeatureInfo, rows: usize, channels: usize) -> FeatureInfo {
+    FeatureInfo { height: rows, channels, part_of: None, ..feature.clone() }
 }
 
 /// The greatest common divisor.

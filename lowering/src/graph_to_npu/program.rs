@@ -32,9 +32,7 @@ const WEIGHINGS: [Weighing; 6] = [
 ];
 
 /// Networks of fewer layers are planned for several machines, as many as make up this number of layers.
-const MAX_LAYERS_AGAIN: usize = 24;
-/// The most machines for which a network is planned that has a program.
-const MAX_PLANS: usize = 3;
+const MAX_LAYERS_AGAIN: usize = 48;
 /// Longer programs are not planned again.
 const MAX_INSTRUCTIONS: usize = 4000;
 
@@ -54,7 +52,7 @@ const PLACEMENTS: [Placement; 3] = [
 /// A layer that does not fit into the machine.
 pub fn compile(net: &Network, machine: &Machine) -> Result<Program, String> {
     let mut found = Found { net, machine, best: None, failure: String::new() };
-    let plans = (MAX_LAYERS_AGAIN / net.layers.len().max(1)).clamp(1, MAX_PLANS);
+    let plans = (MAX_LAYERS_AGAIN / net.layers.len().max(1)).clamp(1, HALVED.len() + 2);
     for growth in GROWTHS {
         for (i, smaller) in planned_for(machine).enumerate() {
             let is_small = found.best.as_ref().is_none_or(|(_, known)| known.instructions.len() <= MAX_INSTRUCTIONS);
@@ -90,7 +88,10 @@ impl Found<'_> {
             let (steps, residency) = match fit(self.net, smaller, by, growth, &mut costs) {
                 Ok(fitted) => fitted,
                 Err(why) => {
-                    self.failure = why;
+                    // The machine itself comes first.
+                    if self.failure.is_empty() {
+                        self.failure = why;
+                    }
                     continue;
                 }
             };
@@ -108,12 +109,15 @@ impl Found<'_> {
     }
 }
 
-/// The machines for which programs are planned: this one, and those with fewer accumulators, whose tiles are smaller. What waits for
-/// a tile begins sooner, and smaller tiles fit into SRAM that larger ones leave scattered. At last those with half of another
-/// parameter, whose programs this one runs too: their other tiles may fit.
+/// The machines for which programs are planned: this one, and that with half of the accumulators, whose tiles are smaller. What waits for
+/// a tile begins sooner, and smaller tiles fit into SRAM that larger ones leave scattered. Then those with half of another parameter,
+/// whose programs this one runs too: the choices are greedy, and so twice as much of a parameter is seldom slower. At last those with even
+/// fewer accumulators.
 fn planned_for(machine: &Machine) -> impl Iterator<Item = Machine> + use<'_> {
     let halves = std::iter::successors(Some(machine.accumulators), |&n| Some(n / 2));
-    let fewer = halves.take_while(|&n| n >= 2 * machine.kernels);
+    let fewer = halves
+        .take_while(|&n| n >= 2 * machine.kernels)
+        .map(|accumulators| Machine { accumulators, ..machine.clone() });
     let halved = |name: &'static str| {
         let mut smaller = machine.clone();
         let mut parameters = smaller.parameters();
@@ -121,10 +125,11 @@ fn planned_for(machine: &Machine) -> impl Iterator<Item = Machine> + use<'_> {
         **value /= 2;
         (**value > 0).then_some(smaller)
     };
-    fewer.map(|accumulators| Machine { accumulators, ..machine.clone() }).chain(HALVED.into_iter().filter_map(halved))
+    let (first, last) = (fewer.clone().take(2), fewer.skip(2));
+    first.chain(HALVED.into_iter().filter_map(halved)).chain(last)
 }
 
-/// The parameters of which half is tried if there is no program otherwise.
+/// The parameters of which half is tried too.
 const HALVED: [&str; 5] = ["banks", "ddr_rate", "positions", "post_width", "sram_bytes"];
 
 /// Chooses tiles until the streams of their steps find bytes.

@@ -94,6 +94,8 @@ pub struct Setting<'a> {
     pub weights: Option<Side>,
     /// The mode of products of elements, `None` for the cheapest one.
     pub mode: Option<([usize; 2], Blocks)>,
+    /// Whether rows are padded in SRAM against conflicts of banks.
+    pub skewed: bool,
 }
 
 impl Setting<'_> {
@@ -176,6 +178,7 @@ impl<'m> Reader<'m> {
             part_of: None,
             role,
             blocks: Blocks::default(),
+            skew: None,
         });
         self.out.net.features.len() - 1
     }
@@ -457,6 +460,9 @@ impl<'m> Reader<'m> {
     /// Returns the program.
     pub fn finish(mut self) -> Read {
         self.out.net.finish(self.setting.machine, self.setting.mode);
+        if self.setting.skewed {
+            self.out.net.skew_rows(self.setting.machine);
+        }
         self.out
     }
 }

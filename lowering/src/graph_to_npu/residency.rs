@@ -111,7 +111,7 @@ impl Chooser<'_> {
             let (from, to) = (sum.feature, layer.output);
             let is_root = |id: FeatureId| net.root(id).0 == id && self.resident[id];
             let [a, b] = [from, to].map(|id| &net.features[id]);
-            let fits = a.tile == b.tile && a.bytes() == b.bytes() && a.row() == b.row();
+            let fits = a.tile == b.tile && a.sram_bytes() == b.sram_bytes() && a.pitch() == b.pitch();
             let is_read_beside =
                 index > 0 && self.cascaded[index - 1] && net.layers[index - 1].reads().any(|read| read == from);
             let is_last = !is_read_beside
@@ -132,7 +132,7 @@ impl Chooser<'_> {
     fn groups(&self) -> BTreeMap<FeatureId, (usize, usize, usize)> {
         let mut groups = BTreeMap::new();
         for id in (0..self.net.features.len()).filter(|&id| self.resident[id] && !self.is_passed_on(id)) {
-            let bytes = self.net.features[id].bytes().next_multiple_of(ALIGNMENT);
+            let bytes = self.net.features[id].sram_bytes().next_multiple_of(ALIGNMENT);
             let (_, first, last) = groups.entry(self.over[id]).or_insert((bytes, usize::MAX, 0));
             let (mut begin, mut end) = self.lifetimes[id];
             // Cascaded layers take turns.
@@ -239,7 +239,12 @@ impl Chooser<'_> {
             }
             let Some((_, id)) = best else {
                 let (layer, bytes) = (&self.net.layers[index], self.machine.sram_bytes);
-                return Err(format!("layer '{}' has no tiles that fit into {bytes} bytes of SRAM", layer.name));
+                let [input, output] = [layer.input, layer.output].map(|id| self.net.features[id].pitch());
+                return Err(format!(
+                    "layer '{}' has no tiles that fit into {bytes} bytes of SRAM: a row of its input has {input} bytes, one of \
+                     its output {output}",
+                    layer.name
+                ));
             };
             self.toggle(id);
         }
@@ -357,7 +362,7 @@ pub fn choose(
         }
         // The bytes suffice, but the planner found no offsets: the largest feature leaves.
         let largest = candidates.iter().copied().filter(|&id| chooser.resident[id]);
-        let Some(id) = largest.max_by_key(|&id| net.features[id].bytes()) else {
+        let Some(id) = largest.max_by_key(|&id| net.features[id].sram_bytes()) else {
             return Err(format!("features do not fit into {} bytes of SRAM", machine.sram_bytes));
         };
         chooser.toggle(id);

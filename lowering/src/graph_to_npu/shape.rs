@@ -1,6 +1,6 @@
 //! Layers with the extents that their tiles depend on, tiles, and costs, as data.
 
-use super::network::{FeatureInfo, Layer, Network, Weights};
+use super::network::{FeatureInfo, Layer, Network, Weights, tile_of};
 use gradus_simulators::npu::Machine;
 
 /// Alignment of buffers in SRAM, a word.
@@ -161,10 +161,9 @@ impl<'a> LayerShape<'a> {
         let mut bytes =
             if tiling.keeps_weights { self.padded_kernels().div_ceil(tiling.kernels) * slice } else { 2 * slice };
         if !resident.input {
-            bytes += 2 * self.max_input_rows(tiling.rows) * self.input.row();
+            bytes += 2 * self.max_input_rows(tiling.rows) * self.input.pitch();
         }
         let channels = if tiling.rows_outer { self.padded_kernels() } else { tiling.kernels };
-        let width = channels * self.output.width;
         if !resident.input && self.layer.weights.is_matrix() {
             bytes += 2 * self.weights.map_or(0, FeatureInfo::bytes);
         }
@@ -173,12 +172,13 @@ impl<'a> LayerShape<'a> {
             bytes += 2 * self.sum_bytes(tiling.rows, channels);
         }
         let streamed = [!resident.output, is_elements && !resident.input];
-        bytes + streamed.into_iter().filter(|&is| is).count() * 2 * tiling.rows * width
+        let output = tile_of(self.output, tiling.rows, channels).sram_bytes();
+        bytes + streamed.into_iter().filter(|&is| is).count() * 2 * output
     }
 
     /// Bytes of the other operand of the sum, for some rows and channels of the result; it may be repeated along rows and columns.
     pub fn sum_bytes(&self, rows: usize, channels: usize) -> usize {
-        self.sum.map_or(0, |sum| rows.min(sum.height) * sum.width.next_multiple_of(sum.tile[0]) * channels)
+        self.sum.map_or(0, |sum| tile_of(sum, rows.min(sum.height), channels).sram_bytes())
     }
 
     /// The slices of kernels of a layer: first kernel, number.

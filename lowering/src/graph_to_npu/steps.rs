@@ -5,7 +5,7 @@
 //! to that of its last use, and its load has the earliest slot in which there are any: constants and tiles arrive as early as memory
 //! allows.
 
-use super::network::{Blocks, FeatureId, FeatureInfo, Network, Role, Weights};
+use super::network::{Blocks, FeatureId, Network, Role, Weights, tile_of};
 use super::pace::Pace;
 use super::price::Prices;
 use super::residency::Residency;
@@ -277,7 +277,8 @@ impl Builder<'_> {
                 let (row, rows) = tile.0;
                 if passed.len() == i {
                     let output = self.net.layers[index].output;
-                    let bytes = tile_of(&self.net.features[output], rows, self.net.features[output].channels).bytes();
+                    let bytes =
+                        tile_of(&self.net.features[output], rows, self.net.features[output].channels).sram_bytes();
                     passed.push((self.out.stream(Stream::of(bytes)), row));
                 }
                 self.step(index, tile, &mut turns[0], Some((3, passed[i])));
@@ -396,12 +397,13 @@ impl Builder<'_> {
     fn tile(&mut self, (id, (row, rows), (channel, channels)): Key, is_output: bool) -> usize {
         let ((root, first), row) = (self.net.root(id), row + self.net.first_row(id));
         let (whole, tile) = (&self.net.features[root], tile_of(&self.net.features[id], rows, channels));
-        let (from, to) = (whole.placed(0, first + channel), tile.placed(0, 0));
+        let (from, to) = (whole.dense(0, first + channel), tile.placed(0, 0));
         let at = self.out.ddr[root].unwrap_or(0) + row * whole.row() + from.base as usize;
         let columns = whole.width.div_ceil(whole.tile[0]);
         // A part of the channels of each block of columns, or of each row.
         let (run, counts) = match whole.blocks {
-            _ if tile.row() == whole.row() => (tile.bytes(), [1, 1]),
+            _ if tile.row() == whole.row() && tile.pitch() == tile.row() => (tile.bytes(), [1, 1]),
+            _ if tile.row() == whole.row() => (tile.row(), [1, rows]),
             Blocks::ColumnsInside => (tile.row(), [1, rows]),
             Blocks::ChannelsInside => (tile.row() / columns, [rows, columns]),
         };
@@ -416,7 +418,7 @@ impl Builder<'_> {
         };
         let ready = if is_output { 0 } else { self.written[root][row..row + rows].iter().copied().max().unwrap_or(0) };
         let (load, store) = if is_output { (None, Some(transfer)) } else { (Some(transfer), None) };
-        self.out.stream(Stream { ready, load, store, ..Stream::of(tile.bytes()) })
+        self.out.stream(Stream { ready, load, store, ..Stream::of(tile.sram_bytes()) })
     }
 
     /// Places all streams: the first bytes that are free, from the earliest slot on.
@@ -430,7 +432,7 @@ impl Builder<'_> {
         for (id, place) in self.residency.places.iter().enumerate() {
             let Some(place) = place else { continue };
             let (first, last) = self.residency.lifetimes[id];
-            taken.add(*place, self.net.features[id].bytes(), slots[first].0, slots[last].1 + 1);
+            taken.add(*place, self.net.features[id].sram_bytes(), slots[first].0, slots[last].1 + 1);
         }
         let mut order: Vec<usize> = (0..self.out.streams.len()).collect();
         order.sort_by_key(|&i| self.out.streams[i].uses.0);
@@ -511,6 +513,18 @@ impl Stream {
     /// The parts of its load, short ones, since stores wait for a load that has begun.
     pub fn parts(&self) -> Vec<Transfer> {
         let Some(load) = self.load else { return Vec::new() };
+        let [_, columns, rows] = load.counts;
+        if columns == 1 && rows > 1 {
+            // Whole rows.
+            let most = (PART / load.run).max(1);
+            let part = |row: u32| Transfer {
+                ddr: load.ddr + row * load.ddr_strides[2],
+                sram: self.place as u32 + load.sram + row * load.sram_strides[2],
+                counts: [1, 1, most.min(rows - row)],
+                ..load
+            };
+            return (0..rows).step_by(most as usize).map(part).collect();
+        }
         if load.counts != [1; 3] {
             return vec![Transfer { sram: self.place as u32 + load.sram, ..load }];
         }
@@ -553,11 +567,6 @@ impl Steps {
         let load = Transfer { ddr: at as u32, run: bytes as u32, counts: [1; 3], ..Transfer::default() };
         self.stream(Stream { load: Some(load), is_constant: true, ..Stream::of(bytes) })
     }
-}
-
-/// Rows and channels of a feature as a feature of their own.
-pub fn tile_of(feature: &FeatureInfo, rows: usize, channels: usize) -> FeatureInfo {
-    FeatureInfo { height: rows, channels, part_of: None, ..feature.clone() }
 }
 
 /// The bytes before the parameters of a slice.

@@ -1,11 +1,14 @@
 //! Random networks as programs, executed by the simulator and by plain loops.
 
 mod estimates;
+mod layers;
 mod machines;
 mod matrices;
 mod multiplies;
 
-use super::network::{Blocks, FeatureId, FeatureInfo, Layer, Network, PartOf, Requantization, Role, Sum, Weights};
+use super::network::{
+    Blocks, FeatureId, FeatureInfo, Layer, Network, PartOf, Requantization, Role, Skew, Sum, Weights,
+};
 use super::program::{Program, compile};
 use super::scale::round_shift;
 use gradus_simulators::npu::{Ddr, Inst, Machine, Simulator, Statistics};
@@ -53,6 +56,7 @@ fn feature(net: &mut Network, [height, width, channels]: [usize; 3], signed: boo
         part_of: None,
         role,
         blocks: Blocks::default(),
+        skew: None,
     });
     net.features.len() - 1
 }
@@ -197,12 +201,22 @@ fn network(r: &mut Random) -> Network {
     if let Some(last) = net.layers.last() {
         net.features[last.output].role = Role::Result(0);
     }
+    disturb_rows(&mut net, r);
     net
+}
+
+/// Pads the rows of some features that are not read as lines.
+fn disturb_rows(net: &mut Network, r: &mut Random) {
+    let lines: Vec<FeatureId> = net.layers.iter().filter_map(Network::line).flatten().collect();
+    for id in (0..net.features.len()).filter(|id| !lines.contains(id)) {
+        let banks = [64, 256][r.below(2)];
+        net.features[id].skew = (r.below(2) == 0).then(|| Skew { residue: 64 * r.below(banks / 64), banks });
+    }
 }
 
 /// The byte of an element of a feature as it is laid out.
 fn place(info: &FeatureInfo, [h, w, c]: [usize; 3]) -> usize {
-    info.placed(0, 0).address(h as u64, w as u64, c as u64) as usize
+    info.dense(0, 0).address(h as u64, w as u64, c as u64) as usize
 }
 
 fn value(byte: u8, signed: bool) -> i64 {

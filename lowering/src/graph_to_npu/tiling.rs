@@ -115,7 +115,7 @@ pub fn cascades(
         for &b in second.iter().filter(|b| b.rows == a.rows) {
             let bytes = shapes[0].bytes(&a, resident[0])
                 + shapes[1].bytes(&b, resident[1])
-                + 2 * a.rows * shapes[0].output.row();
+                + 2 * a.rows * shapes[0].output.pitch();
             let least = shapes[0].least(&a, resident[0]) + shapes[1].least(&b, resident[1]);
             all.push((least, bytes, [a, b]));
         }

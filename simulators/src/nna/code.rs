@@ -97,8 +97,9 @@ fn flatten(code: &Code, program: &mut Vec<Inst>) {
     }
 }
 
-/// Iterations of a loop that are followed one by one; the others take as long as the last of these.
-const FOLLOWED: u32 = 4;
+/// The most iterations of a loop that are followed one by one until the pipeline is as after an earlier one; if it never is, the others
+/// take as long as the last of these.
+const FOLLOWED: usize = 8;
 
 /// Issues the instructions of code that waits by `nnsync` only.
 fn estimate(code: &Code, timing: &mut Timing) {
@@ -108,17 +109,33 @@ fn estimate(code: &Code, timing: &mut Timing) {
         }),
         Code::Loop { counter, count, body } => {
             timing.issue(&Inst::new(Form::Li, &[*counter, 0]), false);
-            let mut length = 0;
-            for i in 0..(*count).min(FOLLOWED) {
-                let start = timing.now();
+            let iteration = |timing: &mut Timing, is_last: bool| {
                 body.iter().for_each(|code| estimate(code, timing));
                 timing.issue(&Inst::new(Form::Djnz, &[*counter, 0]), false);
-                if i + 1 < *count {
+                if !is_last {
                     timing.branch();
                 }
-                length = timing.now() - start;
+            };
+            let mut left = u64::from(*count);
+            let mut known = vec![(timing.pending(), timing.now())];
+            while left > 1 {
+                iteration(timing, false);
+                left -= 1;
+                let (state, now) = (timing.pending(), timing.now());
+                let same = known.iter().rposition(|(earlier, _)| *earlier == state);
+                let from = same.or_else(|| (known.len() >= FOLLOWED).then(|| known.len() - 1));
+                if let Some(from) = from {
+                    let (iterations, cycles) = ((known.len() - from) as u64, now - known[from].1);
+                    // The last iteration does not branch.
+                    let periods = (left - 1) / iterations;
+                    timing.skip(periods * cycles);
+                    left -= periods * iterations;
+                    (1..left).for_each(|_| iteration(timing, false));
+                    left = 1;
+                }
+                known.push((state, now));
             }
-            timing.skip(length * u64::from(count.saturating_sub(FOLLOWED)));
+            iteration(timing, true);
         }
     }
 }

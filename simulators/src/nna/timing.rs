@@ -115,6 +115,14 @@ impl Timing {
         all.into_iter().chain(lists.into_iter().flatten()).chain(&mut self.complete).for_each(|at| *at += cycles);
     }
 
+    /// Returns the cycles from the last issue until each thing is ready, on which the further issues depend.
+    pub fn pending(&self) -> Vec<u64> {
+        let single = [self.engine, self.config];
+        let lists =
+            [&self.slots[..], &self.vectors, &self.scalars, &self.visible, &self.released, &self.complete, &single];
+        lists.into_iter().flatten().map(|at| at.saturating_sub(self.now)).collect()
+    }
+
     fn result_latency(&self, form: Form) -> u64 {
         let l = &self.latency;
         u64::from(match form {

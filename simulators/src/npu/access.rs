@@ -256,6 +256,14 @@ impl Conv {
 
 /// Offsets of weights: the address is `base` plus one term each for tap, kernel and depth.
 impl super::Weights {
+    /// Returns the bytes from the first to the last element that a convolution reads.
+    pub(super) fn extent(&self, conv: &Conv) -> Range<u64> {
+        let last = |n: u16| u64::from(n).saturating_sub(1);
+        let tap = self.tap_offset(last(conv.kernel[0]), last(conv.kernel[1]));
+        let end = tap + self.kernel_offset(last(conv.kernels)) + self.depth_offset(last(conv.depth)) + 1;
+        u64::from(self.base)..u64::from(self.base) + end
+    }
+
     /// Returns the offset of a tap.
     pub(super) fn tap_offset(&self, y: u64, x: u64) -> u64 {
         let tile = u64::from(self.tile_w);

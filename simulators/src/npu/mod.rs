@@ -5,6 +5,7 @@
 //! its unit is free. Units are ordered by tokens only.
 
 mod access;
+mod bound;
 mod check;
 mod cost;
 mod dense;
@@ -21,6 +22,7 @@ mod words;
 
 pub use crate::fields::text::TextError;
 pub use crate::fields::{Fields, Group, Visitor};
+pub use bound::Bounds;
 pub use check::{MAX_TERMS, check};
 pub use cost::{Cost, cost, cycles};
 pub use fault::{Fault, FaultClass, Memory};

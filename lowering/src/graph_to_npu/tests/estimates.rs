@@ -1,5 +1,8 @@
 //! The estimated cycles of layers against those of their programs.
 
+use super::super::estimate::layer_cost;
+use super::super::price::Prices;
+use super::super::shape::{LayerShape, Resident};
 use super::*;
 
 /// A layer: rows and columns, channels, kernels, extent of the kernel, stride, whether depthwise.
@@ -81,9 +84,14 @@ fn estimates_of_300_layers_are_close() {
     shapes.extend((known..300).map(|_| random_shape(&mut r)));
     let (mut estimated, mut counted) = (Vec::new(), Vec::new());
     for &shape in &shapes {
-        let program = compile(&network_of(shape), &machine).unwrap_or_else(|why| panic!("{shape:?}: {why}"));
+        let net = network_of(shape);
+        let program = compile(&net, &machine).unwrap_or_else(|why| panic!("{shape:?}: {why}"));
         let counts = Simulator::new(machine.clone()).time(&program.instructions).expect("the program is right");
-        estimated.push(program.residency.tilings[0].1.alone as f64);
+        // The program may be that of a smaller machine, with its estimate.
+        let resident = Resident { input: false, output: false, sum: true };
+        let shape = LayerShape::new(&net, &net.layers[0], &machine);
+        let cost = layer_cost(&shape, &mut Prices::default(), program.residency.tilings[0].0, resident);
+        estimated.push(cost.alone as f64);
         counted.push(counts.cycles as f64);
     }
     let mut errors: Vec<(f64, usize)> =

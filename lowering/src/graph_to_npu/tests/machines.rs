@@ -20,10 +20,11 @@ fn doubled(machine: &Machine, name: &str) -> Machine {
 const PARAMETERS: [&str; 6] = ["sram_bytes", "ddr_rate", "post_width", "positions", "banks", "accumulators"];
 
 /// Trials of what stays in SRAM are greedy, and offsets are found for one buffer after the other. So twice as much of a parameter
-/// may lead to other choices that are slower; that is rare, and seldom matters.
+/// may lead to other choices that are slower, seldom by more than a part in 100: the program of the machine with half of the parameter is
+/// tried too, but not all those that the smaller machine tries.
 #[test]
 fn more_of_a_parameter_is_seldom_slower() {
-    let count = std::env::var("NPU_MACHINES").ok().and_then(|n| n.parse().ok()).unwrap_or(90);
+    let count = std::env::var("NPU_MACHINES").ok().and_then(|n| n.parse().ok()).unwrap_or(25);
     let (mut pairs, mut slower, mut ratios) = (0, 0, Vec::new());
     for seed in 1..=count {
         let mut r = Random::new(seed + 7000);
@@ -36,13 +37,15 @@ fn more_of_a_parameter_is_seldom_slower() {
         for name in PARAMETERS {
             pairs += 1;
             let after = cycles(&net, &doubled(&machine, name));
+            assert!(after.is_some(), "seed {seed}: no program with twice as much of {name}");
             slower += u64::from(after.is_none_or(|after| after > before));
             ratios.push((after.unwrap_or(before) as f64 / before as f64, seed, name));
         }
     }
     ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let found = format!("{slower} of {pairs} are slower, the worst: {:?}", &ratios[..5]);
-    assert!(slower * 100 <= 8 * pairs && ratios[0].0 <= 1.3, "{found}");
+    let much = ratios.iter().filter(|(ratio, ..)| *ratio > 1.01).count() as u64;
+    let found = format!("{slower} of {pairs} are slower, {much} by more than 1 %, the worst: {:?}", &ratios[..5]);
+    assert!(slower * 100 <= 8 * pairs && much * 100 <= 3 * pairs && ratios[0].0 <= 1.1, "{found}");
     assert!(pairs >= 5 * count, "{found}");
 }
 
