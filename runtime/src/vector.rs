@@ -102,6 +102,54 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// The machine has these vectors.
     unsafe fn between(self, low: Self, high: Self) -> Self;
+
+    /// Loads bf16, by their bits, and converts them to f32. Compilers make vector instructions of the loop.
+    ///
+    /// # Safety
+    /// There are `LANES` bf16 at `from`.
+    #[inline(always)]
+    unsafe fn from_bf16(from: *const u16) -> Self {
+        let mut wide = [0.0; MAX_LANES];
+        for (i, wide) in wide.iter_mut().enumerate().take(Self::LANES) {
+            // SAFETY: guaranteed by the caller.
+            *wide = widened(unsafe { from.add(i).read() });
+        }
+        // SAFETY: guaranteed by the caller; vectors have at most as many lanes.
+        unsafe { Self::load(wide.as_ptr()) }
+    }
+
+    /// Stores the bits of bf16, rounded half to even.
+    ///
+    /// # Safety
+    /// `LANES` bf16 can be written at `to`.
+    #[inline(always)]
+    unsafe fn store_bf16(self, to: *mut u16) {
+        let mut wide = [0.0; MAX_LANES];
+        // SAFETY: vectors have at most as many lanes; the caller guarantees the room.
+        unsafe {
+            self.store(wide.as_mut_ptr());
+            for (i, &x) in wide.iter().enumerate().take(Self::LANES) {
+                to.add(i).write(rounded(x));
+            }
+        }
+    }
+}
+
+/// Maximum number of lanes of a vector.
+const MAX_LANES: usize = 16;
+
+/// Converts the bits of a bf16 to f32.
+#[inline(always)]
+pub(crate) fn widened(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
+}
+
+/// Rounds to bf16, half to even, and returns its bits. A NaN keeps its high bits and is quiet.
+#[inline(always)]
+pub(crate) fn rounded(x: f32) -> u16 {
+    let bits = x.to_bits();
+    let up = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+    (if x.is_nan() { bits >> 16 | 0x40 } else { up }) as u16
 }
 
 /// A vector extension.

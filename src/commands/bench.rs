@@ -4,7 +4,7 @@ use super::model::{load_args, open};
 use super::ready;
 use super::run::{cut, pairs, read_inputs, statistics};
 use crate::io::{report, write};
-use crate::target::target_args;
+use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
@@ -41,6 +41,7 @@ fn command(tool: &Tool) -> Command {
                 .help("Print how long each op takes; ops that are one kernel are listed as the last of them"),
         )
         .args(target_args(tool))
+        .args(precision_arg(tool))
         .args(load_args())
 }
 

@@ -3,6 +3,7 @@
 
 use super::function::{Binary, Unary};
 use super::map::{Nest, RowKernel};
+use super::narrow::{rounded, widened};
 use super::{Kernel, Prepared, dtype, extents};
 use crate::workers::Workers;
 use bytemuck::Pod;
@@ -214,6 +215,11 @@ pub(super) fn not(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 /// Prepares `graph.cast` and `graph.cast_like`.
 pub(super) fn cast(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (from, to) = (dtype(m, args.operand_type(0))?, dtype(m, *args.result_types.first()?)?);
+    match (from, to) {
+        (DType::F32, DType::BF16) => return each(m, args, rounded),
+        (DType::BF16, DType::F32) => return each(m, args, widened),
+        _ => {}
+    }
     match to {
         DType::Bool => dispatch!(from, T => each(m, args, |x: T| u8::from(x != T::ZERO))),
         _ => dispatch!(from, T => dispatch!(to, R => each(m, args, |x: T| x.cast::<R>()))),
