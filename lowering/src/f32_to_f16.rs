@@ -2,7 +2,7 @@
 
 use crate::emit::Emitter;
 use gradus_dialects::graph::{
-    BitCastOp, CastLikeOp, CastOp, DequantizeLinearOp, DynamicQuantizeLinearOp, RangeOp, ResizeOp,
+    BatchNormalizationOp, BitCastOp, CastLikeOp, CastOp, DequantizeLinearOp, DynamicQuantizeLinearOp, RangeOp, ResizeOp,
 };
 use gradus_ir::effects::{is_dead, is_memory_free};
 use gradus_ir::verify::verify_op;
@@ -62,19 +62,27 @@ pub(crate) struct Narrow {
     ty: Type,
     /// The name of rewrites.
     rewrite: &'static str,
+    /// Whether parameters of batch normalizations, which lowerings combine, stay f32.
+    keeps_parameters: bool,
     /// Smallest magnitude that is rounded to infinity.
     overflow: f64,
     /// Largest magnitude that is rounded to zero: half of the smallest subnormal number.
     underflow: f64,
 }
 
-const F16: Narrow =
-    Narrow { ty: Type::F16, rewrite: "f32-to-f16", overflow: 65520.0, underflow: 1.0 / (1 << 25) as f64 };
+const F16: Narrow = Narrow {
+    ty: Type::F16,
+    rewrite: "f32-to-f16",
+    keeps_parameters: false,
+    overflow: 65520.0,
+    underflow: 1.0 / (1 << 25) as f64,
+};
 
 /// bf16, whose largest number is (2 - 2^-7) * 2^127.
 pub(crate) const BF16: Narrow = Narrow {
     ty: Type::BF16,
     rewrite: "f32-to-bf16",
+    keeps_parameters: true,
     overflow: (2.0 - 1.0 / 256.0) * (1_u128 << 127) as f64,
     underflow: 1.0 / (1_u128 << 127) as f64 / 128.0,
 };
@@ -151,9 +159,12 @@ impl Halves {
     /// Returns the operands of an op, those of f32 whose declaration accepts the narrow type in it.
     fn operands(&mut self, m: &mut Module, op: Op, info: &OpInfo) -> Option<Vec<Value>> {
         let mut operands = Vec::with_capacity(m.operands(op).len());
+        let stay = self.to.keeps_parameters && BatchNormalizationOp::cast(m, op).is_some();
         for (i, group) in info.operands.iter().enumerate() {
             for value in m.operand_group(op, i) {
-                let accepts = is_f32(m, value) && (group.ty.check)(&m.ctx, self.to.of(&m.ctx, m.value_type(value)));
+                let accepts = is_f32(m, value)
+                    && !(stay && i > 0)
+                    && (group.ty.check)(&m.ctx, self.to.of(&m.ctx, m.value_type(value)));
                 operands.push(if accepts { self.of(m, value)? } else { value });
             }
         }

@@ -5,6 +5,7 @@ use super::function::{Binary, Unary};
 use super::map::{Nest, RowKernel};
 use super::narrow::{rounded, widened};
 use super::{Kernel, Prepared, dtype, extents};
+use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
 use bytemuck::Pod;
 use gradus_ir::eval::Trap;
@@ -229,6 +230,20 @@ pub(super) fn cast(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 /// Number of elements whose computation takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 4;
 
+/// A function of each element.
+struct Each<'a, T, R, F> {
+    x: &'a [T],
+    out: &'a mut [R],
+    f: &'a F,
+}
+
+impl<T: Copy, R, F: Fn(T) -> R> Loops for Each<'_, T, R, F> {
+    #[inline(always)]
+    fn run(self) {
+        self.out.iter_mut().zip(self.x).for_each(|(y, &x)| *y = (self.f)(x));
+    }
+}
+
 /// Prepares a function of each element of the first operand.
 fn each<T: Number, R: Pod + Send + Sync>(
     m: &Module,
@@ -242,7 +257,7 @@ fn each<T: Number, R: Pod + Send + Sync>(
         let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP);
         let part = out.len().div_ceil(Workers::parts(threads)).max(1);
         workers.share(threads, x.chunks(part).zip(out.chunks_mut(part)), |(x, out)| {
-            out.iter_mut().zip(x).for_each(|(y, &x)| *y = f(x));
+            run_widest(Each { x, out, f: &f });
         });
         Ok(())
     });

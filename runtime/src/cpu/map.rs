@@ -1,4 +1,5 @@
-//! Fused elementwise ops with broadcasting on f32, and on bf16 in f32: chunks are converted, and each stage is rounded.
+//! Fused elementwise ops with broadcasting on f32, and on bf16 in f32: chunks are converted, and the
+//! result of the last stage is rounded.
 
 use super::function::{Argument, Binary, Unary};
 use super::narrow::{rounded, widened};
@@ -255,9 +256,6 @@ impl Map {
                 Stage::One(function, x) => function.apply([argument(x)], to),
                 Stage::Two(function, a, b) => function.apply([argument(a), argument(b)], to),
             }
-            if self.is_bf16 {
-                to.iter_mut().for_each(|x| *x = widened(rounded(*x)));
-            }
             std::mem::swap(&mut previous, &mut next);
         }
     }
@@ -311,7 +309,7 @@ impl Element for u16 {
         let wide: SmallVec<[&[f32]; 8]> = wide.chunks_exact(CHUNK).collect();
         let mut result = [0.0; CHUNK];
         map.chunk(&wide, &SmallVec::<[usize; 8]>::from_elem(0, wide.len()), 0, buffers, &mut result[..len]);
-        out.iter_mut().zip(&result).for_each(|(to, x)| *to = (x.to_bits() >> 16) as u16);
+        out.iter_mut().zip(&result).for_each(|(to, &x)| *to = rounded(x));
     }
 }
 

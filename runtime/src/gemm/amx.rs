@@ -135,6 +135,19 @@ macro_rules! tile_product {
                     "2:",
                     $($load,)+
                     $(concat!($op, " ", $dots),)+
+                    // The right factor is read in order, also from one panel to the next.
+                    "prefetcht1 [{b} + 16384]",
+                    "prefetcht1 [{b} + 16384 + 128]",
+                    "prefetcht1 [{b} + 16384 + 256]",
+                    "prefetcht1 [{b} + 16384 + 384]",
+                    "prefetcht1 [{b} + 16384 + 512]",
+                    "prefetcht1 [{b} + 16384 + 640]",
+                    "prefetcht1 [{b} + 16384 + 768]",
+                    "prefetcht1 [{b} + 16384 + 896]",
+                    concat!("prefetcht1 [{b} + 16384 + ", $width, " * 8]"),
+                    concat!("prefetcht1 [{b} + 16384 + ", $width, " * 10]"),
+                    concat!("prefetcht1 [{b} + 16384 + ", $width, " * 12]"),
+                    concat!("prefetcht1 [{b} + 16384 + ", $width, " * 14]"),
                     concat!("add {b}, 16 * ", $width),
                     "dec {steps}",
                     "jnz 2b",

@@ -47,8 +47,8 @@ pub(super) fn packed_bytes(runs: usize, run: usize) -> Option<usize> {
 pub(super) struct TileRows {
     tiles: Vec<Source>,
     data: AlignedBytes,
-    /// The summands of a row, between zeros.
-    row: Vec<u8>,
+    /// Size of a packed row in bytes.
+    pitch: usize,
     /// Number of tiles per strip.
     steps: usize,
 }
@@ -62,14 +62,14 @@ impl TileRows {
         let run = of.run() * size;
         let depth = packed_bytes(of.runs().len(), run).expect("the panels of as many summands exist");
         self.steps = depth.div_ceil(ROW_BYTES);
+        // Rows of an odd number of cache lines are in different sets of a cache.
+        self.pitch = (self.steps | 1) * ROW_BYTES;
         let strips = rows.len().div_ceil(TILE_ROWS);
-        let bytes = strips * self.steps * TILE_BYTES;
+        let bytes = strips * TILE_ROWS * self.pitch;
         if self.data.as_ref().len() < bytes {
             self.data = AlignedBytes::zeros(bytes);
         }
         self.tiles.clear();
-        self.row.clear();
-        self.row.resize(self.steps * ROW_BYTES, 0);
         let image = Image { a, of, size, padding };
         for strip in 0..strips {
             let first = rows.start + strip * TILE_ROWS;
@@ -88,17 +88,18 @@ impl TileRows {
         for (i, run) in image.of.runs().iter().enumerate() {
             let (offset, bases) = (walk.next(run), image.bases(rows.clone(), run.column));
             if let Some(stride) = image.stride(bases.clone()).filter(|_| count == TILE_ROWS) {
-                let at = image.bytes(bases.clone().next().expect("rows"), offset).as_ptr();
+                let at = image.bytes(image.base(rows.start, run.column), offset).as_ptr();
                 let stride = stride * image.size as isize;
                 self.tiles.extend((0..lines).map(|line| Source { at: at.wrapping_add(line * ROW_BYTES), stride }));
                 continue;
             }
-            let start = (strip * self.steps + i * lines) * TILE_BYTES;
-            let tiles = &mut self.data.as_mut()[start..][..lines * TILE_BYTES];
+            let start = strip * TILE_ROWS * self.pitch + i * image.run();
             for (row, base) in bases.enumerate() {
-                let (from, _) = image.bytes(base, offset).as_chunks::<ROW_BYTES>();
-                for (tile, line) in tiles.chunks_exact_mut(TILE_BYTES).zip(from) {
-                    tile[row * ROW_BYTES..][..ROW_BYTES].copy_from_slice(line);
+                let to = &mut self.data.as_mut()[start + row * self.pitch..][..image.run()];
+                for (to, from) in
+                    to.as_chunks_mut::<ROW_BYTES>().0.iter_mut().zip(image.bytes(base, offset).as_chunks().0)
+                {
+                    *to = *from;
                 }
             }
             self.push_packed(start, lines);
@@ -107,28 +108,26 @@ impl TileRows {
 
     /// Packs the tiles of a strip, whose rows of tiles may contain parts of several runs.
     fn any_runs(&mut self, strip: usize, image: &Image<'_>, rows: Range<usize>) {
-        let start = strip * self.steps * TILE_BYTES;
-        let TileRows { data, row, steps, .. } = self;
-        let tiles = &mut data.as_mut()[start..][..*steps * TILE_BYTES];
-        let each = image.run().next_multiple_of(4);
+        let start = strip * TILE_ROWS * self.pitch;
+        let (size, each) = (image.run(), image.run().next_multiple_of(4));
         for (i, index) in rows.enumerate() {
+            let mut rest = &mut self.data.as_mut()[start + i * self.pitch..][..self.steps * ROW_BYTES];
             let mut walk = image.of.walk(0);
-            for (to, run) in row.chunks_exact_mut(each).zip(image.of.runs()) {
-                let base = image.base(index, run.column);
-                copy_short(image.bytes(base, walk.next(run)), to);
+            for run in image.of.runs() {
+                let (to, after) = rest.split_at_mut(each);
+                copy_short(image.bytes(image.base(index, run.column), walk.next(run)), to);
+                to[size..].fill(0);
+                rest = after;
             }
-            for (tile, line) in tiles.chunks_exact_mut(TILE_BYTES).zip(row.as_chunks::<ROW_BYTES>().0) {
-                tile[i * ROW_BYTES..][..ROW_BYTES].copy_from_slice(line);
-            }
+            rest.fill(0);
         }
         self.push_packed(start, self.steps);
     }
 
     /// Adds packed tiles.
     fn push_packed(&mut self, start: usize, count: usize) {
-        let packed = &self.data.as_ref()[start..][..count * TILE_BYTES];
-        let tile = |tile: &[u8]| Source { at: tile.as_ptr(), stride: ROW_BYTES as isize };
-        self.tiles.extend(packed.chunks_exact(TILE_BYTES).map(tile));
+        let (at, stride) = (self.data.as_ref()[start..].as_ptr(), self.pitch as isize);
+        self.tiles.extend((0..count).map(|i| Source { at: at.wrapping_add(i * ROW_BYTES), stride }));
     }
 
     /// Returns the number of tiles per strip.

@@ -191,7 +191,7 @@ mod x86 {
                 (true, false) => amx::bf16_2_1(t),
                 (true, true) => amx::bf16_2_2(t),
             }
-            store(t, block);
+            store_masked(t, block);
         }
     }
 
@@ -212,7 +212,37 @@ mod x86 {
                     _ => dots::<1, 1>(t, row),
                 };
             }
-            store(t, block);
+            store_masked(t, block);
+        }
+    }
+
+    /// Does the same as [`store`], sixteen columns at once.
+    ///
+    /// # Safety
+    /// As for [`Bf16Isa::compute`](super::Bf16Isa::compute).
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+    unsafe fn store_masked(t: &TileProduct, block: &Block) {
+        let (low, high) = (_mm512_set1_ps(block.range.0), _mm512_set1_ps(block.range.1));
+        for column in (0..block.columns).step_by(16) {
+            let mask = (u32::MAX >> (32 - (block.columns - column).min(16))) as u16;
+            for row in 0..block.rows {
+                let at = row * block.stride + column;
+                // SAFETY: guaranteed by the caller; the mask has the columns that exist.
+                unsafe {
+                    let mut x = _mm512_loadu_ps(t.sums.cast::<f32>().add(row * block.width + column));
+                    if let Some(add) = block.add {
+                        let add = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, add.add(at).cast()));
+                        x = _mm512_add_ps(x, _mm512_castsi512_ps(_mm512_slli_epi32::<16>(add)));
+                    }
+                    // If either operand is NaN, the instructions return the second.
+                    let x = _mm512_cvtneps_pbh(_mm512_min_ps(high, _mm512_max_ps(low, x)));
+                    _mm256_mask_storeu_epi16(
+                        block.to.add(at).cast(),
+                        mask,
+                        std::mem::transmute::<__m256bh, __m256i>(x),
+                    );
+                }
+            }
         }
     }
 
