@@ -23,7 +23,8 @@ return %y : tensor<1x8x6x6xf32>
 
 # Does
 
-The same as `convert-f32-to-f16`, to a type with the range of f32 and 8 significant bits, but parameters of batch normalizations stay f32. It is the pass of `--precision bf16`.
+The same as `convert-f32-to-f16`, to a type with the range of f32 and 8 significant bits, but parameters of batch normalizations stay
+f32: `propagate-layouts` combines them. It is the pass of `--precision bf16`.
 
 An op in bf16 multiplies and adds in f32 and rounds each element of its results once, half to even. `gradus check --floats=rounding` allows
 one rounding to bf16 for each op and constant; other modes report constants that bf16 does not represent.

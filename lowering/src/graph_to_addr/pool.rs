@@ -43,8 +43,11 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
     chooser.options.describe(&mut e, &geometry);
     let mut a = e.pack(x, &layout, axes.letters)?;
     let (of, narrow) = (e.m().value_type(a), e.m().ctx.element_type(e.m().value_type(a)));
-    // In narrow types a sum may overflow where the mean does not, and would be rounded before it is divided.
-    let is_narrow = !is_max && ![Type::F32, Type::F64].contains(&narrow);
+    // In narrow types a sum would be rounded before it is divided, and may overflow where the mean does not.
+    let is_narrow = !is_max && narrow == Type::BF16;
+    if !is_max && ![Type::F32, Type::F64, Type::BF16].contains(&narrow) {
+        return None;
+    }
     if is_narrow {
         a = e.cast(a, e.m().ctx.with_element(of, Type::F32))?;
     }

@@ -220,8 +220,8 @@ impl Map {
     #[inline(always)]
     fn rows<T: Element>(&self, operands: &[&[T]], out: &mut [T], first: usize) {
         let start = first % self.nest.run.max(1);
-        let wide = vec![0.0; if self.is_bf16 { operands.len() * CHUNK } else { 0 }];
-        let mut chunks = Chunks { map: self, operands, start, buffers: [[0.0; CHUNK]; 3], wide };
+        let [wide, result] = [operands.len(), 1].map(|count| vec![0.0; if self.is_bf16 { count * CHUNK } else { 0 }]);
+        let mut chunks = Chunks { map: self, operands, start, buffers: [[0.0; CHUNK]; 3], wide, result };
         self.nest.rows(out, first, &mut chunks);
     }
 
@@ -269,6 +269,8 @@ struct Chunks<'a, T> {
     buffers: [[f32; CHUNK]; 3],
     /// A chunk of each operand in f32, if elements are narrower.
     wide: Vec<f32>,
+    /// A chunk of the result in f32, if elements are narrower.
+    result: Vec<f32>,
 }
 
 impl<T: Element> RowKernel<T> for Chunks<'_, T> {
@@ -297,7 +299,7 @@ impl Element for f32 {
 impl Element for u16 {
     #[inline(always)]
     fn chunk(chunks: &mut Chunks<'_, u16>, offsets: &[usize], first: usize, out: &mut [u16]) {
-        let Chunks { map, operands, buffers, wide, .. } = chunks;
+        let Chunks { map, operands, buffers, wide, result, .. } = chunks;
         let len = out.len();
         for (i, wide) in wide.chunks_exact_mut(CHUNK).enumerate() {
             match operands[i] {
@@ -307,9 +309,9 @@ impl Element for u16 {
             }
         }
         let wide: SmallVec<[&[f32]; 8]> = wide.chunks_exact(CHUNK).collect();
-        let mut result = [0.0; CHUNK];
-        map.chunk(&wide, &SmallVec::<[usize; 8]>::from_elem(0, wide.len()), 0, buffers, &mut result[..len]);
-        out.iter_mut().zip(&result).for_each(|(to, &x)| *to = rounded(x));
+        let result = &mut result[..len];
+        map.chunk(&wide, &SmallVec::<[usize; 8]>::from_elem(0, wide.len()), 0, buffers, result);
+        out.iter_mut().zip(&*result).for_each(|(to, &x)| *to = rounded(x));
     }
 }
 

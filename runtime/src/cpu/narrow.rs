@@ -8,7 +8,7 @@ use gradus_ir::{DType, OpArgs};
 use half::f16;
 use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::ops::Deref;
 
 /// The float type of a kernel's data.
@@ -92,23 +92,25 @@ impl Drop for Floats<'_> {
 
 thread_local! {
     /// Memory of earlier conversions.
-    static SCRATCH: RefCell<Vec<Vec<f32>>> = const { RefCell::new(Vec::new()) };
+    static SCRATCH: Cell<Vec<Vec<f32>>> = const { Cell::new(Vec::new()) };
 }
 
 /// Returns `len` floats of any value.
 fn scratch(len: usize) -> Vec<f32> {
-    let mut wide = SCRATCH.with_borrow_mut(Vec::pop).unwrap_or_default();
+    let mut all = SCRATCH.take();
+    let mut wide = all.pop().unwrap_or_default();
+    SCRATCH.set(all);
     wide.resize(len, 0.0);
     wide
 }
 
 /// Keeps memory for later conversions, a few pieces per thread.
 fn keep(wide: Vec<f32>) {
-    SCRATCH.with_borrow_mut(|all| {
-        if all.len() < 4 && wide.capacity() > 0 {
-            all.push(wide);
-        }
-    });
+    let mut all = SCRATCH.take();
+    if all.len() < 4 && wide.capacity() > 0 {
+        all.push(wide);
+    }
+    SCRATCH.set(all);
 }
 
 /// Converts bf16 to f32.

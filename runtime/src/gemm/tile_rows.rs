@@ -113,10 +113,11 @@ impl TileRows {
         for (i, index) in rows.enumerate() {
             let mut rest = &mut self.data.as_mut()[start + i * self.pitch..][..self.steps * ROW_BYTES];
             let mut walk = image.of.walk(0);
-            for run in image.of.runs() {
+            for part in image.of.runs() {
                 let (to, after) = rest.split_at_mut(each);
-                copy_short(image.bytes(image.base(index, run.column), walk.next(run)), to);
-                to[size..].fill(0);
+                let (copy, padding) = to.split_at_mut(size);
+                copy_short(image.bytes(image.base(index, part.column), walk.next(part)), copy);
+                padding.iter_mut().for_each(|x| *x = 0);
                 rest = after;
             }
             rest.fill(0);
@@ -146,20 +147,21 @@ impl TileRows {
     }
 }
 
-/// Copies a run to a place of at least its size; faster than a call where it is short.
+/// Copies a run to a place of its size; faster than a call where it is short. The last piece overlaps the one before.
 fn copy_short(from: &[u8], to: &mut [u8]) {
-    let (head, rest) = from.as_chunks::<16>();
-    let (targets, _) = to.as_chunks_mut::<16>();
-    for (to, from) in targets.iter_mut().zip(head) {
-        *to = *from;
-    }
-    let to = &mut to[16 * head.len()..];
-    match (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
-        (Some(first), Some(last)) => {
-            to[..8].copy_from_slice(first);
-            to[rest.len() - 8..][..8].copy_from_slice(last);
+    let size = from.len();
+    if let Some(last) = from.last_chunk::<16>() {
+        for (to, from) in to.as_chunks_mut::<16>().0.iter_mut().zip(from.as_chunks::<16>().0) {
+            *to = *from;
         }
-        _ => to.iter_mut().zip(rest).for_each(|(to, from)| *to = *from),
+        to[size - 16..][..16].copy_from_slice(last);
+    } else if let Some(last) = from.last_chunk::<4>() {
+        for (to, from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
+            *to = *from;
+        }
+        to[size - 4..][..4].copy_from_slice(last);
+    } else {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
     }
 }
 

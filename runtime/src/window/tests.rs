@@ -77,7 +77,7 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
         let mut have = vec![7; rows * channels];
         narrow.compute(isa, &Workers::default(), &mut have).expect("it can be computed");
         let same =
-            |(&a, &b): (&u16, &f32)| a == bf16::from_f32(b).to_bits() || b.is_nan() && bf16::from_bits(a).is_nan();
+            |(&a, &b): (&u16, &f32)| bf16::from_bits(a) == bf16::from_f32(b) || b.is_nan() && bf16::from_bits(a).is_nan();
         assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {narrow:?}");
     }
     for parts in 1..4 {

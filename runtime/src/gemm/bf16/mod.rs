@@ -22,12 +22,12 @@ use crate::workers::{DisjointWriter, Workers};
 pub use kernels::Bf16Isa;
 use kernels::{Block, MAX_WIDTH};
 pub use panels::Bf16Panels;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::ops::Range;
 
 thread_local! {
     /// The tiles of the thread's block of rows.
-    static COLLECTED: RefCell<TileRows> = RefCell::default();
+    static COLLECTED: Cell<TileRows> = Cell::default();
 }
 
 /// Number of rows per register tile, `mr`.
@@ -116,18 +116,18 @@ impl Bf16Product<'_> {
     /// Computes some rows of some panels.
     fn block(&self, rows: Range<usize>, panels: Range<usize>, c: DisjointWriter<u16>, to: ColumnSlice) {
         let padding = vec![0; if self.addresses.has_holes() { 2 * self.addresses.run() } else { 0 }];
-        COLLECTED.with_borrow_mut(|collected| {
-            collected.pack(bytemuck::cast_slice(self.a), self.addresses, 2, rows.clone(), &padding);
-            // SAFETY: panels with this extension exist only where the machine has it.
-            #[cfg(target_arch = "x86_64")]
-            let _configured = (self.b.isa() == Bf16Isa::Amx).then(|| unsafe { Configured::new() });
-            for panel in panels {
-                for first in rows.clone().step_by(BLOCK_ROWS) {
-                    let tile = first..(first + BLOCK_ROWS).min(rows.end);
-                    self.tile(collected, (first - rows.start) / TILE_ROWS, tile, panel, (c, to));
-                }
+        let mut collected = COLLECTED.take();
+        collected.pack(bytemuck::cast_slice(self.a), self.addresses, 2, rows.clone(), &padding);
+        // SAFETY: panels with this extension exist only where the machine has it.
+        #[cfg(target_arch = "x86_64")]
+        let _configured = (self.b.isa() == Bf16Isa::Amx).then(|| unsafe { Configured::new() });
+        for panel in panels {
+            for first in rows.clone().step_by(BLOCK_ROWS) {
+                let tile = first..(first + BLOCK_ROWS).min(rows.end);
+                self.tile(&collected, (first - rows.start) / TILE_ROWS, tile, panel, (c, to));
             }
-        });
+        }
+        COLLECTED.set(collected);
     }
 
     /// Computes the rows of one or two strips of a panel.

@@ -37,12 +37,12 @@ use kernel::{Quantize, Tile};
 pub use kernels::ByteIsa;
 pub use panels::BytePanels;
 pub use scales::Scales;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::ops::Range;
 
 thread_local! {
     /// The tiles of the thread's block of rows.
-    static COLLECTED: RefCell<TileRows> = RefCell::default();
+    static COLLECTED: Cell<TileRows> = Cell::default();
 }
 
 /// Maximum number of columns per panel.
@@ -130,13 +130,13 @@ impl ByteProduct<'_> {
         if !self.b.isa().has_tiles() {
             return panels.for_each(|panel| self.panel(rows.clone(), panel, None, shared));
         }
-        COLLECTED.with_borrow_mut(|collected| {
-            collected.pack(self.a, self.addresses, 1, rows.clone(), &shared.page);
-            // SAFETY: panels of tiles exist only where the machine has them.
-            #[cfg(target_arch = "x86_64")]
-            let _configured = unsafe { Configured::new() };
-            panels.for_each(|panel| self.panel(rows.clone(), panel, Some(collected), shared));
-        });
+        let mut collected = COLLECTED.take();
+        collected.pack(self.a, self.addresses, 1, rows.clone(), &shared.page);
+        // SAFETY: panels of tiles exist only where the machine has them.
+        #[cfg(target_arch = "x86_64")]
+        let _configured = unsafe { Configured::new() };
+        panels.for_each(|panel| self.panel(rows.clone(), panel, Some(&collected), shared));
+        COLLECTED.set(collected);
     }
 
     /// Checks that all memory accesses are in bounds.
