@@ -76,8 +76,9 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
         let narrow = Windows { a: &a, places: &places, reduction, bias, add: add.as_deref(), range };
         let mut have = vec![7; rows * channels];
         narrow.compute(isa, &Workers::default(), &mut have).expect("it can be computed");
-        let same =
-            |(&a, &b): (&u16, &f32)| bf16::from_bits(a) == bf16::from_f32(b) || b.is_nan() && bf16::from_bits(a).is_nan();
+        let same = |(&a, &b): (&u16, &f32)| {
+            bf16::from_bits(a) == bf16::from_f32(b) || b.is_nan() && bf16::from_bits(a).is_nan()
+        };
         assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {narrow:?}");
     }
     for parts in 1..4 {
