@@ -581,7 +581,7 @@ mod x86 {
             let up = _mm512_srli_epi32::<16>(_mm512_add_epi32(bits, half));
             let (is_nan, quiet) = (_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(wide, wide), _mm512_set1_epi32(0x40));
             let all = _mm512_mask_blend_epi32(is_nan, up, _mm512_or_si512(high, quiet));
-            _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(all))
+            _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(all));
         }
     );
     vector!(
@@ -625,7 +625,7 @@ mod x86 {
             let all = _mm256_blendv_epi8(up, _mm256_or_si256(high, quiet), _mm256_castps_si256(is_nan));
             // Packs within each half and joins them.
             let packed = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(all, all));
-            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(packed))
+            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(packed));
         }
     );
 }
