@@ -2,7 +2,7 @@
 """How fast the cpu target is: convolutions of ResNet-50 and MobileNet-v2, dense products, and whole networks, against peers.
 
   cargo build --release && pip install onnx onnxruntime onednn-cpu-gomp mkl openvino
-  python3 benches/cpu.py [--only layers|bytes|gemm|networks|quantized|results] [--threads N] [--gradus PATH]
+  python3 benches/cpu.py [--only layers|bytes|gemm|networks|bf16|quantized|results] [--threads N] [--gradus PATH]
 
 One thread (networks: --threads), f32, batch 1, all in turn in the same run; medians. A layer has its image as the compiler would have it inside of a
 network, with channels last, as for oneDNN; for onnxruntime with channels first; so none converts. Ratios above 1 are faster than
@@ -172,6 +172,35 @@ def networks(path, threads, agree):
     summarize(ratios, 1)
 
 
+def bf16_networks(path, threads, names):
+    """Networks in bf16 against OpenVINO's bf16 and against our f32; how far results are from onnxruntime's f32, in the mean and at most."""
+    folder, ratios = os.path.join(os.path.dirname(onnx.__file__), 'backend', 'test', 'data', 'light'), {}
+    for name in names:
+        with tempfile.TemporaryDirectory() as home:
+            model, x, y = (os.path.join(home, file) for file in ['m.onnx', 'x.npy', 'y.npy'])
+            onnx.save(randomized(onnx.load(os.path.join(folder, f'light_{name}.onnx'))), model)
+            programs = {'gradus': os.path.join(home, 'bf16.gradus'), 'f32': os.path.join(home, 'f32.gradus')}
+            for kind, program in programs.items():
+                options = ['--precision', 'bf16'] if kind == 'gradus' else []
+                subprocess.run([path, 'compile', model, '--target', 'cpu', *options, '-o', program], check=True)
+            session = peers.session_of(model, threads)
+            image = session.get_inputs()[0]
+            data = np.random.default_rng(2).standard_normal(image.shape).astype(np.float32)
+            want = session.run(None, {image.name: data})[0]
+            request = peers.request_of(model, data, want, threads, 'bf16')
+            np.save(x, data)
+            subprocess.run([path, 'run', programs['gradus'], '--input', x, '--output', y], check=True, capture_output=True)
+            results = {'gradus': np.load(y), 'OpenVINO': request and request.infer({0: data})[0].copy()}
+            off = [f'{kind} {np.abs(found - want).mean() / np.abs(want).mean():.1e} and {np.abs(found - want).max() / np.abs(want).max():.1e}'
+                   for kind, found in results.items() if found is not None]
+            times = peers.in_turn({'gradus': gradus(path, programs['gradus'], threads), 'OpenVINO': request and peers.timed(request.infer),
+                                   'f32': gradus(path, programs['f32'], threads)}, 30)
+            without = ', '.join(line for line in bench(path, programs['gradus'], 1).splitlines() if line.startswith('by reference: '))
+            print(f'{name:14} {times["gradus"]:7.2f} ms{compared(ratios, ["bf16"], times)}; off by {", ".join(off)}; '
+                  f'without kernels: {without or "none"}', flush=True)
+    summarize(ratios, 1)
+
+
 def quantized_networks(path, names):
     folder, ratios = os.path.join(os.path.dirname(onnx.__file__), 'backend', 'test', 'data', 'light'), {}
     examples = os.path.join(HERE, '..', 'examples')
@@ -211,15 +240,18 @@ def timed_network(path, threads, model, program, session, example, ratios):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument('--only', choices=['layers', 'bytes', 'gemm', 'networks', 'quantized', 'results'])
+    p.add_argument('--only', choices=['layers', 'bytes', 'gemm', 'networks', 'bf16', 'quantized', 'results'])
     p.add_argument('--threads', type=int, default=1, help='for networks')
+    p.add_argument('--networks', type=lambda names: names.split(','), help='for bf16 and quantized')
     p.add_argument('--gradus', default=os.path.join(HERE, '..', 'target', 'release', 'gradus'))
     args = p.parse_args()
     for name, measure in [('layers', layers), ('bytes', bytes_layers), ('gemm', products)]:
         if args.only in (None, name):
             measure(args.gradus)
+    if args.only in (None, 'bf16'):
+        bf16_networks(args.gradus, args.threads, args.networks or NETWORKS[:6])
     if args.only in (None, 'quantized'):
-        quantized_networks(args.gradus, ['resnet50', 'mobilenet_v2'])
+        quantized_networks(args.gradus, args.networks or ['resnet50', 'mobilenet_v2'])
     if args.only in (None, 'networks', 'results'):
         networks(args.gradus, args.threads, args.only == 'results')
 

@@ -2,9 +2,9 @@
 
 use crate::random_inputs::drawn;
 use crate::{Failure, Tool};
-use gradus_cost::{Machine, measure_with};
+use gradus_cost::measure_with;
 use gradus_dialects::op_cost::OpCost;
-use gradus_ir::pass::{PassInfo, Pipeline, RunOptions, Watch};
+use gradus_ir::pass::{RunOptions, Watch};
 use gradus_ir::{Attr, Builder, Context, Loc, Module, Op, OpName, OpState, Traits, Type, Value, ValueMap};
 use gradus_targets::{Executable, Target};
 
@@ -22,8 +22,8 @@ const LEAST_CALLS: usize = 5;
 /// Measures programs, lowered for a target and called on one thread.
 #[derive(Clone)]
 pub struct Stopwatch {
+    tool: Tool,
     target: &'static Target,
-    passes: Vec<&'static PassInfo>,
     /// Cycles of the core per second.
     clock: f64,
 }
@@ -36,7 +36,7 @@ impl Stopwatch {
     pub fn new(tool: &Tool, target: &'static Target) -> Result<Stopwatch, Failure> {
         let name = target.cost.name;
         match target.native {
-            true => Ok(Stopwatch { target, passes: tool.passes.clone(), clock: clock() }),
+            true => Ok(Stopwatch { tool: tool.clone(), target, clock: clock() }),
             false => Err(Failure::Usage(format!(
                 "programs of target '{name}' run in a simulator: there is no time to measure"
             ))),
@@ -57,7 +57,8 @@ impl Stopwatch {
     /// Returns the cycles of the first function of a program, without those of its layout changes: the least of several calls.
     pub fn cycles(&self, mut m: Module) -> Result<u64, Failure> {
         let (machine, name) = (self.target.cost.machine(&m.ctx)?, self.target.cost.name);
-        let mut pipeline = self.pipeline(&machine)?;
+        let mut pipeline = self.tool.target_pipeline(self.target, &m.ctx)?;
+        pipeline.leave_out(CHOOSER);
         let done = pipeline.run(&mut m, &RunOptions { threads: 1, ..RunOptions::default() }, &mut Watch::default());
         done.map_err(|_| format!("a program to measure is refused by the pipeline of target '{name}'"))?;
         let function = m.block_ops(m.body()).find(|&op| m.has_trait(op, Traits::FUNCTION));
@@ -74,13 +75,6 @@ impl Stopwatch {
             calls += 1;
         }
         Ok((least.as_secs_f64() * (1.0 - moved(&m, &*program)) * self.clock).max(1.0) as u64)
-    }
-
-    /// Returns the pipeline that lowers a program without a choice.
-    fn pipeline(&self, machine: &Machine) -> Result<Pipeline, Failure> {
-        let mut pipeline = Pipeline::parse(&self.target.pipeline(machine)?, &self.passes).map_err(|e| e.to_string())?;
-        pipeline.leave_out(CHOOSER);
-        Ok(pipeline)
     }
 }
 

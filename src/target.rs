@@ -42,6 +42,19 @@ pub fn required_target_args(tool: &Tool) -> impl Iterator<Item = Arg> {
     args.map(|arg| if arg.get_id() == "target" { arg.required(true) } else { arg })
 }
 
+/// Returns the argument `--precision`.
+pub fn precision_arg(tool: &Tool) -> impl Iterator<Item = Arg> {
+    let mut names: Vec<&str> = tool.targets.iter().flat_map(|target| target.precisions).map(|of| of.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let help = "Compute networks of f32 in a narrower type, with sums of f32, where the target does";
+    let arg = Arg::new("precision").long("precision").value_name("TYPE").help(help);
+    (!names.is_empty()).then(|| arg.value_parser(PossibleValuesParser::new(names))).into_iter()
+}
+
+/// The precision that a command line chooses.
+struct ChosenPrecision(String);
+
 /// Returns the value of an argument that not all commands have.
 fn argument<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
     matches.try_get_one::<String>(name).ok().flatten().map(String::as_str)
@@ -64,6 +77,9 @@ pub fn context(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> 
         let target = named(tool, matches)?.ok_or_else(|| Failure::Usage("--tune needs --target".into()))?;
         Stopwatch::new(tool, target)?.tune(&ctx);
     }
+    if let Some(name) = argument(matches, "precision") {
+        ctx.extend(ChosenPrecision(name.to_owned()));
+    }
     Ok(ctx)
 }
 
@@ -84,6 +100,9 @@ pub fn machine(
 
 /// Checks that the machine description of a command line is that of the target.
 pub fn check_machine(ctx: &Context, target: Option<&Target>) -> Result<(), Failure> {
+    if target.is_none() && ctx.extension::<ChosenPrecision>().is_some() {
+        return Err(Failure::Usage("--precision needs a target: give --target".into()));
+    }
     match (loaded_machine(ctx), target) {
         (Some(_), None) => Err(Failure::Usage("--machine needs a target: give --target, or a compiled program".into())),
         (Some(machine), Some(target)) if machine.name != target.cost.name => {
@@ -117,7 +136,11 @@ impl Tool {
 
     /// Returns the pipeline of a target for the machine of a context.
     pub(crate) fn target_pipeline(&self, target: &Target, ctx: &Context) -> Result<Pipeline, String> {
-        let text = target.pipeline(&target.cost.machine(ctx)?)?;
+        let machine = target.cost.machine(ctx)?;
+        let text = match ctx.extension::<ChosenPrecision>() {
+            Some(chosen) => target.pipeline_in(&machine, &chosen.0),
+            None => target.pipeline(&machine),
+        }?;
         Pipeline::parse(&text, &self.passes).map_err(|e| format!("the pipeline of target '{}': {e}", target.cost.name))
     }
 }
@@ -182,6 +205,9 @@ pub fn compiled_for(
     found: &CompiledFor,
     requested: Option<&Target>,
 ) -> Result<&'static Target, Failure> {
+    if ctx.extension::<ChosenPrecision>().is_some() {
+        return Err(Failure::Usage(format!("'{file}' is compiled: --precision must be given to 'compile'")));
+    }
     let name = &found.target;
     let target = tool.target(name).map_err(|why| format!("'{file}' was compiled for '{name}': {why}"))?;
     if let Some(requested) = requested.filter(|requested| requested.cost.name != name) {

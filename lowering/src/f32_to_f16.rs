@@ -2,7 +2,7 @@
 
 use crate::emit::Emitter;
 use gradus_dialects::graph::{
-    BitCastOp, CastLikeOp, CastOp, DequantizeLinearOp, DynamicQuantizeLinearOp, RangeOp, ResizeOp,
+    BatchNormalizationOp, BitCastOp, CastLikeOp, CastOp, DequantizeLinearOp, DynamicQuantizeLinearOp, RangeOp, ResizeOp,
 };
 use gradus_ir::effects::{is_dead, is_memory_free};
 use gradus_ir::verify::verify_op;
@@ -53,17 +53,48 @@ Linear in the number of ops and the size of the constants. An activation above 6
         ("num-kept", "Number of operations on f32 tensors that stay f32"),
     ],
     rounds: |_| true,
-    make: |_| Ok(Box::new(F32ToF16)),
+    make: |_| Ok(Box::new(F32ToNarrow(&F16))),
     ..PassInfo::DEFAULT
 };
 
-struct F32ToF16;
+/// A type of 16 bits in which networks are computed.
+pub(crate) struct Narrow {
+    ty: Type,
+    /// The name of rewrites.
+    rewrite: &'static str,
+    /// Whether parameters of batch normalizations, which lowerings combine, stay f32.
+    keeps_parameters: bool,
+    /// Smallest magnitude that is rounded to infinity.
+    overflow: f64,
+    /// Largest magnitude that is rounded to zero: half of the smallest subnormal number.
+    underflow: f64,
+}
 
-impl Pass for F32ToF16 {
+const F16: Narrow = Narrow {
+    ty: Type::F16,
+    rewrite: "f32-to-f16",
+    keeps_parameters: false,
+    overflow: 65520.0,
+    underflow: 1.0 / (1 << 25) as f64,
+};
+
+/// bf16, whose largest number is (2 - 2^-7) * 2^127.
+pub(crate) const BF16: Narrow = Narrow {
+    ty: Type::BF16,
+    rewrite: "f32-to-bf16",
+    keeps_parameters: true,
+    overflow: (2.0 - 1.0 / 256.0) * (1_u128 << 127) as f64,
+    underflow: 1.0 / (1_u128 << 127) as f64 / 128.0,
+};
+
+/// The conversion of networks from f32 to a narrower type.
+pub(crate) struct F32ToNarrow(pub(crate) &'static Narrow);
+
+impl Pass for F32ToNarrow {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let mut halves = Halves(FxHashMap::default());
+        let mut halves = Halves { to: self.0, known: FxHashMap::default() };
         for op in m.ops_under(root) {
-            if !is_candidate(m, op) || !cx.allows("f32-to-f16", m, op) {
+            if !is_candidate(m, op) || !cx.allows(self.0.rewrite, m, op) {
                 continue;
             }
             let statistic = if convert(m, op, &mut halves).is_some() { "num-converted" } else { "num-kept" };
@@ -93,12 +124,6 @@ const STAY: &[&OpInfo] = &[
     ResizeOp::INFO,
 ];
 
-/// Smallest magnitude that f16 rounds to infinity.
-const OVERFLOW: f64 = 65520.0;
-
-/// Largest magnitude that f16 rounds to zero: half of the smallest subnormal number.
-const UNDERFLOW: f64 = 1.0 / (1 << 25) as f64;
-
 /// Whether an op computes f32 tensors from f32 tensors.
 fn is_candidate(m: &Module, op: Op) -> bool {
     m.ctx.op_dialect(m.name(op)) == "graph"
@@ -114,26 +139,32 @@ fn is_f32(m: &Module, value: Value) -> bool {
     m.ctx.is_shaped(ty) && m.ctx.element_type(ty) == Type::F32
 }
 
-/// The f16 versions of f32 values; `None` for constants outside the range of f16.
-struct Halves(FxHashMap<Value, Option<Value>>);
+/// The narrow versions of f32 values; `None` for constants outside the range of the type.
+struct Halves {
+    to: &'static Narrow,
+    known: FxHashMap<Value, Option<Value>>,
+}
 
 impl Halves {
-    /// Returns a value in f16: the source of its conversion from f16, or its own conversion, after its definition.
+    /// Returns the narrow version of a value: the source of its conversion to f32, or its own conversion, after its definition.
     fn of(&mut self, m: &mut Module, value: Value) -> Option<Value> {
-        if let Some(&known) = self.0.get(&value) {
+        if let Some(&known) = self.known.get(&value) {
             return known;
         }
-        let half = converted_from(m, value).or_else(|| make_half(m, value));
-        self.0.insert(value, half);
+        let half = converted_from(m, value, self.to).or_else(|| make_half(m, value, self.to));
+        self.known.insert(value, half);
         half
     }
 
-    /// Returns the operands of an op, those of f32 whose declaration accepts f16 in f16.
+    /// Returns the operands of an op, those of f32 whose declaration accepts the narrow type in it.
     fn operands(&mut self, m: &mut Module, op: Op, info: &OpInfo) -> Option<Vec<Value>> {
         let mut operands = Vec::with_capacity(m.operands(op).len());
+        let stay = self.to.keeps_parameters && BatchNormalizationOp::cast(m, op).is_some();
         for (i, group) in info.operands.iter().enumerate() {
             for value in m.operand_group(op, i) {
-                let accepts = is_f32(m, value) && (group.ty.check)(&m.ctx, half_type(&m.ctx, m.value_type(value)));
+                let accepts = is_f32(m, value)
+                    && !(stay && i > 0)
+                    && (group.ty.check)(&m.ctx, self.to.of(&m.ctx, m.value_type(value)));
                 operands.push(if accepts { self.of(m, value)? } else { value });
             }
         }
@@ -141,45 +172,47 @@ impl Halves {
     }
 }
 
-/// Returns a type with the elements f16.
-fn half_type(ctx: &Context, ty: Type) -> Type {
-    ctx.with_element(ty, Type::F16)
+impl Narrow {
+    /// Returns a type with narrow elements.
+    fn of(&self, ctx: &Context, ty: Type) -> Type {
+        ctx.with_element(ty, self.ty)
+    }
 }
 
-/// Returns the f16 tensor from which a value was converted.
-fn converted_from(m: &Module, value: Value) -> Option<Value> {
+/// Returns the narrow tensor from which a value was converted.
+fn converted_from(m: &Module, value: Value, to: &Narrow) -> Option<Value> {
     let x = CastOp::defining(m, value)?.x(m);
-    (m.value_type(x) == half_type(&m.ctx, m.value_type(value))).then_some(x)
+    (m.value_type(x) == to.of(&m.ctx, m.value_type(value))).then_some(x)
 }
 
-/// Creates the constant or the conversion of a value to f16.
-fn make_half(m: &mut Module, value: Value) -> Option<Value> {
-    let (ty, ctx) = (half_type(&m.ctx, m.value_type(value)), m.ctx.clone());
+/// Creates the narrow constant or the conversion of a value.
+fn make_half(m: &mut Module, value: Value, to: &Narrow) -> Option<Value> {
+    let (ty, ctx) = (to.of(&m.ctx, m.value_type(value)), m.ctx.clone());
     let loc = m.value_loc(value);
     let constant = m.constant(value);
     let mut b = Builder::at(m, InsertPoint::after_value(m, value));
     match constant {
-        Some(attr) => b.constant(half_constant(&ctx, attr, ty)?, ty, "graph", loc),
+        Some(attr) => b.constant(half_constant(&ctx, attr, ty, to)?, ty, "graph", loc),
         None => Emitter::at(&mut b, loc).cast(value, ty),
     }
 }
 
-/// Returns a constant in f16, if it is in the range of f16.
-fn half_constant(ctx: &Context, attr: Attr, ty: Type) -> Option<Attr> {
+/// Returns a constant in the narrow type `ty`, if it is in the range of that.
+fn half_constant(ctx: &Context, attr: Attr, ty: Type, to: &Narrow) -> Option<Attr> {
     let elements =
         ctx.as_uniform(attr).map(|number| vec![number]).or_else(|| Some(ctx.dense_tensor(attr)?.to_f64()))?;
     let magnitudes = elements.iter().map(|x| x.abs()).filter(|x| x.is_finite());
     let largest = magnitudes.fold(0.0, f64::max);
-    let fits = largest < OVERFLOW && (largest == 0.0 || largest > UNDERFLOW);
+    let fits = largest < to.overflow && (largest == 0.0 || largest > to.underflow);
     if fits { ctx.convert_dense(attr, ty) } else { None }
 }
 
-/// Replaces an op by one in f16; `None` if it stays.
+/// Replaces an op by a narrow one; `None` if it stays.
 fn convert(m: &mut Module, op: Op, halves: &mut Halves) -> Option<()> {
     let info = m.info(op)?;
     let mut state = OpState::like(m, op);
     state.operands.extend(halves.operands(m, op, info)?);
-    state.result_types.extend(result_types(m, op, info, &state)?);
+    state.result_types.extend(result_types(m, op, info, &state, halves.to)?);
     let types = state.result_types.clone();
     let new = Builder::before(m, op).try_create(state).ok()?;
     if verify_op(m, new).is_err() {
@@ -193,25 +226,25 @@ fn convert(m: &mut Module, op: Op, halves: &mut Halves) -> Option<()> {
         if ty != wide {
             let half = result;
             result = Emitter::at(&mut Builder::before(m, op), loc).cast(half, wide)?;
-            halves.0.insert(result, Some(half));
+            halves.known.insert(result, Some(half));
         }
         m.replace_all_uses(old, result);
     }
     Some(())
 }
 
-/// Returns the result types of an op on the operands of `state`; `None` if none of f32 becomes f16.
-fn result_types(m: &Module, op: Op, info: &'static OpInfo, state: &OpState) -> Option<Vec<Type>> {
+/// Returns the result types of an op on the operands of `state`; `None` if none of f32 becomes narrow.
+fn result_types(m: &Module, op: Op, info: &'static OpInfo, state: &OpState, to: &Narrow) -> Option<Vec<Type>> {
     let old: Vec<Type> = m.results(op).map(|value| m.value_type(value)).collect();
     let props = m.props(op);
     let args = OpArgs { module: m, info, op: None, operands: &state.operands, props, result_types: &old };
     let inferred = info.infer.map(|infer| infer(&args)).transpose().ok()?;
     let becomes_half = |i: usize| match &inferred {
-        Some(types) => types.get(i).is_some_and(|&ty| m.ctx.element_type(ty) == Type::F16),
+        Some(types) => types.get(i).is_some_and(|&ty| m.ctx.element_type(ty) == to.ty),
         None => true,
     };
     let new_type = |(i, &ty): (usize, &Type)| match m.ctx.element_type(ty) == Type::F32 && becomes_half(i) {
-        true => half_type(&m.ctx, ty),
+        true => to.of(&m.ctx, ty),
         false => ty,
     };
     let new: Vec<Type> = old.iter().enumerate().map(new_type).collect();

@@ -14,6 +14,8 @@ mod affine_to_scf;
 #[cfg(feature = "graph")]
 mod emit;
 #[cfg(feature = "graph")]
+mod f32_to_bf16;
+#[cfg(feature = "graph")]
 mod f32_to_f16;
 #[cfg(feature = "graph")]
 mod form_steps;
@@ -43,6 +45,8 @@ pub mod sparse_to_x64;
 
 /// All lowering passes. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[
+    #[cfg(feature = "graph")]
+    &f32_to_bf16::INFO,
     #[cfg(feature = "graph")]
     &f32_to_f16::INFO,
     #[cfg(feature = "graph")]

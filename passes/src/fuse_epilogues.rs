@@ -28,7 +28,7 @@ single-use product, also behind a reshape; and `graph.relu` of a `graph.concat` 
 
 # Refuses
 
-Additions after a clamp, and types other than `f32`.
+Additions after a clamp, and types other than `f32` and `bf16`. A `bf16` sum of a product and a residual is rounded once, not twice.
 
 # Cost
 
@@ -46,13 +46,13 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "clip-of-product", run: clip_of_product },
 ];
 
-/// Returns the f32 product that defines `value`, if `user` is its only user.
+/// Returns the product of floats that defines `value`, if `user` is its only user.
 fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
     let op = m.defining_op(value).filter(|_| m.has_one_use(value))?;
     (is_product(m, op)
         && m.parent_block(op) == m.parent_block(user)
-        && m.ctx.element_type(m.value_type(value)) == Type::F32)
-        .then_some(op)
+        && matches!(m.ctx.element_type(m.value_type(value)), Type::F32 | Type::BF16))
+    .then_some(op)
 }
 
 /// Computes an elementwise op before the reshape of a product, so that it can join the product.

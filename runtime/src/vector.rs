@@ -102,6 +102,54 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// The machine has these vectors.
     unsafe fn between(self, low: Self, high: Self) -> Self;
+
+    /// Loads bf16, by their bits, and converts them to f32. Compilers make vector instructions of the loop.
+    ///
+    /// # Safety
+    /// There are `LANES` bf16 at `from`.
+    #[inline(always)]
+    unsafe fn from_bf16(from: *const u16) -> Self {
+        let mut wide = [0.0; MAX_LANES];
+        for (i, wide) in wide.iter_mut().enumerate().take(Self::LANES) {
+            // SAFETY: guaranteed by the caller.
+            *wide = widened(unsafe { from.add(i).read() });
+        }
+        // SAFETY: guaranteed by the caller; vectors have at most as many lanes.
+        unsafe { Self::load(wide.as_ptr()) }
+    }
+
+    /// Stores the bits of bf16, rounded half to even.
+    ///
+    /// # Safety
+    /// `LANES` bf16 can be written at `to`.
+    #[inline(always)]
+    unsafe fn store_bf16(self, to: *mut u16) {
+        let mut wide = [0.0; MAX_LANES];
+        // SAFETY: vectors have at most as many lanes; the caller guarantees the room.
+        unsafe {
+            self.store(wide.as_mut_ptr());
+            for (i, &x) in wide.iter().enumerate().take(Self::LANES) {
+                to.add(i).write(rounded(x));
+            }
+        }
+    }
+}
+
+/// Maximum number of lanes of a vector.
+const MAX_LANES: usize = 16;
+
+/// Converts the bits of a bf16 to f32.
+#[inline(always)]
+pub(crate) fn widened(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
+}
+
+/// Rounds to bf16, half to even, and returns its bits. A NaN keeps its high bits and is quiet.
+#[inline(always)]
+pub(crate) fn rounded(x: f32) -> u16 {
+    let bits = x.to_bits();
+    let up = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+    (if x.is_nan() { bits >> 16 | 0x40 } else { up }) as u16
 }
 
 /// A vector extension.
@@ -362,7 +410,8 @@ macro_rules! vector {
      |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr,
      |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident| $from_integers:expr,
      |$last:ident, $bytes:ident| $store_bytes:expr, |$near:ident, $far:ident| $max_magnitude:expr,
-     |$furthest:ident, $limit:ident| $any_at_least:expr, |$whole:ident, $to:ident| $store_integers:expr) => {
+     |$furthest:ident, $limit:ident| $any_at_least:expr, |$whole:ident, $to:ident| $store_integers:expr
+     $(, |$bits16:ident| $from_bf16:expr, |$wide:ident, $narrow:ident| $store_bf16:expr)?) => {
         impl Vector for $vector {
             const LANES: usize = $lanes;
             const REGISTERS: usize = Isa::$isa.registers();
@@ -464,6 +513,21 @@ macro_rules! vector {
                 // SAFETY: as above. If either operand is NaN, the instructions return the second.
                 unsafe { $min(high, $max(low, self)) }
             }
+
+            $(
+                #[inline(always)]
+                unsafe fn from_bf16($bits16: *const u16) -> Self {
+                    // SAFETY: as above, and the elements exist; the load is unaligned.
+                    unsafe { $from_bf16 }
+                }
+
+                #[inline(always)]
+                unsafe fn store_bf16(self, $narrow: *mut u16) {
+                    let $wide = self;
+                    // SAFETY: as above, and there is room; the store is unaligned.
+                    unsafe { $store_bf16 }
+                }
+            )?
         }
     };
 }
@@ -508,7 +572,17 @@ mod x86 {
             _mm512_castps_si512(_mm512_abs_ps(far))
         )),
         |x, limit| _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(x, limit) != 0,
-        |whole, to| _mm512_storeu_si512(to.cast(), _mm512_cvtps_epi32(whole))
+        |whole, to| _mm512_storeu_si512(to.cast(), _mm512_cvtps_epi32(whole)),
+        |from| _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast())))),
+        |wide, to| {
+            let bits = _mm512_castps_si512(wide);
+            let high = _mm512_srli_epi32::<16>(bits);
+            let half = _mm512_add_epi32(_mm512_set1_epi32(0x7fff), _mm512_and_si512(high, _mm512_set1_epi32(1)));
+            let up = _mm512_srli_epi32::<16>(_mm512_add_epi32(bits, half));
+            let (is_nan, quiet) = (_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(wide, wide), _mm512_set1_epi32(0x40));
+            let all = _mm512_mask_blend_epi32(is_nan, up, _mm512_or_si512(high, quiet));
+            _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(all));
+        }
     );
     vector!(
         __m256,
@@ -540,7 +614,19 @@ mod x86 {
             _mm256_castsi256_ps(_mm256_max_epu32(_mm256_castps_si256(near), _mm256_castps_si256(far)))
         },
         |x, limit| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_NLT_UQ>(x, limit)) != 0,
-        |whole, to| _mm256_storeu_si256(to.cast(), _mm256_cvtps_epi32(whole))
+        |whole, to| _mm256_storeu_si256(to.cast(), _mm256_cvtps_epi32(whole)),
+        |from| _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast())))),
+        |wide, to| {
+            let bits = _mm256_castps_si256(wide);
+            let high = _mm256_srli_epi32::<16>(bits);
+            let half = _mm256_add_epi32(_mm256_set1_epi32(0x7fff), _mm256_and_si256(high, _mm256_set1_epi32(1)));
+            let up = _mm256_srli_epi32::<16>(_mm256_add_epi32(bits, half));
+            let (is_nan, quiet) = (_mm256_cmp_ps::<_CMP_UNORD_Q>(wide, wide), _mm256_set1_epi32(0x40));
+            let all = _mm256_blendv_epi8(up, _mm256_or_si256(high, quiet), _mm256_castps_si256(is_nan));
+            // Packs within each half and joins them.
+            let packed = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(all, all));
+            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(packed));
+        }
     );
 }
 

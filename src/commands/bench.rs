@@ -5,7 +5,7 @@ use super::run::{cut, pairs, read_inputs, statistics};
 use super::{calibrate, ready};
 use crate::io::{report, write};
 use crate::random_inputs::drawn;
-use crate::target::target_args;
+use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::Datum;
@@ -55,6 +55,7 @@ fn command(tool: &Tool) -> Command {
                 .help("Print how long each op takes; ops that are one kernel are listed as the last of them"),
         )
         .args(target_args(tool))
+        .args(precision_arg(tool))
         .args(load_args())
 }
 

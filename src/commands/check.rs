@@ -6,7 +6,7 @@ use super::model::{load, load_args};
 use super::rules::rules_arg;
 use crate::io::report;
 use crate::pass_flags::{self, flag};
-use crate::target::{check_machine, context, named, target_args};
+use crate::target::{check_machine, context, named, precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Subject};
@@ -55,6 +55,7 @@ fn command(tool: &Tool) -> Command {
         )
         .arg(number("seconds", "Check with one seed after another for N seconds".into()))
         .args(target_args(tool))
+        .args(precision_arg(tool))
         .args(option_args())
         .args(pass_flags::pipeline_arguments(tool))
 }

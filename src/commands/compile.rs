@@ -2,7 +2,7 @@
 
 use super::model::{load, load_args};
 use crate::io::write;
-use crate::target::{compile, context, header, run_pipeline, target_args};
+use crate::target::{compile, context, header, precision_arg, run_pipeline, target_args};
 use crate::{Failure, Streams, Subcommand, Tool, pass_flags, print_flags};
 use clap::{Arg, ArgMatches, Command};
 use gradus_ir::pass::{IrPrinting, Pipeline};
@@ -35,6 +35,7 @@ fn command(tool: &Tool) -> Command {
         )
         .arg(Arg::new("output").short('o').value_name("FILE").required(true).help("The compiled program"))
         .args(target_args(tool).map(with_default))
+        .args(precision_arg(tool))
         .args(load_args())
         .args(pass_flags::dump_arguments(tool))
         .args(print_flags::arguments())

@@ -7,7 +7,7 @@ mod summary;
 
 use super::model::{load_args, open, open_tables};
 use crate::io::write;
-use crate::target::target_args;
+use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_dialects::addr::{self, StaticAccess};
@@ -35,6 +35,7 @@ fn command(tool: &Tool) -> Command {
         .arg(option("svg", "FILE", "Draw the buffer of that op and what a row reads in it; or, without --op, a run of the program on the simulator of its target: units and memories over time"))
         .arg(Arg::new("disasm").long("disasm").action(ArgAction::SetTrue).help("Show machine code as instructions"))
         .args(target_args(tool))
+        .args(precision_arg(tool))
         .args(load_args())
 }
 

@@ -6,7 +6,7 @@ use super::model::{load_args, open};
 use super::ready;
 use crate::io::report;
 use crate::progress;
-use crate::target::target_args;
+use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, PoisonTensor, floats_to_tensor, ints_to_tensor};
@@ -46,6 +46,7 @@ fn command(tool: &Tool) -> Command {
         .arg(Arg::new("stats").long("stats").action(ArgAction::SetTrue).help("Print statistics of the run, such as memory or simulated cycles"))
         .args(ready::arguments())
         .args(target_args(tool))
+        .args(precision_arg(tool))
         .args(load_args())
 }
 

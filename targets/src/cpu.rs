@@ -1,6 +1,6 @@
 //! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
 
-use crate::{Executable, OpTimes, Signature, Statistic, Stop, Target, cpu_probes};
+use crate::{Executable, OpTimes, Precision, Signature, Statistic, Stop, Target, cpu_probes};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_dialects::{graph, sparse};
@@ -38,6 +38,7 @@ pub const TARGET: Target = Target {
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues,fold-shuffles,canonicalize,pack-panels,canonicalize,cse,\
                form-steps{group=4},dce,plan-memory)",
+    precisions: &[Precision { name: "bf16", pass: "convert-f32-to-bf16", before: "convert-graph-to-addr" }],
     load: Some(load),
     native: true,
     probes: cpu_probes::PROBES,

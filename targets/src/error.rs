@@ -12,6 +12,8 @@ pub enum TargetError {
     NoExecutor(&'static str),
     /// The pipeline names a number that the machine lacks.
     Cost(CostError),
+    /// The target of this name does not compute in the precision of this name.
+    Precision(&'static str, String),
     /// The executor does not support the function, for this reason.
     Unsupported(String),
 }
@@ -23,6 +25,7 @@ impl fmt::Display for TargetError {
                 write!(f, "target '{target}' has costs only: no pipeline and no executor")
             }
             TargetError::NoExecutor(target) => write!(f, "target '{target}' has no execution in this tool"),
+            TargetError::Precision(target, name) => write!(f, "target '{target}' has no precision '{name}'"),
             TargetError::Cost(error) => error.fmt(f),
             TargetError::Unsupported(reason) => f.write_str(reason),
         }

@@ -62,6 +62,8 @@ pub struct Target {
     pub version: u32,
     /// The pipeline that lowers a program, in which `$key` stands for a number of the machine; empty for costs only.
     pub pipeline: &'static str,
+    /// The precisions in which the target can compute networks of f32, besides f32.
+    pub precisions: &'static [Precision],
     /// Dialects that the target brings.
     pub dialects: &'static [&'static Dialect],
     /// Passes that the target brings.
@@ -86,6 +88,17 @@ pub struct Probe {
     pub number: &'static str,
     /// Writes the program, which has one function.
     pub program: fn() -> String,
+}
+
+/// A type in which a target computes networks of f32, which a user chooses.
+#[derive(Clone, Copy, Debug)]
+pub struct Precision {
+    /// The name of the type.
+    pub name: &'static str,
+    /// The pass that converts networks to it.
+    pub pass: &'static str,
+    /// The pass of the target's pipeline before which it runs.
+    pub before: &'static str,
 }
 
 /// Prepares a function of a valid lowered program, which may come from a file and is not trusted, for execution on a
@@ -137,6 +150,7 @@ impl Target {
         cost: CostModel::DEFAULT,
         version: 1,
         pipeline: "",
+        precisions: &[],
         dialects: &[],
         passes: &[],
         load: None,
@@ -156,6 +170,18 @@ impl Target {
             "" => Err(TargetError::NoPipeline(self.cost.name)),
             text => machine.fill(text).map_err(TargetError::Cost),
         }
+    }
+
+    /// Returns the pipeline for a machine and a precision.
+    ///
+    /// # Errors
+    /// As for [`pipeline`](Target::pipeline), or the target does not have the precision.
+    pub fn pipeline_in(&self, machine: &Machine, precision: &str) -> Result<String, TargetError> {
+        let text = self.pipeline(machine)?;
+        let known = self.precisions.iter().find(|known| known.name == precision);
+        let at = known.and_then(|known| Some((known.pass, text.find(known.before)?)));
+        let (pass, at) = at.ok_or_else(|| TargetError::Precision(self.cost.name, precision.to_owned()))?;
+        Ok(format!("{}{pass},{}", &text[..at], &text[at..]))
     }
 
     /// Prepares a function of a lowered program for execution.

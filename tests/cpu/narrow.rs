@@ -1,6 +1,6 @@
 //! 16-bit float layers: sums in 32 bits rounded once, equal to the reference up to the last place.
 
-use super::{LAYERS, Layer, compiled, numbers, parse, run, run_by_kernels};
+use super::{LAYERS, Layer, compiled, numbers, parse, passed, run, run_by_kernels};
 use gradus::Tool;
 use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor};
@@ -42,6 +42,35 @@ func.func @main(%x: tensor<1x2x4xf16>) -> tensor<1x2x1xf16> {
         input.tensor().expect("a tensor").to_f64().chunks(4).map(|row| row.iter().map(|x| x * x).sum()).collect();
     let want = floats_to_tensor(DType::F16, &[1, 2, 1], exact).to_f64();
     assert_eq!(have.tensor().expect("a tensor").to_f64(), want);
+}
+
+/// The whole pipeline in bf16: sums of small integers are rounded once, after each op.
+#[test]
+fn layers_in_precision_bf16_round_once_per_op() {
+    let tool = Tool::gradus();
+    let ctx = tool.context();
+    let target = tool.targets.iter().find(|target| target.cost.name == "cpu").expect("there is such a target");
+    let machine = target.cost.machine(&ctx).expect("its machine is valid");
+    let pipeline = target.pipeline_in(&machine, "bf16").expect("it has the precision");
+    assert!(target.pipeline_in(&machine, "f8").is_err());
+    for number in 0..LAYERS / 6 {
+        let mut random = Random::of(("bf16", number));
+        let layer = match number % 6 {
+            0 => Layer::of_matrices(&mut random),
+            _ => Layer::over_images(&mut random),
+        };
+        let m = parse(&ctx, &layer.text).unwrap_or_else(|| panic!("it is valid: {}", layer.text));
+        let count = layer.input.iter().product();
+        let input = Datum::Tensor(floats_to_tensor(DType::F32, &layer.input, numbers(&mut random, count)));
+        let lowered = passed(&tool, &m, &pipeline);
+        assert!(lowered.to_text(Default::default()).contains("bf16"), "{}", layer.text);
+        let (want, (have, reference)) = (run(&m, &input), run_by_kernels(&lowered, &input));
+        let (have, want) = (have.tensor().expect("a tensor").to_f64(), want.tensor().expect("a tensor").to_f64());
+        let ops = layer.text.matches(" = graph.").count() as f64;
+        let same = |(a, b): (&f64, &f64)| (a - b).abs() <= ops * b.abs() / 250.0;
+        assert!(have.len() == want.len() && have.iter().zip(&want).all(same), "{}\n{have:?}\n{want:?}", layer.text);
+        assert!(reference.is_empty(), "{reference:?} have no kernel: {}", layer.text);
+    }
 }
 
 #[test]

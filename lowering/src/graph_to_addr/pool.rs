@@ -32,10 +32,6 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
     let table = chooser.options.table(&geometry)?;
     let mut counts = None;
     if !is_max {
-        // In narrow types a sum may overflow where the mean does not.
-        if ![Type::F32, Type::F64].contains(&m.ctx.element_type(m.value_type(x))) {
-            return None;
-        }
         // If padding counts, its share in the last window depends on the rounding of the output extent.
         let with_padding = !is_global && args.flag("count_include_pad");
         if with_padding && args.flag("ceil_mode") {
@@ -45,10 +41,23 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
     }
     let mut e = Emitter::of(b, op);
     chooser.options.describe(&mut e, &geometry);
-    let a = e.pack(x, &layout, axes.letters)?;
+    let mut a = e.pack(x, &layout, axes.letters)?;
+    let (of, narrow) = (e.m().value_type(a), e.m().ctx.element_type(e.m().value_type(a)));
+    // In narrow types a sum would be rounded before it is divided, and may overflow where the mean does not.
+    let is_narrow = !is_max && narrow == Type::BF16;
+    if !is_max && ![Type::F32, Type::F64, Type::BF16].contains(&narrow) {
+        return None;
+    }
+    if is_narrow {
+        a = e.cast(a, e.m().ctx.with_element(of, Type::F32))?;
+    }
     let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
     if let Some(counts) = counts {
         rows = e.scaled(rows, counts.into_iter().map(|count| 1.0 / count as f64).collect())?;
+    }
+    if is_narrow {
+        let of = e.m().value_type(rows);
+        rows = e.cast(rows, e.m().ctx.with_element(of, narrow))?;
     }
     as_image_in(&mut e, op, rows, &layout)
 }

@@ -140,7 +140,7 @@ fn normalized(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     };
     let [scale, b, mean, variance] = [norm.scale(m), norm.b(m), norm.input_mean(m), norm.input_var(m)].map(values);
     let (scale, b, mean, variance) = (scale?, b?, mean?, variance?);
-    if trains || rank < 2 || elem != Type::F32 || m.value_type(x) != ty {
+    if trains || rank < 2 || !matches!(elem, Type::F32 | Type::BF16) || m.value_type(x) != ty {
         return None;
     }
     let by: Vec<f64> = scale.iter().zip(&variance).map(|(s, v)| s / (v + epsilon).sqrt()).collect();
@@ -148,22 +148,22 @@ fn normalized(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     if by.iter().chain(&plus).any(|x| !(*x as f32).is_finite()) {
         return None;
     }
-    let by = per_channel(r, op, by, rank)?;
+    let by = per_channel(r, op, by, (rank, elem))?;
     let product = binary(r, op, graph::MulOp::INFO, x, by);
     let product = made(r, op, product)?;
-    let plus = per_channel(r, op, plus, rank)?;
+    let plus = per_channel(r, op, plus, (rank, elem))?;
     let sum = binary(r, op, graph::AddOp::INFO, product, plus);
     r.replace_with(op, sum).ok().map(drop)
 }
 
-/// Returns a constant with one element per channel of a tensor of `rank` axes.
-fn per_channel(r: &mut Rewriter<'_>, op: Op, values: Vec<f64>, rank: usize) -> Option<Value> {
+/// Returns a constant with one element of type `elem` per channel of a tensor of `rank` axes.
+fn per_channel(r: &mut Rewriter<'_>, op: Op, values: Vec<f64>, (rank, elem): (usize, Type)) -> Option<Value> {
     let ctx = &r.module().ctx;
     let mut extents = vec![1; rank - 1];
     extents[0] = values.len();
-    let tensor = floats_to_tensor(ctx.dtype(Type::F32)?, &extents, values);
+    let tensor = floats_to_tensor(ctx.dtype(elem)?, &extents, values);
     let wide: Vec<i64> = extents.iter().map(|&d| d as i64).collect();
-    let ty = ctx.tensor_type(&wide, Type::F32);
+    let ty = ctx.tensor_type(&wide, elem);
     let attr = ctx.dense_attr(ty, &tensor);
     r.constant(op, attr, ty)
 }

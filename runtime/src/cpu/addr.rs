@@ -12,7 +12,6 @@ use gradus_dialects::layout::AddressTable;
 use gradus_ir::eval::Trap;
 use gradus_ir::{Module, OpArgs, Tensor};
 use smallvec::SmallVec;
-use std::borrow::Cow;
 
 /// The right operand of a product.
 #[derive(Clone, Copy)]
@@ -65,9 +64,9 @@ impl Factor {
 
 /// Converts a constant to f32, without a copy if it is f32.
 fn widened(kind: Narrow, constant: &Tensor) -> Bytes {
-    match kind.floats(constant.bytes()) {
-        Cow::Owned(floats) => AlignedBytes::of(bytemuck::cast_slice(&floats)).into_bytes(),
-        Cow::Borrowed(_) => constant.bytes().clone(),
+    match kind {
+        Narrow::No => constant.bytes().clone(),
+        _ => AlignedBytes::of(bytemuck::cast_slice(&kind.floats(constant.bytes()))).into_bytes(),
     }
 }
 
@@ -94,7 +93,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let b = match &known {
             Some(panels) => panels,
             None => {
-                let b = AlignedBytes::of(bytemuck::cast_slice(&floats(b).unwrap_or_default())).into_bytes();
+                let b = AlignedBytes::of(bytemuck::cast_slice(floats(b).as_deref().unwrap_or_default())).into_bytes();
                 let panels = factor.panels(&b, floats(bias).as_deref());
                 packed = panels.ok_or_else(|| Trap::unsupported("a factor is too large"))?;
                 &packed

@@ -5,13 +5,15 @@ use super::{Kernel, Out, Prepared, aligned, dtype, extents, made, size};
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::Workers;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{OpArgs, Tensor, Type};
+use gradus_ir::{DType, OpArgs, Tensor, Type};
 
 /// Turns elementwise stages into a kernel.
 pub(super) fn by_kernels(args: &OpArgs<'_>, prepared: Prepared) -> Option<Prepared> {
     let Prepared::Map(stages) = prepared else { return Some(prepared) };
     let shapes: Option<Vec<_>> = (0..args.operands.len()).map(|i| extents(args.module, args.operand_type(i))).collect();
-    Some(map::kernel(stages, &extents(args.module, args.result_types[0])?, &shapes?)?.into())
+    let result = args.result_types[0];
+    let is_bf16 = dtype(args.module, result) == Some(DType::BF16);
+    Some(map::kernel(stages, &extents(args.module, result)?, &shapes?, is_bf16)?.into())
 }
 
 /// Runs the kernels of an op on tensors.

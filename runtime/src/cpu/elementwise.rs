@@ -3,7 +3,9 @@
 
 use super::function::{Binary, Unary};
 use super::map::{Nest, RowKernel};
+use super::narrow::{rounded, widened};
 use super::{Kernel, Prepared, dtype, extents};
+use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
 use bytemuck::Pod;
 use gradus_ir::eval::Trap;
@@ -214,6 +216,11 @@ pub(super) fn not(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 /// Prepares `graph.cast` and `graph.cast_like`.
 pub(super) fn cast(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (from, to) = (dtype(m, args.operand_type(0))?, dtype(m, *args.result_types.first()?)?);
+    match (from, to) {
+        (DType::F32, DType::BF16) => return each(m, args, rounded),
+        (DType::BF16, DType::F32) => return each(m, args, widened),
+        _ => {}
+    }
     match to {
         DType::Bool => dispatch!(from, T => each(m, args, |x: T| u8::from(x != T::ZERO))),
         _ => dispatch!(from, T => dispatch!(to, R => each(m, args, |x: T| x.cast::<R>()))),
@@ -222,6 +229,20 @@ pub(super) fn cast(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 
 /// Number of elements whose computation takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 4;
+
+/// A function of each element.
+struct Each<'a, T, R, F> {
+    x: &'a [T],
+    out: &'a mut [R],
+    f: &'a F,
+}
+
+impl<T: Copy, R, F: Fn(T) -> R> Loops for Each<'_, T, R, F> {
+    #[inline(always)]
+    fn run(self) {
+        self.out.iter_mut().zip(self.x).for_each(|(y, &x)| *y = (self.f)(x));
+    }
+}
 
 /// Prepares a function of each element of the first operand.
 fn each<T: Number, R: Pod + Send + Sync>(
@@ -236,7 +257,7 @@ fn each<T: Number, R: Pod + Send + Sync>(
         let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP);
         let part = out.len().div_ceil(Workers::parts(threads)).max(1);
         workers.share(threads, x.chunks(part).zip(out.chunks_mut(part)), |(x, out)| {
-            out.iter_mut().zip(x).for_each(|(y, &x)| *y = f(x));
+            run_widest(Each { x, out, f: &f });
         });
         Ok(())
     });

@@ -1,10 +1,11 @@
 //! Normalization along an axis: softmax, log softmax, local response normalization.
 
 use super::function::exp;
-use super::{Kernel, Prepared, extents, float, floats, floats_mut, is};
+use super::narrow::Narrow;
+use super::{Kernel, Prepared, extents, float};
 use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
-use gradus_ir::{DType, Module, OpArgs};
+use gradus_ir::{Module, OpArgs};
 use gradus_reference_kernels::shape::normalize_axis;
 
 /// Extent of an axis, and product of the extents behind it.
@@ -12,18 +13,20 @@ use gradus_reference_kernels::shape::normalize_axis;
 struct Around {
     extent: usize,
     inner: usize,
+    /// The float type.
+    kind: Narrow,
 }
 
 impl Around {
     /// Returns the extents for an op's axis attribute; with `flatten`, all axes from it on are merged.
     fn axis(m: &Module, args: &OpArgs<'_>) -> Option<Around> {
-        let shape = extents(m, args.operand_type(0)).filter(|_| is(args, 0, DType::F32))?;
+        let (shape, kind) = (extents(m, args.operand_type(0))?, Narrow::of(args, 0)?);
         let axis = normalize_axis(args.int("axis")?, shape.len()).ok()?;
         let (extent, inner) = (shape[axis], shape[axis + 1..].iter().product());
         Some(if args.flag("legacy_flatten") {
-            Around { extent: extent * inner, inner: 1 }
+            Around { extent: extent * inner, inner: 1, kind }
         } else {
-            Around { extent, inner }
+            Around { extent, inner, kind }
         })
     }
 }
@@ -35,19 +38,20 @@ const STEPS_PER_ELEMENT: usize = 2;
 /// Threads share the extents before the axis.
 fn lanes(around: Around, f: impl Fn(&mut [&mut [f32]], &mut [f32], &mut [f32]) + Send + Sync + 'static) -> Prepared {
     Kernel::shared([0], move |workers, data, out| {
-        let (x, out) = (floats(data[0]), floats_mut(out));
-        out.copy_from_slice(x);
-        let Around { extent, inner } = around;
-        let block = (extent * inner).max(1);
-        let (threads, part) = divided(workers, out.len(), block);
-        workers.share(threads, out.chunks_mut(part), |part| {
-            let (mut most, mut sum) = (vec![0.0; inner], vec![0.0; inner]);
-            for block in part.chunks_exact_mut(block) {
-                let mut rows: Vec<&mut [f32]> = block.chunks_exact_mut(inner.max(1)).collect();
-                f(&mut rows, &mut most, &mut sum);
-            }
-        });
-        Ok(())
+        let Around { extent, inner, kind } = around;
+        let (x, block) = (kind.floats(data[0]), (extent * inner).max(1));
+        kind.write(out, |out| {
+            out.copy_from_slice(&x);
+            let (threads, part) = divided(workers, out.len(), block);
+            workers.share(threads, out.chunks_mut(part), |part| {
+                let (mut most, mut sum) = (vec![0.0; inner], vec![0.0; inner]);
+                for block in part.chunks_exact_mut(block) {
+                    let mut rows: Vec<&mut [f32]> = block.chunks_exact_mut(inner.max(1)).collect();
+                    f(&mut rows, &mut most, &mut sum);
+                }
+            });
+            Ok(())
+        })
     })
     .into()
 }
@@ -79,7 +83,7 @@ fn shifted(rows: &mut [&mut [f32]], most: &mut [f32], sum: &mut [f32], keep: imp
 pub(super) fn softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let around = Around::axis(m, args)?;
     if around.inner == 1 {
-        return Some(rows(around.extent, |x, out| run_widest(Softmax { x, out })));
+        return Some(rows(around, |x, out| run_widest(Softmax { x, out })));
     }
     Some(lanes(around, |rows, most, sum| {
         shifted(rows, most, sum, |x, e| *x = e);
@@ -90,14 +94,16 @@ pub(super) fn softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// Applies `f` to contiguous rows, which threads share.
-fn rows(extent: usize, f: impl Fn(&[f32], &mut [f32]) + Send + Sync + 'static) -> Prepared {
+fn rows(Around { extent, kind, .. }: Around, f: impl Fn(&[f32], &mut [f32]) + Send + Sync + 'static) -> Prepared {
     Kernel::shared([0], move |workers, data, out| {
-        let (x, out, extent) = (floats(data[0]), floats_mut(out), extent.max(1));
-        let (threads, part) = divided(workers, out.len(), extent);
-        workers.share(threads, x.chunks(part).zip(out.chunks_mut(part)), |(x, out)| {
-            x.chunks_exact(extent).zip(out.chunks_exact_mut(extent)).for_each(|(x, out)| f(x, out));
-        });
-        Ok(())
+        let (x, extent) = (kind.floats(data[0]), extent.max(1));
+        kind.write(out, |out| {
+            let (threads, part) = divided(workers, out.len(), extent);
+            workers.share(threads, x.chunks(part).zip(out.chunks_mut(part)), |(x, out)| {
+                x.chunks_exact(extent).zip(out.chunks_exact_mut(extent)).for_each(|(x, out)| f(x, out));
+            });
+            Ok(())
+        })
     })
     .into()
 }
@@ -163,22 +169,23 @@ pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let response =
         Response { around: Around::axis(m, args)?, window, scale: alpha? / size as f32, beta: beta?, bias: bias? };
     let kernel = Kernel::shared([0], move |workers, data, out| {
-        let (x, out) = (floats(data[0]), floats_mut(out));
         // A block is all channels of a position, or a channel of all positions.
-        let Around { extent, inner } = response.around;
-        let block = if inner == 1 { extent.max(1) } else { inner.max(1) };
-        let (threads, part) = divided(workers, out.len(), block);
-        workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| {
-            let mut squares = Vec::new();
-            for (j, out) in out.chunks_exact_mut(block).enumerate() {
-                let number = i * (part / block) + j;
-                match inner {
-                    1 => response.of_position(&x[number * block..][..block], &mut squares, out),
-                    _ => response.of_channel(x, number, out),
+        let Around { extent, inner, kind } = response.around;
+        let (x, block) = (kind.floats(data[0]), if inner == 1 { extent.max(1) } else { inner.max(1) });
+        kind.write(out, |out| {
+            let (threads, part) = divided(workers, out.len(), block);
+            workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| {
+                let mut squares = Vec::new();
+                for (j, out) in out.chunks_exact_mut(block).enumerate() {
+                    let number = i * (part / block) + j;
+                    match inner {
+                        1 => response.of_position(&x[number * block..][..block], &mut squares, out),
+                        _ => response.of_channel(&x, number, out),
+                    }
                 }
-            }
-        });
-        Ok(())
+            });
+            Ok(())
+        })
     });
     Some(kernel.into())
 }
@@ -186,7 +193,7 @@ pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 impl Response {
     /// Computes the result of a channel of an image.
     fn of_channel(&self, x: &[f32], i: usize, out: &mut [f32]) {
-        let (Around { extent, inner }, [before, after]) = (self.around, self.window);
+        let (Around { extent, inner, .. }, [before, after]) = (self.around, self.window);
         let (first, channel) = (i / extent * extent, i % extent);
         out.fill(0.0);
         for other in channel.saturating_sub(before)..extent.min(channel.saturating_add(after).saturating_add(1)) {

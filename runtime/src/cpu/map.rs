@@ -1,7 +1,9 @@
-//! Fused elementwise f32 ops with broadcasting.
+//! Fused elementwise ops with broadcasting on f32, and on bf16 in f32: chunks are converted, and the
+//! result of the last stage is rounded.
 
 use super::function::{Argument, Binary, Unary};
-use super::{Kernel, floats, floats_mut, is};
+use super::narrow::{rounded, widened};
+use super::{Kernel, floats_mut, is};
 use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
@@ -46,7 +48,8 @@ impl Stage {
 /// Returns the stages of an elementwise op.
 pub(super) fn stages(args: &OpArgs<'_>) -> Option<Vec<Stage>> {
     // The exponent of a power may be of another type.
-    if !(0..args.operands.len()).all(|i| is(args, i, DType::F32)) || dtype_of_result(args) != Some(DType::F32) {
+    let float = dtype_of_result(args).filter(|float| [DType::F32, DType::BF16].contains(float))?;
+    if !(0..args.operands.len()).all(|i| is(args, i, float)) {
         return None;
     }
     if let Some(function) = Unary::of(args) {
@@ -66,8 +69,9 @@ fn dtype_of_result(args: &OpArgs<'_>) -> Option<DType> {
 }
 
 /// Builds a kernel from stages, the result's extents and the operands' extents.
-pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Kernel> {
-    let map = Map::new(stages, result, operands)?;
+/// Elements are f32, or bf16 if `is_bf16`.
+pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>], is_bf16: bool) -> Option<Kernel> {
+    let map = Map { is_bf16, ..Map::new(stages, result, operands)? };
     let kernel = Kernel::shared(0..operands.len(), move |workers, data, out| map.compute(workers, data, out));
     Some(Kernel { in_place: true, ..kernel })
 }
@@ -175,20 +179,31 @@ impl Nest {
 struct Map {
     stages: Vec<Stage>,
     nest: Nest,
+    /// Whether elements are bf16, not f32.
+    is_bf16: bool,
 }
 
 impl Map {
     fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Map> {
-        Some(Map { stages, nest: Nest::new(result, operands)? })
+        Some(Map { stages, nest: Nest::new(result, operands)?, is_bf16: false })
     }
 
     /// Computes all elements, on several threads if that pays: each computes some rows, or a part of the only one.
     /// Operands without elements are in `out`.
     fn compute(&self, workers: &Workers, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
+        match self.is_bf16 {
+            true => self.share::<u16>(workers, data, bytemuck::cast_slice_mut(out)),
+            false => self.share::<f32>(workers, data, floats_mut(out)),
+        }
+        Ok(())
+    }
+
+    /// Divides the elements among threads.
+    fn share<T: Element>(&self, workers: &Workers, data: &[&[u8]], out: &mut [T]) {
         // An empty slice need not be aligned.
-        let operands = data.iter().map(|&bytes| if bytes.is_empty() { &[][..] } else { floats(bytes) });
-        let operands: SmallVec<[&[f32]; 8]> = operands.collect();
-        let (out, run) = (floats_mut(out), self.nest.run.max(1));
+        let operands = data.iter().map(|&bytes| if bytes.is_empty() { &[][..] } else { bytemuck::cast_slice(bytes) });
+        let operands: SmallVec<[&[T]; 8]> = operands.collect();
+        let run = self.nest.run.max(1);
         let rows = out.len() / run;
         let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP * (1 + self.stages.len()));
         let parts = Workers::parts(threads);
@@ -199,14 +214,14 @@ impl Map {
         workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| {
             run_widest(Rows { map: self, operands: &operands, out, first: i * part });
         });
-        Ok(())
     }
 
     /// Computes the elements from `first` on: whole rows, or a part of one.
     #[inline(always)]
-    fn rows(&self, operands: &[&[f32]], out: &mut [f32], first: usize) {
+    fn rows<T: Element>(&self, operands: &[&[T]], out: &mut [T], first: usize) {
         let start = first % self.nest.run.max(1);
-        let mut chunks = Chunks { map: self, operands, start, buffers: [[0.0; CHUNK]; 3] };
+        let [wide, result] = [operands.len(), 1].map(|count| vec![0.0; if self.is_bf16 { count * CHUNK } else { 0 }]);
+        let mut chunks = Chunks { map: self, operands, start, buffers: [[0.0; CHUNK]; 3], wide, result };
         self.nest.rows(out, first, &mut chunks);
     }
 
@@ -236,7 +251,7 @@ impl Map {
                 Source::Operand(i) if self.nest.is_many[i] => Argument::Many(&operands[i][offsets[i] + first..][..len]),
                 Source::Operand(i) => Argument::One(operands[i][offsets[i]]),
             };
-            let to = if i + 1 < self.stages.len() { &mut *next } else { &mut *out };
+            let to: &mut [f32] = if i + 1 < self.stages.len() { &mut *next } else { &mut *out };
             match *stage {
                 Stage::One(function, x) => function.apply([argument(x)], to),
                 Stage::Two(function, a, b) => function.apply([argument(a), argument(b)], to),
@@ -247,31 +262,74 @@ impl Map {
 }
 
 /// The chunks of rows, the first of which begins with element `start`.
-struct Chunks<'a> {
+struct Chunks<'a, T> {
     map: &'a Map,
-    operands: &'a [&'a [f32]],
+    operands: &'a [&'a [T]],
     start: usize,
     buffers: [[f32; CHUNK]; 3],
+    /// A chunk of each operand in f32, if elements are narrower.
+    wide: Vec<f32>,
+    /// A chunk of the result in f32, if elements are narrower.
+    result: Vec<f32>,
 }
 
-impl RowKernel<f32> for Chunks<'_> {
+impl<T: Element> RowKernel<T> for Chunks<'_, T> {
     #[inline(always)]
-    fn row(&mut self, offsets: &[usize], out: &mut [f32]) {
+    fn row(&mut self, offsets: &[usize], out: &mut [T]) {
         for (i, chunk) in out.chunks_mut(CHUNK).enumerate() {
-            self.map.chunk(self.operands, offsets, self.start + i * CHUNK, &mut self.buffers, chunk);
+            T::chunk(self, offsets, self.start + i * CHUNK, chunk);
         }
     }
 }
 
+/// The element type of a map.
+trait Element: bytemuck::Pod + Send + Sync {
+    /// Computes a chunk of a row, from element `first` of the row on.
+    fn chunk(chunks: &mut Chunks<'_, Self>, offsets: &[usize], first: usize, out: &mut [Self]);
+}
+
+impl Element for f32 {
+    #[inline(always)]
+    fn chunk(chunks: &mut Chunks<'_, f32>, offsets: &[usize], first: usize, out: &mut [f32]) {
+        chunks.map.chunk(chunks.operands, offsets, first, &mut chunks.buffers, out);
+    }
+}
+
+/// The bits of bf16. Operands are converted, also one in the place of the result.
+impl Element for u16 {
+    #[inline(always)]
+    fn chunk(chunks: &mut Chunks<'_, u16>, offsets: &[usize], first: usize, out: &mut [u16]) {
+        let Chunks { map, operands, buffers, wide, result, .. } = chunks;
+        let len = out.len();
+        for (i, wide) in wide.chunks_exact_mut(CHUNK).enumerate() {
+            match operands[i] {
+                [] => widen(out, wide),
+                from if map.nest.is_many[i] => widen(&from[offsets[i] + first..][..len], wide),
+                from => wide[0] = widened(from[offsets[i]]),
+            }
+        }
+        let wide: SmallVec<[&[f32]; 8]> = wide.chunks_exact(CHUNK).collect();
+        let result = &mut result[..len];
+        map.chunk(&wide, &SmallVec::<[usize; 8]>::from_elem(0, wide.len()), 0, buffers, result);
+        out.iter_mut().zip(&*result).for_each(|(to, &x)| *to = rounded(x));
+    }
+}
+
+/// Converts bf16 to f32.
+#[inline(always)]
+fn widen(from: &[u16], to: &mut [f32]) {
+    to.iter_mut().zip(from).for_each(|(to, &x)| *to = widened(x));
+}
+
 /// The output of a run: the elements from `first` on.
-struct Rows<'a> {
+struct Rows<'a, T> {
     map: &'a Map,
-    operands: &'a [&'a [f32]],
-    out: &'a mut [f32],
+    operands: &'a [&'a [T]],
+    out: &'a mut [T],
     first: usize,
 }
 
-impl Loops for Rows<'_> {
+impl<T: Element> Loops for Rows<'_, T> {
     #[inline(always)]
     fn run(self) {
         self.map.rows(self.operands, self.out, self.first);

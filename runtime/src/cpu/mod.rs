@@ -15,6 +15,7 @@
 //! | `store.rs` | memory of a schedule |
 //! | `trap.rs` | errors |
 //! | `addr.rs` | table-driven f32 products |
+//! | `bf16.rs` | table-driven bf16 products |
 //! | `int8.rs` | table-driven 8-bit products |
 //! | `narrow.rs` | 16-bit floats, computed in f32 |
 //! | `operands.rs` | optional operands |
@@ -34,6 +35,7 @@
 //! | `sparse_bytes.rs` | products of bytes with sparse constants, and their words |
 
 mod addr;
+mod bf16;
 mod call;
 mod elementwise;
 mod function;
@@ -140,6 +142,8 @@ type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Prepared>;
 
 /// The ops with kernels, other than elementwise ones; the first entry that accepts an op is used.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
+    (dialects::addr::GemmOp::INFO, bf16::gemm),
+    (dialects::addr::IndirectGemmOp::INFO, bf16::gemm),
     (dialects::addr::GemmOp::INFO, addr::gemm),
     (dialects::addr::IndirectGemmOp::INFO, addr::gemm),
     (dialects::addr::GemmOp::INFO, int8::gemm),

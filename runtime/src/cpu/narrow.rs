@@ -1,11 +1,15 @@
 //! 16-bit floats: operands are converted to f32 once, and results are rounded once.
 
 use super::{dtype, floats, floats_mut};
+use crate::vector::{Loops, run_widest};
+pub(super) use crate::vector::{rounded, widened};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, OpArgs};
+use half::f16;
 use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
-use half::{bf16, f16};
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::ops::Deref;
 
 /// The float type of a kernel's data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,14 +32,16 @@ impl Narrow {
     }
 
     /// Converts bytes to f32.
-    pub(super) fn floats(self, bytes: &[u8]) -> Cow<'_, [f32]> {
-        let mut wide = vec![0.0; if self == Narrow::No { 0 } else { bytes.len() / 2 }];
-        match self {
-            Narrow::No => return Cow::Borrowed(floats(bytes)),
-            Narrow::F16 => bits(bytes).reinterpret_cast::<f16>().convert_to_f32_slice(&mut wide),
-            Narrow::BF16 => bits(bytes).reinterpret_cast::<bf16>().convert_to_f32_slice(&mut wide),
+    pub(super) fn floats(self, bytes: &[u8]) -> Floats<'_> {
+        if self == Narrow::No {
+            return Floats(Cow::Borrowed(floats(bytes)));
         }
-        Cow::Owned(wide)
+        let (from, mut wide) = (bits(bytes), scratch(bytes.len() / 2));
+        match self {
+            Narrow::BF16 => run_widest(Widen { from, to: &mut wide }),
+            _ => from.reinterpret_cast::<f16>().convert_to_f32_slice(&mut wide),
+        }
+        Floats(Cow::Owned(wide))
     }
 
     /// Writes the f32 results of `compute`, rounded half to even.
@@ -47,14 +53,89 @@ impl Narrow {
         if self == Narrow::No {
             return compute(floats_mut(out));
         }
-        let mut wide = vec![0.0; out.len() / 2];
+        let mut wide = scratch(out.len() / 2);
         compute(&mut wide)?;
-        let out: &mut [u16] = bytemuck::cast_slice_mut(out);
+        let to: &mut [u16] = bytemuck::cast_slice_mut(out);
         match self {
-            Narrow::BF16 => out.reinterpret_cast_mut::<bf16>().convert_from_f32_slice(&wide),
-            _ => out.reinterpret_cast_mut::<f16>().convert_from_f32_slice(&wide),
+            Narrow::BF16 => run_widest(Round { from: &wide, to }),
+            _ => to.reinterpret_cast_mut::<f16>().convert_from_f32_slice(&wide),
         }
+        keep(wide);
         Ok(())
+    }
+}
+
+/// Data in f32; converted data is in scratch memory, which is used again.
+pub(super) struct Floats<'a>(Cow<'a, [f32]>);
+
+impl Floats<'_> {
+    pub(super) fn into_owned(mut self) -> Vec<f32> {
+        std::mem::take(&mut self.0).into_owned()
+    }
+}
+
+impl Deref for Floats<'_> {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        &self.0
+    }
+}
+
+impl Drop for Floats<'_> {
+    fn drop(&mut self) {
+        if let Cow::Owned(wide) = std::mem::take(&mut self.0) {
+            keep(wide);
+        }
+    }
+}
+
+thread_local! {
+    /// Memory of earlier conversions.
+    static SCRATCH: Cell<Vec<Vec<f32>>> = const { Cell::new(Vec::new()) };
+}
+
+/// Returns `len` floats of any value.
+fn scratch(len: usize) -> Vec<f32> {
+    let mut all = SCRATCH.take();
+    let mut wide = all.pop().unwrap_or_default();
+    SCRATCH.set(all);
+    wide.resize(len, 0.0);
+    wide
+}
+
+/// Keeps memory for later conversions, a few pieces per thread.
+fn keep(wide: Vec<f32>) {
+    let mut all = SCRATCH.take();
+    if all.len() < 4 && wide.capacity() > 0 {
+        all.push(wide);
+    }
+    SCRATCH.set(all);
+}
+
+/// Converts bf16 to f32.
+struct Widen<'a> {
+    from: &'a [u16],
+    to: &'a mut [f32],
+}
+
+impl Loops for Widen<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.to.iter_mut().zip(self.from).for_each(|(to, &x)| *to = widened(x));
+    }
+}
+
+/// Rounds f32 to bf16.
+struct Round<'a> {
+    from: &'a [f32],
+    to: &'a mut [u16],
+}
+
+impl Loops for Round<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.to.iter_mut().zip(self.from).for_each(|(to, &x)| *to = rounded(x));
     }
 }
 

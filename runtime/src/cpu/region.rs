@@ -2,9 +2,9 @@
 
 use super::call::{by_kernels, run_on};
 use super::map::{self, Source, Stage};
-use super::{Kernel, Prepared, extents, prepare};
+use super::{Kernel, Prepared, dtype, extents, prepare};
 use gradus_ir::eval::{Datum, Trap, eval_op};
-use gradus_ir::{Block, Module, Op, Value};
+use gradus_ir::{Block, DType, Module, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Selects the kernels of a step's region, one for each yielded value, with the values that they read: those of its only
@@ -73,7 +73,7 @@ fn chain(m: &Module, ops: &[Op]) -> Option<(Kernel, Vec<Value>)> {
     let Group { stages, operands, .. } = fused?;
     let of = |v: Value| extents(m, m.value_type(v));
     let shapes: Vec<Vec<usize>> = operands.iter().map(|&v| of(v)).collect::<Option<_>>()?;
-    Some((map::kernel(stages, &extents(m, ty)?, &shapes)?, operands))
+    Some((map::kernel(stages, &extents(m, ty)?, &shapes, dtype(m, ty) == Some(DType::BF16))?, operands))
 }
 
 /// Elementwise stages under fusion.

@@ -43,15 +43,21 @@ fn windows(args: &OpArgs<'_>, weights: Option<Vec<f32>>, is_max: bool) -> Option
     let mut operands = Operands::new(args);
     let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
-        let [bias, add] = [bias, add].map(|input| input.map(|i| kind.floats(data[i])));
         let reduction = match &weights {
             Some(weights) => Reduction::Weighted(weights),
             None if is_max => Reduction::Max,
             None => Reduction::Sum,
         };
-        let (a, bias, add) = (&kind.floats(data[0]), bias.as_deref(), add.as_deref());
-        let windows = Windows { a, places: &places, reduction, bias, add, range };
-        kind.write(out, |c| Ok(windows.compute(Isa::best(), workers, c)?))
+        let bias = bias.map(|i| kind.floats(data[i]));
+        let (places, bias, isa) = (&places, bias.as_deref(), Isa::best());
+        if kind == Narrow::BF16 {
+            let [a, add] = [Some(0), add].map(|i| i.map(|i| bytemuck::cast_slice::<u8, u16>(data[i])));
+            let windows = Windows { a: a.unwrap_or_default(), places, reduction, bias, add, range };
+            return windows.compute(isa, workers, bytemuck::cast_slice_mut(out)).map_err(Trap::Ub);
+        }
+        let (a, add) = (&kind.floats(data[0]), add.map(|i| kind.floats(data[i])));
+        let windows = Windows { a, places, reduction, bias, add: add.as_deref(), range };
+        kind.write(out, |c| windows.compute(isa, workers, c).map_err(Trap::Ub))
     });
     Some(kernel.into())
 }

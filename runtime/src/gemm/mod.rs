@@ -13,10 +13,15 @@
 //! | `kernel.rs` | the micro-kernel |
 //! | `kernels.rs` | its instances per vector extension and tile size |
 //! | `bytes/` | the same for 8-bit integers |
+//! | `bf16/` | the same for bf16, with sums of f32 |
+//! | `tile_rows.rs`, `amx.rs` | A as tiles of 16 rows of 64 bytes; products of tiles |
 
 #![allow(unsafe_code)]
 
 mod addresses;
+#[cfg(target_arch = "x86_64")]
+mod amx;
+pub mod bf16;
 pub mod bytes;
 mod kernel;
 mod kernels;
@@ -24,6 +29,7 @@ mod packed;
 mod panels;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tile_rows;
 
 use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;

@@ -1,4 +1,6 @@
-//! Windows over f32 images: maximum, sum, or weighted sum (depthwise convolution).
+//! Windows over images of f32 or bf16: maximum, sum, or weighted sum (depthwise convolution), in f32.
+
+#![allow(private_bounds, reason = "only this crate has vectors")]
 
 use super::kernel::{Image, Max, Sum, Weighted};
 use super::{Sizes, WindowTable, shared};
@@ -16,11 +18,55 @@ pub enum Reduction<'a> {
     Weighted(&'a [f32]),
 }
 
-/// Windows over an f32 image.
+/// An element type of images and results.
+pub trait Float: Copy + Send + Sync {
+    /// Loads a vector.
+    ///
+    /// # Safety
+    /// The machine has the vectors, and there are as many elements.
+    unsafe fn load<V: Vector>(from: *const Self) -> V;
+
+    /// Stores a vector, rounded half to even.
+    ///
+    /// # Safety
+    /// The machine has the vectors, and there is room for as many elements.
+    unsafe fn store<V: Vector>(all: V, to: *mut Self);
+}
+
+impl Float for f32 {
+    #[inline(always)]
+    unsafe fn load<V: Vector>(from: *const f32) -> V {
+        // SAFETY: guaranteed by the caller.
+        unsafe { V::load(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store<V: Vector>(all: V, to: *mut f32) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { all.store(to) }
+    }
+}
+
+/// The bits of bf16.
+impl Float for u16 {
+    #[inline(always)]
+    unsafe fn load<V: Vector>(from: *const u16) -> V {
+        // SAFETY: guaranteed by the caller.
+        unsafe { V::from_bf16(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store<V: Vector>(all: V, to: *mut u16) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { all.store_bf16(to) }
+    }
+}
+
+/// Windows over an image of f32, or of bf16 by their bits.
 #[derive(Clone, Copy, Debug)]
-pub struct Windows<'a> {
+pub struct Windows<'a, T> {
     /// The image.
-    pub a: &'a [f32],
+    pub a: &'a [T],
     /// The addresses of the window positions of each output row.
     pub places: &'a WindowTable,
     /// The reduction of each window.
@@ -28,23 +74,23 @@ pub struct Windows<'a> {
     /// Bias, one per channel.
     pub bias: Option<&'a [f32]>,
     /// Residual, added to the result elementwise; same shape as the result.
-    pub add: Option<&'a [f32]>,
+    pub add: Option<&'a [T]>,
     /// Bounds of the clamp.
     pub range: (f32, f32),
 }
 
-impl Windows<'_> {
+impl<T: Float> Windows<'_, T> {
     /// Computes output rows of one column per channel with vectors of `isa` or narrower ones.
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
-    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
+    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [T]) -> Result<(), String> {
         let weights = if let Reduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
         let sizes = Sizes {
             places: self.places,
             image: self.a.len(),
             elements: c.len(),
-            add: self.add.map(<[f32]>::len),
+            add: self.add.map(<[T]>::len),
             weights,
             parameters: [self.bias.map(<[f32]>::len), None],
         };
@@ -64,15 +110,15 @@ impl Windows<'_> {
 }
 
 /// The windows and the destination.
-struct Floats<'a> {
-    windows: Windows<'a>,
-    c: DisjointWriter<f32>,
+struct Floats<'a, T> {
+    windows: Windows<'a, T>,
+    c: DisjointWriter<T>,
 }
 
-impl Image for Floats<'_> {
-    type Element = f32;
+impl<T: Float> Image for Floats<'_, T> {
+    type Element = T;
 
-    fn start(&self) -> *const f32 {
+    fn start(&self) -> *const T {
         self.windows.a.as_ptr()
     }
 
@@ -86,9 +132,9 @@ impl Image for Floats<'_> {
     }
 
     #[inline(always)]
-    unsafe fn load<V: Vector>(&self, from: *const f32) -> V {
+    unsafe fn load<V: Vector>(&self, from: *const T) -> V {
         // SAFETY: guaranteed by the caller.
-        unsafe { V::load(from) }
+        unsafe { T::load(from) }
     }
 
     #[inline(always)]
@@ -108,9 +154,9 @@ impl Image for Floats<'_> {
                         all = all.plus(V::load(bias.as_ptr().add(channel + i)));
                     }
                     if let Some(add) = add {
-                        all = all.plus(V::load(add.as_ptr().add(at + i)));
+                        all = all.plus(T::load(add.as_ptr().add(at + i)));
                     }
-                    all.between(V::splat(range.0), V::splat(range.1)).store(self.c.at(at + i));
+                    T::store(all.between(V::splat(range.0), V::splat(range.1)), self.c.at(at + i));
                 }
             }
         }

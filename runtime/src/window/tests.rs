@@ -5,6 +5,7 @@ use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
 use gradus_dialects::layout::AddressTable;
+use half::bf16;
 
 /// A deterministic pseudo-random sequence.
 struct Numbers(u64);
@@ -26,7 +27,7 @@ fn table(bases: &[i32], positions: usize, channels: usize) -> Result<WindowTable
 }
 
 /// Computes one element of the result by definition.
-fn element(windows: &Windows<'_>, places: &[i32], row: usize, channel: usize) -> f32 {
+fn element(windows: &Windows<'_, f32>, places: &[i32], row: usize, channel: usize) -> f32 {
     let there = places.iter().enumerate().filter(|&(_, &base)| base != -1);
     let values = there.map(|(t, &base)| (t, windows.a[base as usize + channel]));
     let all = match windows.reduction {
@@ -69,6 +70,16 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
         windows.compute(isa, &Workers::default(), &mut have).expect("it can be computed");
         let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
         assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {windows:?}");
+        // The numbers are bf16, and so are not all sums.
+        let bits = |from: &[f32]| from.iter().map(|&x| bf16::from_f32(x).to_bits()).collect::<Vec<u16>>();
+        let (a, add) = (bits(&a), add.map(bits));
+        let narrow = Windows { a: &a, places: &places, reduction, bias, add: add.as_deref(), range };
+        let mut have = vec![7; rows * channels];
+        narrow.compute(isa, &Workers::default(), &mut have).expect("it can be computed");
+        let same = |(&a, &b): (&u16, &f32)| {
+            bf16::from_bits(a) == bf16::from_f32(b) || b.is_nan() && bf16::from_bits(a).is_nan()
+        };
+        assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {narrow:?}");
     }
     for parts in 1..4 {
         let series = (0..parts).flat_map(|i| places.part([i, parts]));
@@ -170,7 +181,7 @@ fn places_outside_are_refused() {
     let compute = |bases: &[i32], channels: usize| {
         let range = (f32::NEG_INFINITY, f32::INFINITY);
         let (places, reduction) = (table(bases, 1, channels)?, Reduction::Sum);
-        let windows = Windows { a: &[1.0; 8], places: &places, reduction, bias: None, add: None, range };
+        let windows = Windows { a: &[1.0_f32; 8], places: &places, reduction, bias: None, add: None, range };
         windows.compute(Isa::best(), &Workers::default(), &mut vec![0.0; bases.len() * channels])
     };
     assert!(compute(&[0], 8).is_ok());

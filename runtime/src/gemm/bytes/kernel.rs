@@ -5,6 +5,7 @@
 use super::dots::Dots;
 use super::scales::Bounds;
 use crate::gemm::kernel::{Run, Walk};
+use crate::gemm::tile_rows::Source;
 use crate::vector::{ROUND, Vector};
 
 /// The operands of a micro-kernel call: some rows times one panel.
@@ -19,6 +20,12 @@ pub(super) struct Tile<'a> {
     pub hole: i64,
     /// A padding run: the zero point.
     pub zeros: *const u8,
+    /// Number of rows.
+    pub rows: usize,
+    /// The tiles of the rows, if they are collected: those of each strip of 16 rows, `steps` of each.
+    pub strips: [*const Source; 2],
+    /// Number of tiles per strip.
+    pub steps: usize,
     /// The runs of summands.
     pub runs: &'a [Run],
     /// The walk over their offsets.
@@ -93,7 +100,7 @@ pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNE
                 sums[i][v].store(t.sums.add((i * NV + v) * D::LANES));
             }
         }
-        t.quantize.as_ref().is_some_and(|q| requantize::<D, MR, NV>(t.sums, q))
+        t.quantize.as_ref().is_some_and(|q| requantize::<D, NV>(MR, t.sums, q))
     }
 }
 
@@ -104,12 +111,12 @@ pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNE
 /// # Safety
 /// The machine has the vectors; sums, scales and destination exist for all columns of all rows.
 #[inline(always)]
-unsafe fn requantize<D: Dots, const MR: usize, const NV: usize>(sums: *const i32, q: &Quantize) -> bool {
+pub(super) unsafe fn requantize<D: Dots, const NV: usize>(rows: usize, sums: *const i32, q: &Quantize) -> bool {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let round = D::Float::splat(ROUND);
         let (bounds, mut off) = (D::bounds(&q.bounds), D::Float::splat(0.0));
-        for i in 0..MR {
+        for i in 0..rows {
             let mut rounded = [round; NV];
             for v in 0..NV {
                 let x = D::Float::from_integers(sums.add((i * NV + v) * D::LANES));

@@ -4,6 +4,9 @@ use super::dots::Eight;
 use super::finish::{Finish, SharedOutput, finish};
 use super::kernel::{Kernel, Tile, tile};
 #[cfg(target_arch = "x86_64")]
+use crate::gemm::amx;
+use crate::gemm::tile_rows::{ROW_BYTES, TILE_ROWS};
+#[cfg(target_arch = "x86_64")]
 use crate::vector::Isa;
 
 /// A vector extension for 8-bit products.
@@ -15,15 +18,43 @@ pub enum ByteIsa {
     Avx2,
     /// 512 bits, dot products of four 8-bit pairs (AVX-512 VNNI).
     Vnni,
+    /// Tiles of 16 rows of 64 bytes (AMX).
+    Amx,
 }
 
 impl ByteIsa {
     /// All extensions.
-    pub const ALL: [ByteIsa; 3] = [ByteIsa::Portable, ByteIsa::Avx2, ByteIsa::Vnni];
+    pub const ALL: [ByteIsa; 4] = [ByteIsa::Portable, ByteIsa::Avx2, ByteIsa::Vnni, ByteIsa::Amx];
 
     /// Returns the best extension of this machine.
     pub fn best() -> ByteIsa {
         ByteIsa::ALL.into_iter().rev().find(|isa| isa.is_supported()).unwrap_or(ByteIsa::Portable)
+    }
+
+    /// Returns the supported extension with the fewest estimated cycles for a product `[M, K]` by `[K, N]`.
+    pub fn of_product(sizes: [usize; 3]) -> ByteIsa {
+        let best = ByteIsa::best();
+        let is_better = best == ByteIsa::Amx && ByteIsa::Vnni.cycles(sizes) <= ByteIsa::Amx.cycles(sizes);
+        if is_better { ByteIsa::Vnni } else { best }
+    }
+
+    /// Returns the estimated cycles of a product with an AVX-512 extension: two dot products per cycle, or a product of tiles in 16,
+    /// after rows are collected at half a line per cycle.
+    fn cycles(self, [rows, depth, columns]: [usize; 3]) -> usize {
+        let [rows, depth, vectors] = [rows, depth, columns.div_ceil(16)].map(|size| size.max(1));
+        let times = usize::saturating_mul;
+        match self {
+            ByteIsa::Amx => {
+                let tiles = times(rows.div_ceil(TILE_ROWS), depth.div_ceil(ROW_BYTES));
+                times(tiles, times(vectors, 16).saturating_add(2 * TILE_ROWS))
+            }
+            _ => times(times(rows, vectors), depth.div_ceil(4)) / 2,
+        }
+    }
+
+    /// Whether the rows of A are collected as tiles, whose signed bytes are not offset.
+    pub(super) fn has_tiles(self) -> bool {
+        self == ByteIsa::Amx
     }
 
     /// Whether this machine has the extension.
@@ -40,6 +71,8 @@ impl ByteIsa {
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vnni")
             }
+            #[cfg(target_arch = "x86_64")]
+            ByteIsa::Amx => ByteIsa::Vnni.is_supported() && amx::has_int8(),
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
         }
@@ -48,6 +81,7 @@ impl ByteIsa {
     /// Returns the supported panel widths `nr`, each with the maximum number of tile rows `mr`.
     pub(super) fn panels(self) -> &'static [(usize, usize)] {
         match self {
+            ByteIsa::Amx => &[(32, 2 * TILE_ROWS), (16, 2 * TILE_ROWS)],
             ByteIsa::Vnni => &[(64, 6), (48, 8), (32, 10), (16, 12)],
             ByteIsa::Avx2 => &[(16, 4), (8, 4)],
             ByteIsa::Portable => &[(8, 4)],
@@ -57,6 +91,8 @@ impl ByteIsa {
     /// Returns the micro-kernel for `rows` rows, at most the maximum in [`panels`](ByteIsa::panels).
     pub(super) fn kernel(self, rows: usize, columns: usize, signed: bool) -> Kernel {
         let all = match (self, columns) {
+            #[cfg(target_arch = "x86_64")]
+            (ByteIsa::Amx, _) => return x86::AMX[(rows - 1) / TILE_ROWS][columns / 16 - 1][usize::from(signed)],
             #[cfg(target_arch = "x86_64")]
             (ByteIsa::Vnni, 64) => x86::VNNI_64,
             #[cfg(target_arch = "x86_64")]
@@ -82,7 +118,7 @@ impl ByteIsa {
         match self {
             // SAFETY: guaranteed by the caller; the extension was detected.
             #[cfg(target_arch = "x86_64")]
-            ByteIsa::Vnni if self.is_supported() => unsafe { x86::finish_vnni(f, to) },
+            ByteIsa::Vnni | ByteIsa::Amx if self.is_supported() => unsafe { x86::finish_vnni(f, to) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             ByteIsa::Avx2 if self.is_supported() => unsafe { x86::finish_avx2(f, to) },
@@ -114,7 +150,10 @@ kernels! {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use super::amx;
     use super::{Finish, Kernel, SharedOutput, Tile, finish, tile};
+    use crate::gemm::bytes::kernel::requantize;
+    use crate::gemm::tile_rows::TileProduct;
     use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
 
     /// Computes a [`tile`] with AVX-512 VNNI.
@@ -156,6 +195,36 @@ mod x86 {
         // SAFETY: guaranteed by the caller.
         unsafe { finish::<__m256>(f, to) }
     }
+
+    /// Computes a [`tile`] of collected rows with AMX: one or two strips of rows, by `STRIPS`, and `NV` vectors of columns.
+    ///
+    /// # Safety
+    /// As for [`tile`], and the tile registers are configured; `strips` and `b` have the tiles of all steps.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")]
+    unsafe fn amx<const STRIPS: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
+        let (b, bias, sums) = (t.b.cast(), t.bias.cast(), t.sums.cast());
+        let product = TileProduct { strips: t.strips, b, steps: t.steps, bias, sums };
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match (STRIPS, NV, SIGNED) {
+                (1, 1, false) => amx::unsigned_1_1(&product),
+                (1, 1, true) => amx::signed_1_1(&product),
+                (1, _, false) => amx::unsigned_1_2(&product),
+                (1, _, true) => amx::signed_1_2(&product),
+                (_, 1, false) => amx::unsigned_2_1(&product),
+                (_, 1, true) => amx::signed_2_1(&product),
+                (_, _, false) => amx::unsigned_2_2(&product),
+                (_, _, true) => amx::signed_2_2(&product),
+            }
+            t.quantize.as_ref().is_some_and(|q| requantize::<__m512i, NV>(t.rows, t.sums, q))
+        }
+    }
+
+    /// The kernels of AMX by strips, vectors of columns, and sign.
+    pub(super) const AMX: [[[Kernel; 2]; 2]; 2] = [
+        [[amx::<1, 1, false>, amx::<1, 1, true>], [amx::<1, 2, false>, amx::<1, 2, true>]],
+        [[amx::<2, 1, false>, amx::<2, 1, true>], [amx::<2, 2, false>, amx::<2, 2, true>]],
+    ];
 
     kernels! {
         VNNI_64 = vnni<4> for 1 2 3 4 5 6;

@@ -23,6 +23,9 @@ mod scales;
 mod tests;
 
 use super::addresses::Addresses;
+#[cfg(target_arch = "x86_64")]
+use super::amx::Configured;
+use super::tile_rows::{TILE_ROWS, TileRows};
 use crate::workers::{DisjointWriter, Workers};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use dots::x86::{byte_bounds, quantize_quarters};
@@ -34,13 +37,19 @@ use kernel::{Quantize, Tile};
 pub use kernels::ByteIsa;
 pub use panels::BytePanels;
 pub use scales::Scales;
+use std::cell::Cell;
 use std::ops::Range;
+
+thread_local! {
+    /// The tiles of the thread's block of rows.
+    static COLLECTED: Cell<TileRows> = Cell::default();
+}
 
 /// Maximum number of columns per panel.
 const MAX_WIDTH: usize = 64;
 
 /// Maximum number of elements of a register tile.
-const MAX_TILE: usize = 6 * 64;
+const MAX_TILE: usize = 32 * 32;
 
 /// Approximate number of rows per block (`mc`).
 const MAX_ROWS: usize = 192;
@@ -72,8 +81,12 @@ impl ByteProduct<'_> {
     /// Incompatible sizes, or an address outside the buffer.
     pub fn compute(&self, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), String> {
         self.check(&to)?;
-        // An offset of 128 flips the sign bit.
-        let zero = i32::from(if self.signed { self.zero ^ 0x80 } else { self.zero });
+        let zero = match (self.signed, self.b.isa().has_tiles()) {
+            (false, _) => i32::from(self.zero),
+            (true, true) => i32::from(self.zero.cast_signed()),
+            // An offset of 128 flips the sign bit.
+            (true, false) => i32::from(self.zero ^ 0x80),
+        };
         let totals = self.totals(workers)?;
         self.share(workers, &Shared { bias: self.b.bias(zero), page: self.page(), totals, to: to.shared() });
         Ok(())
@@ -108,10 +121,22 @@ impl ByteProduct<'_> {
         workers.share(threads, 0..blocks * parts, |i| {
             let first = (i / parts * per_block).min(rows);
             let some = [i % parts, i % parts + 1].map(|part| part * panels / parts);
-            for panel in some[0]..some[1] {
-                self.panel(first..(first + per_block).min(rows), panel, shared);
-            }
+            self.block(first..(first + per_block).min(rows), some[0]..some[1], shared);
         });
+    }
+
+    /// Computes some rows of some panels, with tile registers of this thread where kernels use them.
+    fn block(&self, rows: Range<usize>, panels: Range<usize>, shared: &Shared<'_>) {
+        if !self.b.isa().has_tiles() {
+            return panels.for_each(|panel| self.panel(rows.clone(), panel, None, shared));
+        }
+        let mut collected = COLLECTED.take();
+        collected.pack(self.a, self.addresses, 1, rows.clone(), &shared.page);
+        // SAFETY: panels of tiles exist only where the machine has them.
+        #[cfg(target_arch = "x86_64")]
+        let _configured = unsafe { Configured::new() };
+        panels.for_each(|panel| self.panel(rows.clone(), panel, Some(&collected), shared));
+        COLLECTED.set(collected);
     }
 
     /// Checks that all memory accesses are in bounds.
@@ -135,13 +160,13 @@ impl ByteProduct<'_> {
     }
 
     /// Computes some rows of a panel, tile by tile.
-    fn panel(&self, rows: Range<usize>, panel: usize, shared: &Shared<'_>) {
+    fn panel(&self, rows: Range<usize>, panel: usize, collected: Option<&TileRows>, shared: &Shared<'_>) {
         let (b, run, stride) = (self.b, self.addresses.run(), self.b.columns());
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
         let (table, table_stride) = self.addresses.table();
         let columns = panel * width..(panel * width + width).min(stride);
         let (mut sums, mut bytes) = (ScratchTile([0; MAX_TILE]), [0; MAX_TILE]);
-        let is_whole = columns.len() == width;
+        let (is_whole, start) = (columns.len() == width, rows.start);
         for first in rows.clone().step_by(tile_rows) {
             let rows = first..(first + tile_rows).min(rows.end);
             let (at, to) = (first * stride + columns.start, bytes.as_mut_ptr());
@@ -158,6 +183,10 @@ impl ByteProduct<'_> {
                 table_stride,
                 hole: if self.addresses.has_holes() { ZERO_PAGE.into() } else { i64::MIN },
                 zeros: shared.page.as_ptr(),
+                rows: rows.len(),
+                strips: collected
+                    .map_or([std::ptr::null(); 2], |of| of.strips((first - start) / TILE_ROWS, rows.len())),
+                steps: collected.map_or(0, TileRows::steps),
                 runs: self.addresses.runs(),
                 walk: self.addresses.walk(0),
                 run,
@@ -169,7 +198,8 @@ impl ByteProduct<'_> {
             // SAFETY: `check` found all offsets of table and runs inside `a`; `page` is one run. The panel has four bytes
             // per column and step of each run, and there are biases and scales for whole panels. `sums` and `bytes` have an
             // element per element of the tile; the result has it if all columns of the panel exist, and this thread has
-            // exclusive access to these rows and columns. Panels exist only for vectors that the machine has.
+            // exclusive access to these rows and columns. Panels exist only for vectors that the machine has. `collected` has the
+            // tiles of these rows, and the tile registers are configured, if kernels use them.
             unsafe {
                 if !isa.kernel(rows.len(), width, self.signed)(&tile) {
                     self.finish(&mut sums.0[..rows.len() * width], rows, columns.clone(), shared);

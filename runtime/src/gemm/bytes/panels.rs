@@ -3,6 +3,7 @@
 use super::kernel::{first, steps};
 use super::{ByteIsa, MAX_SPREAD};
 use crate::aligned_bytes::AlignedBytes;
+use crate::gemm::tile_rows::{ROW_BYTES, packed_bytes};
 
 /// A matrix of integers from -255 to 255 in panels. Each column is stored as signed bytes plus a constant per column,
 /// which is multiplied with the row sum of A.
@@ -21,6 +22,16 @@ pub struct BytePanels {
     totals: Vec<i32>,
     /// The constant subtracted from each column, unless all are zero.
     missing: Option<Vec<i32>>,
+}
+
+impl ByteIsa {
+    /// Returns the number of steps of four summands in some runs; with tiles, in whole tiles.
+    fn depth(self, runs: usize, run: usize) -> Option<usize> {
+        match self.has_tiles() {
+            true => Some(packed_bytes(runs, run)?.checked_next_multiple_of(ROW_BYTES)? / 4),
+            false => runs.checked_mul(steps(run)),
+        }
+    }
 }
 
 impl BytePanels {
@@ -47,7 +58,7 @@ impl BytePanels {
         }
         let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
         let &(width, tile_rows) = isa.panels().iter().min_by_key(waste).expect("there are panels");
-        let depth = (summands / run).checked_mul(steps(run)).ok_or("a matrix is too large")?;
+        let depth = isa.depth(summands / run, run).ok_or("a matrix is too large")?;
         let size = columns.next_multiple_of(width).checked_mul(4).and_then(|four| four.checked_mul(depth));
         let lines = AlignedBytes::zeros(size.ok_or("a matrix is too large")?);
         let bias = bias.map_or_else(|| vec![0; columns], <[i32]>::to_vec);
@@ -87,17 +98,18 @@ impl BytePanels {
             for step in 0..steps(run) {
                 let four = &mut bytes[start + (i * steps(run) + step) * width];
                 // Elements shared with the previous step are zero here.
+                let first = if self.isa.has_tiles() { 4 * step } else { first(step, run) };
                 for k in 4 * step..run.min(4 * step + 4) {
-                    four[k - first(step, run)] = (numbers[k] - missing) as i8;
+                    four[k - first] = (numbers[k] - missing) as i8;
                 }
             }
         }
         Ok(missing)
     }
 
-    /// Returns the number of steps of four summands.
+    /// Returns the number of steps of four summands per column.
     fn depth(&self) -> usize {
-        self.summands / self.run * steps(self.run)
+        self.isa.depth(self.summands / self.run, self.run).expect("the panels exist")
     }
 
     /// Returns the number of columns N.

@@ -36,11 +36,18 @@ struct Case {
 
 impl Case {
     fn new(numbers: &mut Numbers) -> Case {
-        let (m, n) = ([0, 1, 5, 13, 200][numbers.next(5)], [1, 3, 16, 24, 48, 64, 100][numbers.next(7)]);
-        let (runs, run) = ([0, 1, 2, 9][numbers.next(4)], [1, 2, 3, 4, 7, 8, 30, 257, 1030][numbers.next(9)]);
+        let (m, n) = ([0, 1, 5, 13, 40, 200][numbers.next(6)], [1, 3, 16, 24, 48, 64, 100][numbers.next(7)]);
+        let (runs, run) = ([0, 1, 2, 9][numbers.next(4)], [1, 2, 3, 4, 7, 8, 30, 64, 128, 257, 1030][numbers.next(11)]);
         let mut each = |count: usize, below: usize| (0..count).map(|_| numbers.next(below) as i32).collect::<Vec<_>>();
-        let (base, relative) = (each(m, 900), each(runs, 800));
-        let indirect = each(m * runs, 1700);
+        let (mut base, relative) = (each(m, 900), each(runs, 800));
+        let mut indirect = each(m * runs, 1700);
+        if each(1, 2)[0] == 0 {
+            // Equidistant rows, in order or in reverse.
+            let (step, is_reverse) = (each(1, 5)[0], each(1, 2)[0] == 0);
+            let row = |i: usize| step * if is_reverse { m - 1 - i } else { i } as i32;
+            base = (0..m).map(row).collect();
+            indirect = (0..m * runs).map(|i| 199 + row(i / runs) + i as i32 % runs as i32).collect();
+        }
         let is_sum = each(1, 2)[0] == 0;
         let bases = match is_sum {
             true => base.iter().flat_map(|b| relative.iter().map(move |r| b + r)).collect(),

@@ -1,0 +1,212 @@
+//! The left factor as tiles of 16 rows of 64 bytes, for kernels that multiply tiles. Rows of an image that are equidistant are read
+//! where they are, others are packed.
+
+use super::addresses::Addresses;
+use crate::aligned_bytes::AlignedBytes;
+use gradus_dialects::layout::ZERO_PAGE;
+use std::ops::Range;
+
+/// Number of rows of a tile.
+pub(super) const TILE_ROWS: usize = 16;
+
+/// Size of a row of a tile in bytes.
+pub(super) const ROW_BYTES: usize = 64;
+
+/// Size of a tile in bytes.
+pub(super) const TILE_BYTES: usize = TILE_ROWS * ROW_BYTES;
+
+/// A tile: its first row, and the distance of the next one in bytes.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Source {
+    pub at: *const u8,
+    pub stride: isize,
+}
+
+/// The operands of a product of tiles.
+pub(super) struct TileProduct {
+    /// The tiles of the left factor of one or two strips of 16 rows, `steps` of each.
+    pub strips: [*const Source; 2],
+    /// The tiles of the right factor: `16 * steps` rows of the panel's width.
+    pub b: *const u8,
+    /// Number of tiles along the summands.
+    pub steps: usize,
+    /// The initial accumulators, one per column.
+    pub bias: *const u8,
+    /// The accumulators, row-major with the panel's width.
+    pub sums: *mut u8,
+}
+
+/// Returns the size of the summands of a row in bytes, where each run of `run` bytes is followed by zeros up to a multiple of four.
+pub(super) fn packed_bytes(runs: usize, run: usize) -> Option<usize> {
+    runs.checked_mul(run.checked_next_multiple_of(4)?)
+}
+
+/// The tiles of some rows: for each strip of [`TILE_ROWS`] rows, the tiles along the summands.
+#[derive(Default)]
+pub(super) struct TileRows {
+    tiles: Vec<Source>,
+    data: AlignedBytes,
+    /// Size of a packed row in bytes.
+    pitch: usize,
+    /// Number of tiles per strip.
+    steps: usize,
+}
+
+impl TileRows {
+    /// Collects the tiles of some rows. Elements have `size` bytes, and `padding` is a run of padding if there is any. The rows of the
+    /// last strip that do not exist have any bytes.
+    ///
+    /// The caller has checked the addresses. Tiles point into `a` and `self`.
+    pub(super) fn pack(&mut self, a: &[u8], of: &Addresses, size: usize, rows: Range<usize>, padding: &[u8]) {
+        let run = of.run() * size;
+        let depth = packed_bytes(of.runs().len(), run).expect("the panels of as many summands exist");
+        self.steps = depth.div_ceil(ROW_BYTES);
+        // Rows of an odd number of cache lines are in different sets of a cache.
+        self.pitch = (self.steps | 1) * ROW_BYTES;
+        let strips = rows.len().div_ceil(TILE_ROWS);
+        let bytes = strips * TILE_ROWS * self.pitch;
+        if self.data.as_ref().len() < bytes {
+            self.data = AlignedBytes::zeros(bytes);
+        }
+        self.tiles.clear();
+        let image = Image { a, of, size, padding };
+        for strip in 0..strips {
+            let first = rows.start + strip * TILE_ROWS;
+            let rows = first..(first + TILE_ROWS).min(rows.end);
+            match run.is_multiple_of(ROW_BYTES) {
+                true => self.whole_lines(strip, &image, rows),
+                false => self.any_runs(strip, &image, rows),
+            }
+        }
+    }
+
+    /// Collects the tiles of a strip whose runs are whole rows of tiles: in place where rows are equidistant.
+    fn whole_lines(&mut self, strip: usize, image: &Image<'_>, rows: Range<usize>) {
+        let (lines, count) = (image.run() / ROW_BYTES, rows.len());
+        let mut walk = image.of.walk(0);
+        for (i, run) in image.of.runs().iter().enumerate() {
+            let (offset, bases) = (walk.next(run), image.bases(rows.clone(), run.column));
+            if let Some(stride) = image.stride(bases.clone()).filter(|_| count == TILE_ROWS) {
+                let at = image.bytes(image.base(rows.start, run.column), offset).as_ptr();
+                let stride = stride * image.size as isize;
+                self.tiles.extend((0..lines).map(|line| Source { at: at.wrapping_add(line * ROW_BYTES), stride }));
+                continue;
+            }
+            let start = strip * TILE_ROWS * self.pitch + i * image.run();
+            for (row, base) in bases.enumerate() {
+                let to = &mut self.data.as_mut()[start + row * self.pitch..][..image.run()];
+                for (to, from) in
+                    to.as_chunks_mut::<ROW_BYTES>().0.iter_mut().zip(image.bytes(base, offset).as_chunks().0)
+                {
+                    *to = *from;
+                }
+            }
+            self.push_packed(start, lines);
+        }
+    }
+
+    /// Packs the tiles of a strip, whose rows of tiles may contain parts of several runs.
+    fn any_runs(&mut self, strip: usize, image: &Image<'_>, rows: Range<usize>) {
+        let start = strip * TILE_ROWS * self.pitch;
+        let (size, each) = (image.run(), image.run().next_multiple_of(4));
+        for (i, index) in rows.enumerate() {
+            let mut rest = &mut self.data.as_mut()[start + i * self.pitch..][..self.steps * ROW_BYTES];
+            let mut walk = image.of.walk(0);
+            for part in image.of.runs() {
+                let (to, after) = rest.split_at_mut(each);
+                let (copy, padding) = to.split_at_mut(size);
+                copy_short(image.bytes(image.base(index, part.column), walk.next(part)), copy);
+                padding.iter_mut().for_each(|x| *x = 0);
+                rest = after;
+            }
+            rest.fill(0);
+        }
+        self.push_packed(start, self.steps);
+    }
+
+    /// Adds packed tiles.
+    fn push_packed(&mut self, start: usize, count: usize) {
+        let (at, stride) = (self.data.as_ref()[start..].as_ptr(), self.pitch as isize);
+        self.tiles.extend((0..count).map(|i| Source { at: at.wrapping_add(i * ROW_BYTES), stride }));
+    }
+
+    /// Returns the number of tiles per strip.
+    pub(super) fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// Returns the tiles of a strip.
+    pub(super) fn strip(&self, i: usize) -> &[Source] {
+        &self.tiles[i * self.steps..][..self.steps]
+    }
+
+    /// Returns the tiles of one or two strips from strip `i` on of `rows` rows; the first one twice if there is one.
+    pub(super) fn strips(&self, i: usize, rows: usize) -> [*const Source; 2] {
+        [i, if rows > TILE_ROWS { i + 1 } else { i }].map(|i| self.strip(i).as_ptr())
+    }
+}
+
+/// Copies a run to a place of its size; faster than a call where it is short. The last piece overlaps the one before.
+fn copy_short(from: &[u8], to: &mut [u8]) {
+    let size = from.len();
+    if let Some(last) = from.last_chunk::<16>() {
+        for (to, from) in to.as_chunks_mut::<16>().0.iter_mut().zip(from.as_chunks::<16>().0) {
+            *to = *from;
+        }
+        to[size - 16..][..16].copy_from_slice(last);
+    } else if let Some(last) = from.last_chunk::<4>() {
+        for (to, from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
+            *to = *from;
+        }
+        to[size - 4..][..4].copy_from_slice(last);
+    } else {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    }
+}
+
+/// The left factor in a buffer.
+struct Image<'a> {
+    a: &'a [u8],
+    of: &'a Addresses,
+    /// Bytes per element.
+    size: usize,
+    padding: &'a [u8],
+}
+
+impl<'a> Image<'a> {
+    /// Returns the size of a run in bytes.
+    fn run(&self) -> usize {
+        self.of.run() * self.size
+    }
+
+    /// Returns an entry of the table.
+    fn base(&self, row: usize, column: usize) -> i32 {
+        let (table, stride) = self.of.table();
+        table[row * stride + column]
+    }
+
+    /// Returns the table entries of some rows.
+    fn bases(&self, rows: Range<usize>, column: usize) -> impl Iterator<Item = i32> + Clone {
+        rows.map(move |row| self.base(row, column))
+    }
+
+    /// Returns the distance of neighbouring rows in elements, if it is the same everywhere and there is no padding.
+    fn stride(&self, bases: impl Iterator<Item = i32> + Clone) -> Option<isize> {
+        let is_hole = |base: i32| self.of.has_holes() && base == ZERO_PAGE;
+        let mut pairs = bases
+            .clone()
+            .zip(bases.skip(1))
+            .map(|(base, next)| (!is_hole(base) && !is_hole(next)).then(|| next as isize - base as isize));
+        let first = pairs.next()??;
+        pairs.all(|stride| stride == Some(first)).then_some(first)
+    }
+
+    /// Returns the bytes of a run.
+    fn bytes(&self, base: i32, offset: isize) -> &'a [u8] {
+        match base {
+            ZERO_PAGE if self.of.has_holes() => &self.padding[..self.run()],
+            base => &self.a[(base as isize + offset) as usize * self.size..][..self.run()],
+        }
+    }
+}
