@@ -200,7 +200,7 @@ mod tests {
             Inst::Store(transfer(300, 20)),
             Inst::End,
         ];
-        let bounds = Bounds::of(&machine, &program, 100, &[300..320]);
+        let bounds = Bounds::of(&machine, &program, 100, std::slice::from_ref(&(300..320)));
         assert_eq!((bounds.products, bounds.ddr), (0, 120));
         assert_eq!((bounds.constants, bounds.constants_again), (110, 10));
         // Two loads in a row wait for one latency.
