@@ -207,6 +207,10 @@ fn inserted_parts(m: &Module, last: InsertOp, total: usize) -> Option<Vec<(Value
     loop {
         let at = static_positions(m, insert.0)?;
         let value = insert.value_to_store(m);
+        // As in MLIR, a vector of unknown length may be inserted into one of fixed length.
+        if is_scalable(&m.ctx, m.value_type(value)) {
+            return None;
+        }
         let len = usize::try_from(count(&m.ctx, m.value_type(value))).ok()?;
         let start = usize::try_from(linear(shape(&m.ctx, m.value_type(insert.dest(m))), &at)).ok()?;
         let fresh = known[start..start + len].iter_mut().filter(|k| !**k).map(|k| *k = true).count();

@@ -71,3 +71,7 @@ func.func @only_row(%arg0: vector<2xf32>) -> vector<1x2xf32> {
   %1 = vector.insert %arg0, %0 [0] : vector<2xf32> into vector<1x2xf32>
   return %1 : vector<1x2xf32>
 }
+func.func @scalable_whole(%arg0: vector<[4]xf32>, %arg1: vector<4xf32>) -> vector<4xf32> {
+  %0 = vector.insert %arg0, %arg1 [] : vector<[4]xf32> into vector<4xf32>
+  return %0 : vector<4xf32>
+}
