@@ -7,7 +7,6 @@ use gradus_dialects::op_cost::OpCost;
 use gradus_ir::pass::{RunOptions, Watch};
 use gradus_ir::{Attr, Builder, Context, Loc, Module, Op, OpName, OpState, Traits, Type, Value, ValueMap};
 use gradus_targets::{Executable, Target};
-
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +19,6 @@ const LEAST_TIME: Duration = Duration::from_millis(10);
 const LEAST_CALLS: usize = 5;
 
 /// Measures programs, lowered for a target and called on one thread.
-#[derive(Clone)]
 pub struct Stopwatch {
     tool: Tool,
     target: &'static Target,
@@ -78,7 +76,7 @@ impl Stopwatch {
     }
 }
 
-/// What is measured once: an op with its attributes, types and constants.
+/// An op with its attributes, types and constants, which is measured once.
 #[derive(PartialEq, Eq, Hash)]
 struct Subject {
     name: OpName,

@@ -169,7 +169,7 @@ impl<'m> Reference<'m> {
         old.len() != new.len() || old.iter().zip(&new).any(|(&a, &b)| !structurally_equal(self.m, a, after, b))
     }
 
-    /// Returns the verdict on a public function that is none any more. Calls from outside fail if nothing has its name.
+    /// Returns the verdict on a public function that was removed or became another op. Calls from outside fail if nothing has its name.
     fn gone(&self, function: &Function, after: &Module) -> Verdict {
         let named = |op: Op| symbol_name(after, op).is_some_and(|name| after.ctx.text(name) == function.name);
         match self.runs(function).defined.first() {

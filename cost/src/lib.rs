@@ -119,9 +119,17 @@ impl CostModel {
     /// # Errors
     /// The description lacks a number, or the model prices ops.
     pub fn price(&self, ctx: &Context) -> Result<Price, CostError> {
+        self.price_on(&self.machine(ctx)?)
+    }
+
+    /// Returns the price of descriptors on a machine.
+    ///
+    /// # Errors
+    /// The description lacks a number, or the model prices ops.
+    pub fn price_on(&self, machine: &Machine) -> Result<Price, CostError> {
         match self.cost {
             Pricing::Ops(_) => Err(CostError::NotOfMachine(self.name)),
-            Pricing::Descriptors(make) => make(&self.machine(ctx)?),
+            Pricing::Descriptors(make) => make(machine),
         }
     }
 

@@ -2,7 +2,7 @@
 //! result of the last stage is rounded.
 
 use super::function::{Argument, Binary, Unary};
-use super::narrow::{rounded, widened};
+use super::narrow::{round, widen, widened};
 use super::{Kernel, floats_mut, is};
 use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
@@ -311,14 +311,8 @@ impl Element for u16 {
         let wide: SmallVec<[&[f32]; 8]> = wide.chunks_exact(CHUNK).collect();
         let result = &mut result[..len];
         map.chunk(&wide, &SmallVec::<[usize; 8]>::from_elem(0, wide.len()), 0, buffers, result);
-        out.iter_mut().zip(&*result).for_each(|(to, &x)| *to = rounded(x));
+        round(result, out);
     }
-}
-
-/// Converts bf16 to f32.
-#[inline(always)]
-fn widen(from: &[u16], to: &mut [f32]) {
-    to.iter_mut().zip(from).for_each(|(to, &x)| *to = widened(x));
 }
 
 /// The output of a run: the elements from `first` on.

@@ -114,6 +114,18 @@ fn keep(wide: Vec<f32>) {
 }
 
 /// Converts bf16 to f32.
+#[inline(always)]
+pub(super) fn widen(from: &[u16], to: &mut [f32]) {
+    to.iter_mut().zip(from).for_each(|(to, &x)| *to = widened(x));
+}
+
+/// Rounds f32 to bf16.
+#[inline(always)]
+pub(super) fn round(from: &[f32], to: &mut [u16]) {
+    to.iter_mut().zip(from).for_each(|(to, &x)| *to = rounded(x));
+}
+
+/// [`widen`] on the widest vectors.
 struct Widen<'a> {
     from: &'a [u16],
     to: &'a mut [f32],
@@ -122,11 +134,11 @@ struct Widen<'a> {
 impl Loops for Widen<'_> {
     #[inline(always)]
     fn run(self) {
-        self.to.iter_mut().zip(self.from).for_each(|(to, &x)| *to = widened(x));
+        widen(self.from, self.to);
     }
 }
 
-/// Rounds f32 to bf16.
+/// [`round`] on the widest vectors.
 struct Round<'a> {
     from: &'a [f32],
     to: &'a mut [u16],
@@ -135,7 +147,7 @@ struct Round<'a> {
 impl Loops for Round<'_> {
     #[inline(always)]
     fn run(self) {
-        self.to.iter_mut().zip(self.from).for_each(|(to, &x)| *to = rounded(x));
+        round(self.from, self.to);
     }
 }
 

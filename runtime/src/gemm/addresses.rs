@@ -88,6 +88,18 @@ impl Addresses {
         self.span.is_none_or(|[first, end]| first >= 0 && end <= elements as i64)
     }
 
+    /// Checks that rows have the summands of a right operand that is packed in runs of some length, and that all reads are inside a
+    /// buffer of `elements` elements.
+    pub(super) fn check(&self, summands: usize, run: usize, elements: usize) -> Result<(), String> {
+        if self.summands() != summands || self.run != run {
+            return Err(format!("the addresses have {} summands, the right operand has {summands}", self.summands()));
+        }
+        if !self.are_in(elements) {
+            return Err(format!("an address is outside a buffer of {elements} elements"));
+        }
+        Ok(())
+    }
+
     /// Returns the first element of each run of a row; `None` for padding.
     pub(crate) fn starts(&self, row: usize) -> impl Iterator<Item = Option<usize>> {
         let mut walk = self.walk(0);

@@ -77,6 +77,52 @@ pub struct ColumnSlice {
     pub of: usize,
 }
 
+impl ColumnSlice {
+    /// Divides the columns among products whose results are side by side.
+    fn divided<P>(self, all: &[P], columns: impl Fn(&P) -> usize) -> Vec<(&P, ColumnSlice)> {
+        let mut first = self.first;
+        let slice = |product| {
+            let slice = ColumnSlice { first, ..self };
+            first = first.saturating_add(columns(product));
+            (product, slice)
+        };
+        all.iter().map(slice).collect()
+    }
+
+    /// Checks that `rows` rows of the wider row are a result, and a residual if there is one, of `elements` elements, and that
+    /// `columns` columns are in such a row.
+    fn check(self, [rows, columns]: [usize; 2], elements: usize, add: Option<usize>) -> Result<(), String> {
+        let ColumnSlice { first, of } = self;
+        if rows.checked_mul(of) != Some(elements) || add.is_some_and(|add| add != elements) {
+            return Err(format!(
+                "a result of {rows} rows and {columns} of {of} columns does not have {elements} elements"
+            ));
+        }
+        if first.checked_add(columns).is_none_or(|end| end > of) {
+            return Err(format!("{columns} columns from column {first} on exceed a row of {of}"));
+        }
+        Ok(())
+    }
+}
+
+/// Checks the sizes of a right operand that is packed in runs, and of its bias, for an extension.
+fn check_packed(
+    (isa, is_supported): (impl std::fmt::Debug, bool),
+    [columns, summands]: [usize; 2],
+    run: usize,
+    bias: Option<usize>,
+) -> Result<(), String> {
+    if !is_supported || run == 0 || !summands.is_multiple_of(run) {
+        return Err(format!(
+            "this machine does not support {isa:?}, or {summands} summands are not a multiple of the run length {run}"
+        ));
+    }
+    if bias.is_some_and(|bias| bias != columns) {
+        return Err(format!("the bias does not have {columns} elements"));
+    }
+    Ok(())
+}
+
 impl Product<'_> {
     /// Computes the result with contiguous rows.
     ///
@@ -95,16 +141,10 @@ impl Product<'_> {
         all: &[Product<'_>],
         workers: &Workers,
         c: &mut [f32],
-        ColumnSlice { first, of }: ColumnSlice,
+        columns: ColumnSlice,
     ) -> Result<(), String> {
-        let mut slices = Vec::with_capacity(all.len());
-        let mut next = first;
-        for product in all {
-            let columns = ColumnSlice { first: next, of };
-            product.check(c.len(), columns)?;
-            slices.push((product, columns));
-            next += product.b.columns();
-        }
+        let slices = columns.divided(all, |product| product.b.columns());
+        slices.iter().try_for_each(|(product, columns)| product.check(c.len(), *columns))?;
         let Some(first) = all.first() else { return Ok(()) };
         let c = DisjointWriter::new(c);
         let (rows, groups) = (first.addresses.rows(), first.b.groups().max(1));
@@ -171,25 +211,9 @@ impl Product<'_> {
     }
 
     /// Checks that all memory accesses are in bounds.
-    fn check(&self, elements: usize, ColumnSlice { first, of }: ColumnSlice) -> Result<(), String> {
-        let (m, n) = (self.addresses.rows(), self.b.columns());
-        if m.checked_mul(of) != Some(elements) || self.add.is_some_and(|add| add.len() != elements) {
-            return Err(format!("a result of {m} rows and {n} of {of} columns does not have {elements} elements"));
-        }
-        if first.checked_add(n).is_none_or(|end| end > of) {
-            return Err(format!("{n} columns from column {first} on exceed a row of {of}"));
-        }
-        if self.addresses.summands() != self.b.summands() {
-            return Err(format!(
-                "the addresses have {} summands, the right operand has {}",
-                self.addresses.summands(),
-                self.b.summands()
-            ));
-        }
-        if !self.addresses.are_in(self.a.len()) {
-            return Err(format!("an address is outside a buffer of {} elements", self.a.len()));
-        }
-        Ok(())
+    fn check(&self, elements: usize, columns: ColumnSlice) -> Result<(), String> {
+        columns.check([self.addresses.rows(), self.b.columns()], elements, self.add.map(<[f32]>::len))?;
+        self.addresses.check(self.b.summands(), self.addresses.run(), self.a.len())
     }
 
     /// Computes some rows of a group of panels. The caller has exclusive access to these rows of the result.

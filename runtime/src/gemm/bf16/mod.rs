@@ -57,16 +57,10 @@ impl Bf16Product<'_> {
         all: &[Bf16Product<'_>],
         workers: &Workers,
         c: &mut [u16],
-        ColumnSlice { first, of }: ColumnSlice,
+        columns: ColumnSlice,
     ) -> Result<(), String> {
-        let mut next = first;
-        let mut slices = Vec::with_capacity(all.len());
-        for product in all {
-            let columns = ColumnSlice { first: next, of };
-            product.check(c.len(), columns)?;
-            slices.push((product, columns));
-            next += product.b.columns();
-        }
+        let slices = columns.divided(all, |product| product.b.columns());
+        slices.iter().try_for_each(|(product, columns)| product.check(c.len(), *columns))?;
         let c = DisjointWriter::new(c);
         for (product, columns) in slices {
             product.share(workers, c, columns);
@@ -75,25 +69,9 @@ impl Bf16Product<'_> {
     }
 
     /// Checks that all memory accesses are in bounds.
-    fn check(&self, elements: usize, ColumnSlice { first, of }: ColumnSlice) -> Result<(), String> {
-        let (m, n) = (self.addresses.rows(), self.b.columns());
-        if m.checked_mul(of) != Some(elements) || self.add.is_some_and(|add| add.len() != elements) {
-            return Err(format!("a result of {m} rows and {n} of {of} columns does not have {elements} elements"));
-        }
-        if first.checked_add(n).is_none_or(|end| end > of) {
-            return Err(format!("{n} columns from column {first} on exceed a row of {of}"));
-        }
-        if self.addresses.summands() != self.b.summands() || self.addresses.run() != self.b.run() {
-            return Err(format!(
-                "the addresses have {} summands, the right operand has {}",
-                self.addresses.summands(),
-                self.b.summands()
-            ));
-        }
-        if !self.addresses.are_in(self.a.len()) {
-            return Err(format!("an address is outside a buffer of {} elements", self.a.len()));
-        }
-        Ok(())
+    fn check(&self, elements: usize, columns: ColumnSlice) -> Result<(), String> {
+        columns.check([self.addresses.rows(), self.b.columns()], elements, self.add.map(<[u16]>::len))?;
+        self.addresses.check(self.b.summands(), self.b.run(), self.a.len())
     }
 
     /// Divides the result among threads: blocks of rows, and with few of them the panels of each block.

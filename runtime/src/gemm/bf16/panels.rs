@@ -2,6 +2,7 @@
 
 use super::kernels::{Bf16Isa, MAX_WIDTH};
 use crate::aligned_bytes::AlignedBytes;
+use crate::gemm::check_packed;
 use crate::gemm::tile_rows::{ROW_BYTES, packed_bytes};
 
 /// A matrix of bf16 in panels.
@@ -32,14 +33,7 @@ impl Bf16Panels {
         at: impl Fn(usize, usize) -> u16,
         bias: Option<&[f32]>,
     ) -> Result<Bf16Panels, String> {
-        if !isa.is_supported() || run == 0 || !summands.is_multiple_of(run) {
-            return Err(format!(
-                "this machine does not support {isa:?}, or {summands} summands are not a multiple of the run length {run}"
-            ));
-        }
-        if bias.is_some_and(|bias| bias.len() != columns) {
-            return Err(format!("the bias does not have {columns} elements"));
-        }
+        check_packed((isa, isa.is_supported()), [columns, summands], run, bias.map(<[f32]>::len))?;
         let width = if columns <= MAX_WIDTH / 2 { MAX_WIDTH / 2 } else { MAX_WIDTH };
         let bytes = run.checked_mul(2).and_then(|run_bytes| packed_bytes(summands / run, run_bytes));
         let depth = bytes.and_then(|bytes| bytes.checked_next_multiple_of(ROW_BYTES)).map(|bytes| bytes / 4);

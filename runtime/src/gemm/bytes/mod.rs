@@ -146,17 +146,7 @@ impl ByteProduct<'_> {
         if !fits || self.add.is_some_and(|add| add.len() != elements) {
             return Err(format!("a result of {m} rows and {n} columns does not have {elements} elements"));
         }
-        if self.addresses.summands() != self.b.summands() || self.addresses.run() != self.b.run() {
-            return Err(format!(
-                "the addresses have {} summands, the right operand has {}",
-                self.addresses.summands(),
-                self.b.summands()
-            ));
-        }
-        if !self.addresses.are_in(self.a.len()) {
-            return Err(format!("an address is outside a buffer of {} elements", self.a.len()));
-        }
-        Ok(())
+        self.addresses.check(self.b.summands(), self.b.run(), self.a.len())
     }
 
     /// Computes some rows of a panel, tile by tile.

@@ -3,6 +3,7 @@
 use super::kernel::{first, steps};
 use super::{ByteIsa, MAX_SPREAD};
 use crate::aligned_bytes::AlignedBytes;
+use crate::gemm::check_packed;
 use crate::gemm::tile_rows::{ROW_BYTES, packed_bytes};
 
 /// A matrix of integers from -255 to 255 in panels. Each column is stored as signed bytes plus a constant per column,
@@ -48,14 +49,7 @@ impl BytePanels {
         at: impl Fn(usize, usize) -> i32,
         bias: Option<&[i32]>,
     ) -> Result<BytePanels, String> {
-        if !isa.is_supported() || run == 0 || !summands.is_multiple_of(run) {
-            return Err(format!(
-                "this machine does not support {isa:?}, or {summands} summands are not a multiple of the run length {run}"
-            ));
-        }
-        if bias.is_some_and(|bias| bias.len() != columns) {
-            return Err(format!("the bias does not have {columns} elements"));
-        }
+        check_packed((isa, isa.is_supported()), [columns, summands], run, bias.map(<[i32]>::len))?;
         let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
         let &(width, tile_rows) = isa.panels().iter().min_by_key(waste).expect("there are panels");
         let depth = isa.depth(summands / run, run).ok_or("a matrix is too large")?;
