@@ -2,7 +2,6 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `functions.rs` | functions of one tensor, as tables |
 //! | `read.rs`, `conv.rs`, `matrix.rs`, `binary.rs`, `view.rs` | ops as layers, values as views of features |
 //! | `network.rs`, `scale.rs` | layers and features, and factors that equal the floats of the reference |
 //! | `modes.rs`, `skew.rs` | the layouts of products of elements; padding between rows |
@@ -20,7 +19,6 @@ mod conv;
 mod emit;
 mod estimate;
 mod extent;
-mod functions;
 mod host;
 mod machine;
 mod matrix;
@@ -86,8 +84,7 @@ Convolutions, also of groups, depthwise convolutions, matrix products, sums, pro
 of one image or of sequences become layers of a program, an op of the host between them begins another program. Sums and tables are
 computed at the store of the convolution before them. Requantization of convolutions is exact. A sum or product gets integer factors
 that give the bytes of the reference for all pairs of operands; if there are none, a summand that is a constant for each channel becomes
-a table, and others stay on the host or, with `allow-steps`, get the nearest factors. A sum or product of functions of one tensor is a
-table.
+a table, and others stay on the host or, with `allow-steps`, get the nearest factors.
 
 A multiply is a depthwise convolution whose kernels are the other operand: of its channels, or, after a reshape of both to
 `1 x 1 x H*W*C`, of its elements. Both have the same layout then: the `mode` of the fewest cycles, if nothing else reads them, otherwise
@@ -145,7 +142,6 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
     ],
     statistics: &[
         ("num-programs", "Number of programs"),
-        ("num-joined", "Number of ops that are functions of one tensor and became tables"),
         ("num-layers", "Number of layers"),
         ("num-instructions", "Number of instructions"),
         ("num-host", "Number of ops that stay on the host though others like them are compiled"),
@@ -213,8 +209,6 @@ impl GraphToNpu {
         machine: &Machine,
         cx: &mut PassContext<'_>,
     ) -> Result<(), Diagnostic> {
-        let joined = functions::join(m, block);
-        cx.count("num-joined", joined as u64);
         let setting = Setting {
             machine,
             allow_steps: self.allow_steps,

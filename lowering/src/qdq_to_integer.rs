@@ -7,8 +7,10 @@
 //! | `product.rs` | convolutions, matrix products and means |
 //! | `elementwise.rs` | sums, products and concatenations |
 //! | `movement.rs` | ops that commute with dequantization |
+//! | `joined.rs` | functions of one tensor that several ops compute |
 
 mod elementwise;
+mod joined;
 mod movement;
 mod product;
 mod quantization;
@@ -49,6 +51,7 @@ Replaces an op between `graph.dequantize_linear` and `graph.quantize_linear` wit
   integers, requantized by tables where parameters differ.
 - Elementwise functions of one quantized tensor, such as `graph.sigmoid`, and `graph.batch_normalization` become `graph.table`, with a
   table for all channels or one each. Requantization to the same parameters disappears.
+- A table of a table, and a sum or product of functions of one tensor, as of GELU, become one table.
 - `graph.relu` and `graph.clip` before the quantization become a table too, or nothing if the range of the integers is the clamp.
 - `graph.max_pool` and ops that move elements are computed on integers, before the dequantization.
 
@@ -66,6 +69,7 @@ Linear in the number of ops and constants; 256 evaluations per table and channel
     statistics: &[
         ("num-integer", "Number of operations that became integer operations"),
         ("num-tables", "Number of functions that became tables"),
+        ("num-joined", "Number of operations on functions of one tensor that became tables"),
         ("num-moved", "Number of operations that moved before a dequantization"),
     ],
     options: &[PassOption {
@@ -97,6 +101,15 @@ impl Pass for QdqToInteger {
                 let result = m.result(op, 0);
                 m.replace_all_uses(result, value);
             }
+        }
+        for op in m.ops_under(root) {
+            let Some(lookup) = joined::of(m, op).filter(|_| cx.allows("join-functions", m, op)) else { continue };
+            let (result, ty) = (m.result(op, 0), m.value_type(m.result(op, 0)));
+            let Some(value) = lookup.emit(&mut Emitter::on_graph(&mut Builder::before(m, op), op), ty) else {
+                continue;
+            };
+            cx.count("num-joined", 1);
+            m.replace_all_uses(result, value);
         }
         for op in m.ops_under(root).into_iter().skip(1).rev() {
             if is_dead(m, op) {

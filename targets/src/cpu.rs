@@ -32,7 +32,7 @@ pub const TARGET: Target = Target {
         ],
         approx: true,
     },
-    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,saturate{target=cpu floats=approx \
+    pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,saturate{target=cpu floats=approx \
                rules=graph-algebra,graph-fuse,sparse,sparse-integer,mul-as-conv,matmul-as-conv},\
                convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
@@ -62,9 +62,6 @@ fn has_kernel_for_types(m: &Module, op: Op) -> bool {
     if let Some(matmul) = sparse::MatMulOp::cast(m, op) {
         let is_csr = matmul.strategy(m).is_some_and(|strategy| *strategy == sparse::CSR);
         return if is_csr { is_of(Type::F32) } else { can_generate(m, op) };
-    }
-    if let Some(product) = graph::MatMulIntegerOp::cast(m, op) {
-        return m.constant(product.b(m)).is_some();
     }
     if graph::MatMulOp::cast(m, op).is_some() || graph::ConvOp::cast(m, op).is_some() {
         return !is_of(Type::F64);

@@ -134,12 +134,17 @@ fn image_layer(random: &mut Random, a: &str) -> (String, Vec<usize>) {
         }
         _ => {
             let y = p.name(&format!("graph.sigmoid {x} : {ty}"));
-            let made = vec![shape[0], 2 * channels, size[0], size[1]];
-            let types = format!("({ty}, {ty}) -> tensor<{}f32>", extents(&made));
             let of = p.parameters(random, a, &[]);
             let y = p.name(&format!("graph.quantize_linear {y}, {} : ({ty}, {}) -> tensor<{dims}{a}>", of.0, of.1));
             let y = p.dequantized(&y, a, &shape, &of, 1);
-            (p.name(&format!("graph.concat {x}, {y} {{axis = 1 : i64}} : {types}")), made)
+            if random.below(2) == 0 {
+                // A function of one tensor.
+                (p.name(&format!("graph.mul {x}, {y} : {ty}")), shape.to_vec())
+            } else {
+                let made = vec![shape[0], 2 * channels, size[0], size[1]];
+                let types = format!("({ty}, {ty}) -> tensor<{}f32>", extents(&made));
+                (p.name(&format!("graph.concat {x}, {y} {{axis = 1 : i64}} : {types}")), made)
+            }
         }
     };
     (p.finish(random, &y, (a, &shape), &made), shape.to_vec())

@@ -174,6 +174,51 @@ fn product(random: &mut Random) -> (String, Tensor) {
     (text, numbers(random, &input))
 }
 
+/// Returns a product of batches of bytes: of a tensor and a function of its transpose, or of a tensor and constants.
+fn byte_product(random: &mut Random) -> (String, Tensor) {
+    let types = [("i8", DType::I8), ("ui8", DType::U8)];
+    let [a, b, c] = [0; 3].map(|_| types[random.below(2) as usize]);
+    let [m, k, n] = [&[1, 3, 40][..], &[1, 4, 70, 197], &[1, 5, 33, 64]].map(|from| pick(random, from));
+    let batch = [vec![], vec![2], vec![3, 2]][random.below(3) as usize].clone();
+    let of = |last: [usize; 2], elem: &str| format!("tensor<{}{elem}>", extents(&[&batch[..], &last].concat()));
+    let (x, is_square) = ([&batch[..], &[m, k]].concat(), random.below(2) == 0);
+    let (n, mut text) = if is_square { (m, String::new()) } else { (n, String::new()) };
+    if is_square {
+        let mut perm: Vec<usize> = (0..x.len()).collect();
+        perm.swap(x.len() - 1, x.len() - 2);
+        let types = format!("({}) -> {}", of([m, k], a.0), of([k, m], a.0));
+        text += &constant("table", b.0, &elements(random, b.1, &[256], false));
+        text += &format!("  %t = graph.transpose %x {{perm = {}}} : {types}\n", super::list(&perm));
+        let types = format!("({}, tensor<256x{}>) -> {}", of([k, m], a.0), b.0, of([k, m], b.0));
+        text += &format!("  %b = graph.table %t, %table : {types}\n");
+    } else {
+        text += &constant("b", b.0, &elements(random, b.1, &[&batch[..], &[k, n]].concat(), false));
+    }
+    let each = if random.below(2) == 0 { vec![n] } else { vec![] };
+    let (of_a, of_b) = (of([m, k], a.0), of([k, n], b.0));
+    text += &constant("az", a.0, &elements(random, a.1, &[], false));
+    text += &constant("bz", b.0, &elements(random, b.1, &each, false));
+    let zeros = [format!("tensor<{}>", a.0), format!("tensor<{}{}>", extents(&each), b.0)];
+    let (op, y) = if random.below(3) == 0 {
+        let types = format!("({of_a}, {of_b}, {}, {}) -> {}", zeros[0], zeros[1], of([m, n], "i32"));
+        (format!("graph.matmul_integer %x, %b a_zero %az b_zero %bz : {types}"), of([m, n], "i32"))
+    } else {
+        let scales = (0..each.iter().product()).map(|_| (1 + random.below(99)) as f64 / 512.0).collect();
+        text +=
+            &constant("as", "f32", &floats_to_tensor(DType::F32, &[], vec![(1 + random.below(99)) as f64 / 4096.0]));
+        text += &constant("bs", "f32", &floats_to_tensor(DType::F32, &each, scales));
+        text += &constant("cs", "f32", &floats_to_tensor(DType::F32, &[], vec![0.25]));
+        text += &constant("cz", c.0, &elements(random, c.1, &[], false));
+        let scale = format!("tensor<{}f32>", extents(&each));
+        let types =
+            format!("{of_a}, tensor<f32>, {}, {of_b}, {scale}, {}, tensor<f32>, tensor<{}>", zeros[0], zeros[1], c.0);
+        let y = of([m, n], c.0);
+        (format!("\"graph.qlinear_matmul\"(%x, %as, %az, %b, %bs, %bz, %cs, %cz) : ({types}) -> {y}"), y)
+    };
+    let text = format!("func.func @main(%x: {of_a}) -> {y} {{\n{text}  %y = {op}\n  return %y : {y}\n}}\n");
+    (text, elements(random, a.1, &x, false))
+}
+
 fn check(kind: &str, count: u64, layer: impl Fn(&mut Random) -> (String, Tensor)) {
     let tool = Tool::gradus();
     let ctx = tool.context();
@@ -207,4 +252,9 @@ fn sums_and_products_of_bytes_are_what_the_reference_says() {
 #[test]
 fn products_without_constants_are_what_the_reference_says() {
     check("products", LAYERS / 4, product);
+}
+
+#[test]
+fn products_of_bytes_without_constants_are_what_the_reference_says() {
+    check("byte products", LAYERS / 4, byte_product);
 }

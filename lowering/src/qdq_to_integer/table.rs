@@ -10,7 +10,7 @@ use gradus_reference_kernels::shape::normalize_axis;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Number of values of a byte.
-const VALUES: usize = 256;
+pub(super) const VALUES: usize = 256;
 /// Maximum number of ops that become one table.
 const MAX_OPS: usize = 64;
 /// Maximum number of channels with tables of their own.
@@ -38,6 +38,11 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
+    /// Returns the function with these results, of type `elem`, for all bytes of `x`.
+    pub(super) fn new(m: &Module, x: Value, table: Tensor, elem: Type) -> Lookup {
+        Lookup { x, table, elem, from: m.ctx.element_type(m.value_type(x)) }
+    }
+
     /// Returns the function that a quantization ends, if it depends on one tensor of bytes.
     pub(super) fn of(m: &Module, op: Op) -> Option<Lookup> {
         let (x, y) = (argument(m, op)?, m.result(op, 0));
@@ -102,7 +107,7 @@ impl Lookup {
 }
 
 /// Returns all bytes, the least integer first, along the first axis of a shape.
-fn bytes(dtype: DType, shape: &[usize]) -> Tensor {
+pub(super) fn bytes(dtype: DType, shape: &[usize]) -> Tensor {
     let flip = if dtype == DType::I8 { 0x80 } else { 0 };
     let each = shape[1..].iter().product();
     let all: Vec<u8> = (0..=255_u8).flat_map(|byte| std::iter::repeat_n(byte ^ flip, each)).collect();

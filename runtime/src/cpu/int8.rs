@@ -173,7 +173,7 @@ fn integers(bytes: &Tensor) -> Option<Vec<i32>> {
 }
 
 /// Creates the requantization to the type of `zero`, with one scale for each of `columns` columns.
-fn quantizing(mut scales: Vec<f64>, columns: usize, zero: &Tensor) -> Option<Scales> {
+pub(super) fn quantizing(mut scales: Vec<f64>, columns: usize, zero: &Tensor) -> Option<Scales> {
     if let [one] = scales[..] {
         scales = vec![one; columns];
     }

@@ -36,6 +36,7 @@
 
 mod addr;
 mod bf16;
+mod byte_products;
 mod call;
 mod elementwise;
 mod function;
@@ -184,6 +185,8 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::TableOp::INFO, table::table),
     (graph::MatMulOp::INFO, products::matmul),
     (graph::GemmOp::INFO, products::gemm),
+    (graph::MatMulIntegerOp::INFO, byte_products::matmul_integer),
+    (graph::QLinearMatMulOp::INFO, byte_products::qlinear_matmul),
     (graph::EqualOp::INFO, elementwise::equal),
     (graph::LessOp::INFO, elementwise::less),
     (graph::LessOrEqualOp::INFO, elementwise::less_or_equal),

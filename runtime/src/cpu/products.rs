@@ -14,7 +14,7 @@ use gradus_reference_kernels::shape::broadcast_shapes;
 
 /// Extents of a product `[M, K]` by `[K, N]`, repeated for each batch.
 #[derive(Clone, Debug)]
-struct Batches {
+pub(super) struct Batches {
     sizes: [usize; 3],
     /// The index of the left and right matrix of each batch.
     factors: Vec<[usize; 2]>,
@@ -22,7 +22,7 @@ struct Batches {
 
 impl Batches {
     /// Returns the product of tensors of these extents, as NumPy defines it.
-    fn new(a: &[usize], b: &[usize]) -> Option<Batches> {
+    pub(super) fn new(a: &[usize], b: &[usize]) -> Option<Batches> {
         let (m, k) = match *a {
             [.., m, k] => (m, k),
             [k] => (1, k),
@@ -45,8 +45,18 @@ impl Batches {
         })
     }
 
+    /// Returns the extents M, K and N.
+    pub(super) fn sizes(&self) -> [usize; 3] {
+        self.sizes
+    }
+
+    /// Returns the number of batches.
+    pub(super) fn len(&self) -> usize {
+        self.factors.len()
+    }
+
     /// Computes the product of each batch, on several threads if that pays: batches, or parts of each of few batches.
-    fn each<T: Send>(
+    pub(super) fn each<T: Send>(
         &self,
         workers: &Workers,
         out: &mut [T],
@@ -72,6 +82,14 @@ fn index_of(mut i: usize, shape: &[usize], of: &[usize]) -> usize {
         (i, stride) = (i / extent.max(1), stride * own);
     }
     index
+}
+
+/// Returns the addresses of a row-major matrix.
+pub(super) fn dense_rows([rows, depth]: [usize; 2], split: RunSplit) -> Option<Addresses> {
+    let [rows, depth] = [i32::try_from(rows).ok()?, i32::try_from(depth).ok()?];
+    rows.checked_mul(depth)?;
+    let (base, relative): (Vec<i32>, Vec<i32>) = ((0..rows).map(|row| row * depth).collect(), (0..depth).collect());
+    Addresses::new(&AddressTable::separable(base, relative), split).ok()
 }
 
 /// Prepares `graph.matmul`.
@@ -215,10 +233,7 @@ struct Floats {
 
 impl Floats {
     fn new(sizes: [usize; 3], trans: [bool; 2], alpha: f32) -> Option<Floats> {
-        let [rows, depth] = [i32::try_from(sizes[0]).ok()?, i32::try_from(sizes[1]).ok()?];
-        rows.checked_mul(depth)?;
-        let (base, relative): (Vec<i32>, Vec<i32>) = ((0..rows).map(|row| row * depth).collect(), (0..depth).collect());
-        let addresses = Addresses::new(&AddressTable::separable(base, relative), RunSplit::FLOATS).ok()?;
+        let addresses = dense_rows([sizes[0], sizes[1]], RunSplit::FLOATS)?;
         Some(Floats { sizes, trans, alpha, addresses })
     }
 

@@ -44,6 +44,8 @@ pub(super) struct Tile<'a> {
 
 /// The requantization of a tile, and its destination.
 pub(super) struct Quantize {
+    /// A summand for each row, or null.
+    pub terms: *const i32,
     /// Scales, one per column of the panel.
     pub scales: *const f32,
     pub bounds: Bounds,
@@ -61,7 +63,7 @@ pub(super) type Kernel = unsafe fn(&Tile<'_>) -> bool;
 /// # Safety
 /// The machine has the vectors. The table has `MR` rows, and all offsets of table and runs are inside the buffer;
 /// `zeros` is one run. `b` has four bytes per column and [step](steps) of each run. `bias` and scales cover the panel's
-/// columns. `sums` and the destination of the requantization are writable for each element of the tile.
+/// columns, the terms its rows. `sums` and the destination of the requantization are writable for each element of the tile.
 #[inline(always)]
 pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
     // SAFETY: rows, summands and columns are those that the caller guarantees. Steps of runs of at least four summands
@@ -104,20 +106,26 @@ pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNE
     }
 }
 
-/// Requantizes a tile in f32. Returns whether no product is so close to a rounding boundary that it needs f64.
+/// Adds the terms of rows to a tile, and requantizes it in f32. Returns whether no product is so close to a rounding boundary that it needs f64.
 ///
 /// The product is added to [`ROUND`] with a single rounding; then the low bits are the nearest integer.
 ///
 /// # Safety
-/// The machine has the vectors; sums, scales and destination exist for all columns of all rows.
+/// The machine has the vectors; sums, scales and destination exist for all columns of all rows, and terms for all rows.
 #[inline(always)]
-pub(super) unsafe fn requantize<D: Dots, const NV: usize>(rows: usize, sums: *const i32, q: &Quantize) -> bool {
+pub(super) unsafe fn requantize<D: Dots, const NV: usize>(rows: usize, sums: *mut i32, q: &Quantize) -> bool {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let round = D::Float::splat(ROUND);
         let (bounds, mut off) = (D::bounds(&q.bounds), D::Float::splat(0.0));
         for i in 0..rows {
             let mut rounded = [round; NV];
+            if !q.terms.is_null() {
+                let term = *q.terms.add(i);
+                for column in i * NV * D::LANES..(i + 1) * NV * D::LANES {
+                    *sums.add(column) = (*sums.add(column)).wrapping_add(term);
+                }
+            }
             for v in 0..NV {
                 let x = D::Float::from_integers(sums.add((i * NV + v) * D::LANES));
                 let scale = D::Float::load(q.scales.add(v * D::LANES));

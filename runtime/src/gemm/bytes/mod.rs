@@ -88,7 +88,9 @@ impl ByteProduct<'_> {
             (true, false) => i32::from(self.zero ^ 0x80),
         };
         let totals = self.totals(workers)?;
-        self.share(workers, &Shared { bias: self.b.bias(zero), page: self.page(), totals, to: to.shared() });
+        let common = self.b.common_missing();
+        let terms = common.map_or_else(Vec::new, |by| totals.iter().map(|total| by.wrapping_mul(*total)).collect());
+        self.share(workers, &Shared { totals, terms, ..Shared::new(self.b.bias(zero), self.page(), to) });
         Ok(())
     }
 
@@ -99,9 +101,9 @@ impl ByteProduct<'_> {
         }
         let ones = BytePanels::new(self.b.isa(), [1, self.b.summands()], self.b.run(), |_, _| 1, None)?;
         let mut totals = vec![0; self.addresses.rows()];
-        let to = IntegerOutput::Sums(&mut totals).shared();
+        let to = IntegerOutput::Sums(&mut totals);
         let product = ByteProduct { b: &ones, add: None, ..*self };
-        product.share(workers, &Shared { bias: ones.bias(0), page: self.page(), totals: Vec::new(), to });
+        product.share(workers, &Shared::new(ones.bias(0), self.page(), to));
         Ok(totals)
     }
 
@@ -162,6 +164,7 @@ impl ByteProduct<'_> {
             let (at, to) = (first * stride + columns.start, bytes.as_mut_ptr());
             let target = shared.quantized(self).map(|(c, scales)| (c.at(at), scales));
             let quantize = target.map(|(target, scales)| Quantize {
+                terms: if shared.terms.is_empty() { std::ptr::null() } else { shared.terms[first..].as_ptr() },
                 scales: scales.rough(columns.start).as_ptr(),
                 bounds: scales.bounds(),
                 to: if is_whole { target } else { to },
@@ -188,7 +191,7 @@ impl ByteProduct<'_> {
             // SAFETY: `check` found all offsets of table and runs inside `a`; `page` is one run. The panel has four bytes
             // per column and step of each run, and there are biases and scales for whole panels. `sums` and `bytes` have an
             // element per element of the tile; the result has it if all columns of the panel exist, and this thread has
-            // exclusive access to these rows and columns. Panels exist only for vectors that the machine has. `collected` has the
+            // exclusive access to these rows and columns. There are terms for all rows, or none. Panels exist only for vectors that the machine has. `collected` has the
             // tiles of these rows, and the tile registers are configured, if kernels use them.
             unsafe {
                 if !isa.kernel(rows.len(), width, self.signed)(&tile) {
@@ -208,7 +211,9 @@ impl ByteProduct<'_> {
     /// The destination has these rows and columns, to which the caller has exclusive access.
     unsafe fn finish(&self, sums: &mut [i32], rows: Range<usize>, columns: Range<usize>, shared: &Shared<'_>) {
         let (width, stride) = (self.b.width(), self.b.columns());
-        let rest = self.b.missing().map(|missing| (&shared.totals[rows.clone()], missing));
+        // Kernels that requantize have added the terms of rows.
+        let missing = self.b.missing().filter(|_| shared.quantized(self).is_none());
+        let rest = missing.map(|missing| (&shared.totals[rows.clone()], missing));
         let done = Finish { sums, width, rows, columns, stride, rest, add: self.add };
         // SAFETY: guaranteed by the caller.
         unsafe { self.b.isa().finish(done, shared.to) };
@@ -223,14 +228,23 @@ struct Shared<'a> {
     page: Vec<u8>,
     /// Row sums of A, if columns need them.
     totals: Vec<i32>,
+    /// The summands of rows, if they are the same for all columns.
+    terms: Vec<i32>,
     to: SharedOutput<'a>,
 }
 
 impl<'a> Shared<'a> {
-    /// Returns the destination and scales, if kernels requantize: nothing else is added to the sums.
+    /// Without row sums.
+    fn new(bias: Vec<i32>, page: Vec<u8>, to: IntegerOutput<'a>) -> Shared<'a> {
+        Shared { bias, page, totals: Vec::new(), terms: Vec::new(), to: to.shared() }
+    }
+
+    /// Returns the destination and scales, if kernels requantize: at most terms of rows are added to the sums.
     fn quantized(&self, product: &ByteProduct<'_>) -> Option<(DisjointWriter<u8>, &'a Scales)> {
         match self.to {
-            SharedOutput::Quantized(c, scales) if product.add.is_none() && self.totals.is_empty() => Some((c, scales)),
+            SharedOutput::Quantized(c, scales) if product.add.is_none() && self.totals.len() == self.terms.len() => {
+                Some((c, scales))
+            }
             _ => None,
         }
     }

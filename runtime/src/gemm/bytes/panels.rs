@@ -49,6 +49,48 @@ impl BytePanels {
         at: impl Fn(usize, usize) -> i32,
         bias: Option<&[i32]>,
     ) -> Result<BytePanels, String> {
+        let mut panels = BytePanels::empty(isa, [columns, summands], run, bias)?;
+        let mut missing = Vec::with_capacity(columns);
+        for n in 0..columns {
+            let numbers: Vec<i32> = (0..summands).map(|k| at(n, k)).collect();
+            missing.push(panels.column(n, &numbers)?);
+        }
+        panels.missing = missing.iter().any(|&more| more != 0).then_some(missing);
+        Ok(panels)
+    }
+
+    /// Packs a row-major matrix of bytes minus their zero point, one for all columns or one per column.
+    ///
+    /// # Errors
+    /// As for [`new`](BytePanels::new), or the matrix or its zero points have another size.
+    pub fn of_matrix(
+        isa: ByteIsa,
+        [columns, summands]: [usize; 2],
+        run: usize,
+        matrix: &[u8],
+        (signed, zeros): (bool, &[u8]),
+    ) -> Result<BytePanels, String> {
+        let mut panels = BytePanels::empty(isa, [columns, summands], run, None)?;
+        if columns.checked_mul(summands) != Some(matrix.len()) || ![1, columns].contains(&zeros.len()) {
+            return Err(format!("a matrix is not of {summands} rows and {columns} columns with a zero point each"));
+        }
+        let flip = if signed { 0 } else { 0x80 };
+        // Bytes are stored as signed ones: elements minus this.
+        let missing = |&zero: &u8| -i32::from((zero ^ flip).cast_signed());
+        let missing: Vec<i32> = zeros.iter().map(missing).cycle().take(columns).collect();
+        panels.totals.extend(missing.iter().map(|more| more.wrapping_mul(summands as i32)));
+        panels.rows(matrix, flip);
+        panels.missing = missing.iter().any(|&more| more != 0).then_some(missing);
+        Ok(panels)
+    }
+
+    /// Creates panels of zeros.
+    fn empty(
+        isa: ByteIsa,
+        [columns, summands]: [usize; 2],
+        run: usize,
+        bias: Option<&[i32]>,
+    ) -> Result<BytePanels, String> {
         check_packed((isa, isa.is_supported()), [columns, summands], run, bias.map(<[i32]>::len))?;
         let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
         let &(width, tile_rows) = isa.panels().iter().min_by_key(waste).expect("there are panels");
@@ -56,7 +98,7 @@ impl BytePanels {
         let size = columns.next_multiple_of(width).checked_mul(4).and_then(|four| four.checked_mul(depth));
         let lines = AlignedBytes::zeros(size.ok_or("a matrix is too large")?);
         let bias = bias.map_or_else(|| vec![0; columns], <[i32]>::to_vec);
-        let mut panels = BytePanels {
+        Ok(BytePanels {
             isa,
             width,
             tile_rows,
@@ -67,14 +109,33 @@ impl BytePanels {
             bias,
             totals: Vec::with_capacity(columns),
             missing: None,
-        };
-        let mut missing = Vec::with_capacity(columns);
-        for n in 0..columns {
-            let numbers: Vec<i32> = (0..summands).map(|k| at(n, k)).collect();
-            missing.push(panels.column(n, &numbers)?);
+        })
+    }
+
+    /// Stores the rows of a matrix with some of the bits flipped, and adds them to the totals.
+    fn rows(&mut self, matrix: &[u8], flip: u8) {
+        let (width, depth, run, columns) = (self.width, self.depth(), self.run, self.columns);
+        let bytes: &mut [[i8; 4]] = bytemuck::cast_slice_mut(self.lines.as_mut());
+        let none = vec![flip; columns];
+        for (i, step) in (0..self.summands / run).flat_map(|i| (0..steps(run)).map(move |step| (i, step))) {
+            // Elements shared with the previous step are zero here.
+            let (first, own) = (if self.isa.has_tiles() { 4 * step } else { first(step, run) }, 4 * step..run);
+            let rows: [&[u8]; 4] = std::array::from_fn(|j| match own.contains(&(first + j)) {
+                true => &matrix[(i * run + first + j) * columns..][..columns],
+                false => &none[..],
+            });
+            for (panel, totals) in self.totals.chunks_mut(width).enumerate() {
+                let at = panel * width * depth + (i * steps(run) + step) * width;
+                let [a, b, c, d] = rows.map(|row| &row[panel * width..][..totals.len()]);
+                let fours = &mut bytes[at..][..totals.len()];
+                for (i, four) in fours.iter_mut().enumerate() {
+                    *four = [a[i], b[i], c[i], d[i]].map(|byte| (byte ^ flip).cast_signed());
+                }
+                for (total, four) in totals.iter_mut().zip(fours) {
+                    *total = four.iter().fold(*total, |sum, &x| sum.wrapping_add(x.into()));
+                }
+            }
         }
-        panels.missing = missing.iter().any(|&more| more != 0).then_some(missing);
-        Ok(panels)
     }
 
     /// Stores a column and returns the constant subtracted from it.
@@ -159,5 +220,11 @@ impl BytePanels {
     /// Returns the constant subtracted from each column.
     pub(super) fn missing(&self) -> Option<&[i32]> {
         self.missing.as_deref()
+    }
+
+    /// Returns the constant subtracted from each column, if it is the same for all and not zero.
+    pub(super) fn common_missing(&self) -> Option<i32> {
+        let missing = self.missing.as_deref()?;
+        missing.first().copied().filter(|first| missing.iter().all(|more| more == first))
     }
 }

@@ -146,6 +146,31 @@ fn products_of_bytes_are_exact() {
     }
 }
 
+#[test]
+fn panels_of_a_matrix_are_those_of_its_elements() {
+    let mut numbers = Numbers(23);
+    for _ in 0..200 {
+        let case = Case::new(&mut numbers);
+        let [m, n, runs, run] = case.sizes;
+        let (addresses, depth) = (case.addresses(), runs * run);
+        let matrix: Vec<u8> = (0..depth * n).map(|i| case.b[i % n * depth + i / n]).collect();
+        for isa in isas() {
+            let at = |n: usize, k: usize| case.factor(n, k);
+            let by_elements = BytePanels::new(isa, [n, depth], addresses.run(), at, None).expect("panels");
+            let by_rows = (case.signs[1], &case.b_zeros[..]);
+            let by_rows = BytePanels::of_matrix(isa, [n, depth], addresses.run(), &matrix, by_rows).expect("panels");
+            let [want, have] = [by_elements, by_rows].map(|b| {
+                let (a, signed, zero) = (&case.a[..], case.signs[0], case.zero);
+                let product = ByteProduct { a, signed, zero, addresses: &addresses, b: &b, add: None };
+                let mut sums = vec![7; m * n];
+                product.compute(&Workers::default(), IntegerOutput::Sums(&mut sums)).expect("it can be computed");
+                sums
+            });
+            assert!(have == want, "{isa:?} {:?} {:?}", case.sizes, case.signs);
+        }
+    }
+}
+
 /// More than 2^31: 255 * 255 each time.
 #[test]
 fn long_sums_wrap() {
@@ -166,6 +191,8 @@ fn what_does_not_fit_is_refused() {
     let isa = ByteIsa::best();
     assert!(BytePanels::new(isa, [1, 2], 2, |_, k| 300 * k as i32, None).is_err());
     assert!(BytePanels::new(isa, [1, 3], 2, |_, _| 0, None).is_err());
+    assert!(BytePanels::of_matrix(isa, [4, 2], 2, &[1; 7], (false, &[0])).is_err());
+    assert!(BytePanels::of_matrix(isa, [4, 2], 2, &[1; 8], (false, &[0; 3])).is_err());
     let b = BytePanels::new(isa, [4, 2], 2, |_, _| 1, None).expect("panels");
     let compute = |base: &[i32], run, c: usize| {
         let addresses = Addresses::new(&separable(base, &[0], run), RunSplit::BYTES)?;
