@@ -1,5 +1,6 @@
 //! Layouts: packs, unpacks, reshapes and transposes with many layouts and equal extents, with elementwise ops between.
 
+use super::moves;
 use super::networks::{Network, Tensor};
 use gradus_ir::random::Random;
 
@@ -23,7 +24,7 @@ pub(super) fn draw(random: &mut Random) -> String {
     n.values.push(x);
     for _ in 0..2 + n.random.below(5) {
         let x = n.values[n.values.len() - 1].clone();
-        let y = match (x.shape.len(), n.random.below(8)) {
+        let y = match (x.shape.len(), n.random.below(10)) {
             (4, 0..2) => repacked(&mut n, &x),
             (4, 2) => {
                 let perm = n.random.pick(&PERMUTATIONS);
@@ -33,6 +34,7 @@ pub(super) fn draw(random: &mut Random) -> String {
             }
             (_, 3) => reshaped(&mut n, &x),
             (rank, 4) if elem == "f32" => normalized(&mut n, &x, rank as u64),
+            (_, 5 | 6) => moves::draw(&mut n, &x),
             _ => elementwise(&mut n, &x),
         };
         n.values.push(y);
@@ -69,10 +71,13 @@ fn reshaped(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let divisors: Vec<i64> = (1..=all).filter(|d| all % d == 0).collect();
     let first = n.random.pick(&divisors);
     let second = n.random.pick(&divisors.iter().copied().filter(|d| (all / first) % d == 0).collect::<Vec<_>>());
-    let shape = [first, second, all / first / second, 1];
+    reshaped_to(n, x, &[first, second, all / first / second, 1])
+}
+
+fn reshaped_to(n: &mut Network<'_>, x: &Tensor, shape: &[i64]) -> Tensor {
     let text: Vec<String> = shape.iter().map(i64::to_string).collect();
-    let to = n.constant(&[4], "i64", &format!("[{}]", text.join(", ")));
-    n.generic("graph.reshape", &[x, &to], "", &shape, x.elem)
+    let to = n.constant(&[shape.len() as i64], "i64", &format!("[{}]", text.join(", ")));
+    n.generic("graph.reshape", &[x, &to], "", shape, x.elem)
 }
 
 /// Normalizes along an axis, or the flattened axes from it on.
@@ -82,8 +87,8 @@ fn normalized(n: &mut Network<'_>, x: &Tensor, rank: u64) -> Tensor {
     n.generic("graph.softmax", &[x], &format!("axis = {axis} : i64{flat}"), &x.shape, x.elem)
 }
 
-/// Adds an elementwise op of one to three operands: of the same shape, also unpacked from another layout, one per
-/// channel, or a number.
+/// Adds an elementwise op of one to three operands: of the same shape, also unpacked from another layout or reshaped, one
+/// per channel, or a number.
 fn elementwise(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let names: &[&str] = match (n.random.below(3), x.elem) {
         (0, _) => &["graph.neg", "graph.abs", "graph.identity"],
@@ -106,12 +111,15 @@ fn elementwise(n: &mut Network<'_>, x: &Tensor) -> Tensor {
 
 fn operand(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let is_image = x.shape.len() == 4;
-    match n.random.below(6) {
+    match n.random.below(7) {
         0 if is_image => unpacked(n, &x.shape, x.elem),
         1 | 2 if is_image => n.weights(&[x.shape[1], 1, 1], x.elem, 70),
-        3 => {
-            let alike: Vec<Tensor> = n.values.iter().filter(|t| t.shape == x.shape).cloned().collect();
-            alike.get(n.random.below(alike.len().max(1) as u64) as usize).unwrap_or(x).clone()
+        3 => n.alike(x),
+        4 => {
+            // As many elements, in another shape.
+            let from: Vec<i64> = x.shape.iter().rev().copied().collect();
+            let other = n.parameter(&from, x.elem);
+            reshaped_to(n, &other, &x.shape)
         }
         _ => {
             let number = n.random.below(7) as i64 - 3;

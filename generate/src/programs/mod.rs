@@ -8,6 +8,7 @@ mod affine;
 mod blocks;
 mod calls;
 mod layouts;
+mod moves;
 mod networks;
 mod parallel;
 mod qdq;

@@ -5,6 +5,9 @@ use gradus_ir::random::Random;
 /// Maximum number of multiplications of a convolution.
 const MAX_PRODUCTS: i64 = 30_000;
 
+/// A number that is none, as text.
+const NAN: &str = "0x7FC00000";
+
 /// Maximum number of elements of a value.
 const MAX_ELEMENTS: i64 = 600;
 
@@ -113,6 +116,13 @@ impl Network<'_> {
         let (names, types) = (names.join(", "), types.join(", "));
         let parameters = self.parameters.join(", ");
         format!("func.func @made0({parameters}) -> ({types}) {{\n{}return {names} : {types}\n}}\n", self.lines)
+    }
+
+    /// Returns one of the values of the same type, or the tensor itself.
+    pub(super) fn alike(&mut self, x: &Tensor) -> Tensor {
+        let alike: Vec<Tensor> =
+            self.values.iter().filter(|t| t.shape == x.shape && t.elem == x.elem).cloned().collect();
+        alike.get(self.random.below(alike.len().max(1) as u64) as usize).unwrap_or(x).clone()
     }
 
     /// Draws an extent from 1 to `most`.
@@ -229,24 +239,35 @@ pub(super) fn clip(n: &mut Network<'_>, x: &Tensor, (low, high): (&str, &str)) -
 
 /// Adds an op of an epilogue: clamp, activation, residual, or a sum with a channel's constant.
 fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
-    match n.random.below(8) {
+    match n.random.below(10) {
         0 | 1 => n.generic("graph.relu", &[x], "", &x.shape, x.elem),
         2 | 3 => {
-            let bounds = [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("-3.0", "0.0"), ("2.0", "3.0")];
+            let bounds =
+                [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("-3.0", "0.0"), ("2.0", "3.0"), (NAN, "2.0")];
             let bounds = n.random.pick(&bounds);
             clip(n, x, bounds)
         }
         4..7 => {
-            let alike: Vec<Tensor> =
-                n.values.iter().filter(|t| t.shape == x.shape && t.elem == x.elem).cloned().collect();
-            let other = if alike.is_empty() || n.random.percent(40) {
-                n.weights(&x.shape.clone(), x.elem, 30)
-            } else {
-                alike[n.random.below(alike.len() as u64) as usize].clone()
+            let other = match n.random.below(5) {
+                0 | 1 => n.weights(&x.shape, x.elem, 30),
+                // Repeated along some axes.
+                2 => {
+                    let part: Vec<i64> = x.shape.iter().map(|&d| if n.random.percent(50) { 1 } else { d }).collect();
+                    n.weights(&part, x.elem, 30)
+                }
+                _ => n.alike(x),
             };
             let name = n.random.pick(&["graph.add", "graph.add", "graph.sum", "graph.mul"]);
             let (a, b) = if n.random.percent(50) { (x, &other) } else { (&other, x) };
             n.generic(name, &[a, b], "", &x.shape, x.elem)
+        }
+        7 | 8 => {
+            // An axis of one element, at any place.
+            let mut shape = x.shape.clone();
+            shape.insert(n.random.below(shape.len() as u64 + 1) as usize, 1);
+            let text: Vec<String> = shape.iter().map(i64::to_string).collect();
+            let to = n.constant(&[shape.len() as i64], "i64", &format!("[{}]", text.join(", ")));
+            n.generic("graph.reshape", &[x, &to], "", &shape, x.elem)
         }
         _ => {
             let name = n.random.pick(&["graph.neg", "graph.abs", "graph.identity"]);
@@ -267,9 +288,10 @@ pub(super) fn images(random: &mut Random) -> String {
     n.values.push(x);
     for _ in 0..1 + n.random.below(3) {
         let x = n.values[n.values.len() - 1].clone();
-        let made = match n.random.below(6) {
+        let made = match n.random.below(7) {
             0 => pool(&mut n, &x),
             1 => Some(product(&mut n)),
+            2 => branches(&mut n, &x),
             _ => conv(&mut n, &x, 70),
         };
         let Some(mut y) = made else { continue };
@@ -282,7 +304,7 @@ pub(super) fn images(random: &mut Random) -> String {
         if y.shape.len() == x.shape.len() && n.random.percent(15) {
             y = joined(&mut n, &y);
         }
-        if y.shape.len() < 3 {
+        if y.shape.len() != x.shape.len() {
             n.values.insert(0, y);
         } else {
             n.values.push(y);
@@ -315,6 +337,21 @@ fn joined(n: &mut Network<'_>, y: &Tensor) -> Tensor {
     shape[1] += other.shape[1];
     let all = n.generic("graph.concat", &[y, &other], "axis = 1 : i64", &shape, y.elem);
     n.generic("graph.relu", &[&all], "", &shape, y.elem)
+}
+
+/// Adds convolutions of an image with the same window, concatenated and clamped.
+fn branches(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
+    let (shape, attrs, mut out) = conv_window(n, x)?;
+    let parts: Vec<Tensor> = (0..n.extent(3))
+        .map(|_| {
+            let weights = n.weights(&shape, x.elem, 80);
+            n.generic("graph.conv", &[x, &weights], &attrs, &out, x.elem)
+        })
+        .collect();
+    out[1] *= parts.len() as i64;
+    let parts: Vec<&Tensor> = parts.iter().collect();
+    let all = n.generic("graph.concat", &parts, "axis = 1 : i64", &out, x.elem);
+    Some(stage(n, &all))
 }
 
 /// Adds a matrix product.
@@ -366,6 +403,8 @@ pub(super) fn quantized(random: &mut Random) -> String {
         let count = if n.random.percent(60) { operands.len() } else { operands.len() - 1 };
         n.generic("graph.qlinear_conv", &operands[..count], &attrs, &out, of_x)
     };
+    let clamps = y.elem == "i32" && n.random.percent(40);
+    let y = if clamps { n.generic("graph.relu", &[&y], "", &y.shape, "i32") } else { y };
     n.values.push(y);
     n.finish()
 }

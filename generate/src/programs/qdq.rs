@@ -145,8 +145,13 @@ fn matmul(n: &mut Network<'_>, x: &Tensor) -> Tensor {
 
 /// Combines a tensor elementwise with another one of its shape, one element per channel, or itself.
 fn binary(n: &mut Network<'_>, x: &Tensor) -> Tensor {
-    let other = match n.random.below(4) {
+    let other = match n.random.below(5) {
         0 => x.clone(),
+        // An earlier tensor, of which this one may be a function.
+        2 => match n.values.iter().find(|t| t.shape == x.shape).cloned() {
+            Some(bytes) => dequantized(n, &bytes, None),
+            None => x.clone(),
+        },
         1 if x.shape.len() == 4 => operand(n, &[1, x.shape[1], 1, 1]),
         _ => operand(n, &x.shape),
     };
@@ -170,13 +175,17 @@ fn concat(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     n.generic("graph.concat", &[x, &other], &format!("axis = {axis} : i64"), &shape, "f32")
 }
 
-/// Clamps a tensor, or not.
+/// Clamps a tensor, applies another function to it, or neither.
 fn clamped(n: &mut Network<'_>, y: Tensor) -> Tensor {
-    match n.random.below(5) {
+    match n.random.below(6) {
         0 => n.generic("graph.relu", &[&y], "", &y.shape, "f32"),
         1 => {
             let bounds = n.random.pick(&[("0.0", "6.0"), ("-1.0", "1.0"), ("-100.0", "100.0"), ("0.5", "2.0")]);
             clip(n, &y, bounds)
+        }
+        2 => {
+            let name = n.random.pick(&FUNCTIONS);
+            n.generic(&format!("graph.{name}"), &[&y], "", &y.shape, "f32")
         }
         _ => y,
     }

@@ -32,7 +32,7 @@ pub(super) fn of(m: &Module, op: Op) -> Option<Lookup> {
         data.push(Datum::Tensor(tensor));
     }
     let x = argument?;
-    // Such a table has a row for each channel.
+    // Another table has a row for each channel.
     if let Some(Datum::Tensor(table)) = data.get(1).filter(|_| is_table)
         && table.rank() != 1
     {
@@ -41,7 +41,7 @@ pub(super) fn of(m: &Module, op: Op) -> Option<Lookup> {
     let eval = m.info(op)?.eval?;
     let results = m.with_args(op, |args| eval(args, &data))?.ok()?;
     let [Datum::Tensor(table)] = &results[..] else { return None };
-    Some(Lookup::new(m, x, table.clone(), m.ctx.element_type(m.value_type(y))))
+    Some(Lookup::new(m, x, table.reshape(vec![VALUES]).ok()?, m.ctx.element_type(m.value_type(y))))
 }
 
 /// Returns a value as a function of the argument of the table that it is, or of itself: the results for all bytes.
