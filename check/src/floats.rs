@@ -29,6 +29,9 @@ const NUDGE: f64 = 1e-4;
 const JUMP: f64 = 0.1;
 /// Number of perturbed runs.
 const SHAKES: u64 = 4;
+/// Number of runs with operands rounded at random before a difference of a program with narrower types counts: several
+/// roundings may have to coincide, as those of both sides of a comparison.
+const CONFIRMATIONS: u64 = 96;
 /// Factor by which rounding errors may exceed those of the original or of perturbed runs.
 const SLACK: f64 = 8.0;
 
@@ -128,24 +131,34 @@ impl<'m> Judge<'m> {
         if approximate && after.relation_by(before, about_the_same) == Relation::Refines {
             return Relation::Refines;
         }
-        let by = match self.options.floats {
-            Floats::Bits => return after.relation(before),
-            Floats::Exact => return self.exact(input, before, after),
+        match self.options.floats {
+            Floats::Bits => after.relation(before),
+            Floats::Exact => self.exact(input, before, after),
             Floats::Algebra | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
-                after.relation_by(before, any_floats)
+                match self.rounded(input, before, after, SHAKES) {
+                    Relation::Differs if self.narrowing.kind.is_some() => {
+                        self.rounded(input, before, after, CONFIRMATIONS)
+                    }
+                    relation => relation,
+                }
             }
-        };
+        }
+    }
+
+    /// Returns the relation apart from roundings, which `runs` runs of the original measure.
+    fn rounded(&self, input: &Input, before: &Outcome, after: &Outcome, runs: u64) -> Relation {
+        let approximate = self.options.floats == Floats::Approximate;
         let close = |relation| if self.jumps(input, before) { Relation::Close } else { relation };
-        match by {
+        match after.relation_by(before, any_floats) {
             Relation::Refines if after.relation_by(before, same_numbers) == Relation::Refines => Relation::Refines,
-            Relation::Refines => match self.tolerances(input, before) {
+            Relation::Refines => match self.tolerances(input, before, runs) {
                 Some(tolerances) if is_near(before, after, &tolerances, approximate) => Relation::Refines,
                 // The narrower type may lack the range.
                 Some(_) if self.narrowing.relative > 0.0 && overflows(before, after) => Relation::Close,
                 Some(_) => close(Relation::Differs),
                 None => Relation::Close,
             },
-            Relation::Differs if self.are_ties(input, before, after) => Relation::Close,
+            Relation::Differs if self.are_ties(input, before, after, runs) => Relation::Close,
             other => other,
         }
     }
@@ -171,10 +184,10 @@ impl<'m> Judge<'m> {
 
     /// Whether each difference apart from floats is where the original changes too, if its inputs are perturbed, nothing is
     /// rounded, or more coarsely: where an integer depends on a float near a discontinuity.
-    fn are_ties(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
+    fn are_ties(&self, input: &Input, before: &Outcome, after: &Outcome, runs: u64) -> bool {
         let by = NUDGE.max(self.narrowing.relative);
         let nudged = (0..SHAKES).filter_map(|number| self.shaken(input, by, number, false));
-        let others = nudged.chain(self.before.run_wide(input, &self.options)).chain(self.narrow_runs(input));
+        let others = nudged.chain(self.before.run_wide(input, &self.options)).chain(self.narrow_runs(input, runs));
         let others: Vec<Outcome> = others.collect();
         let (have, want) = (after.places(), before.places());
         let lengths = |places: &[Vec<Datum>]| places.iter().map(Vec::len).collect::<Vec<_>>();
@@ -190,7 +203,7 @@ impl<'m> Judge<'m> {
     }
 
     /// Returns the tolerance of each observable float; `None` if perturbed inputs take another path.
-    fn tolerances(&self, input: &Input, before: &Outcome) -> Option<Vec<Vec<f64>>> {
+    fn tolerances(&self, input: &Input, before: &Outcome, runs: u64) -> Option<Vec<Vec<f64>>> {
         if self.options.floats == Floats::Algebra {
             let floor = before.floats().iter().map(|place| vec![ALGEBRA * largest(place); place.len()]).collect();
             return self.add_shaken(input, before, SHAKE, ALGEBRA / SHAKE, floor, false);
@@ -199,7 +212,7 @@ impl<'m> Judge<'m> {
         if truth.relation_by(before, any_floats) != Relation::Refines {
             return None;
         }
-        let narrow: Vec<Outcome> = self.narrow_runs(input).collect();
+        let narrow: Vec<Outcome> = self.narrow_runs(input, runs).collect();
         if narrow.iter().any(|narrow| narrow.relation_by(before, any_floats) != Relation::Refines) {
             return None;
         }
@@ -283,11 +296,11 @@ impl<'m> Judge<'m> {
 
     /// Returns outcomes of the original with operands rounded at random, to the narrowest type that the transformed function has
     /// more of.
-    fn narrow_runs(&self, input: &Input) -> impl Iterator<Item = Outcome> {
+    fn narrow_runs(&self, input: &Input, count: u64) -> impl Iterator<Item = Outcome> {
         let side = &self.before;
         self.narrowing.kind.into_iter().flat_map(move |kind| {
             let run = move |seed| Runner::new(side.m, &self.options).rounding_operands(kind, seed).run(side.op, input);
-            (0..SHAKES).map(run)
+            (0..count).map(run)
         })
     }
 }
