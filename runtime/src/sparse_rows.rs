@@ -23,6 +23,9 @@ const MAX_FAR_VECTORS: usize = 4;
 /// Size of such an operand in elements.
 const FAR: usize = 1 << 19;
 
+/// Rows whose blocks are computed together, unless the dense operand is as large.
+const NEAR_ROWS: usize = 4;
+
 /// Average number of reads of a row of the dense operand from which on its blocks are packed.
 const MIN_READS: usize = 4;
 
@@ -147,9 +150,11 @@ impl SparseRows {
     ) {
         let all = self.starts.len() - 1;
         let rows = all.div_ceil(Workers::parts(threads));
+        // The result is written row by row if the dense operand stays in the L2 cache.
+        let step = if dense.elements.len() > FAR { rows } else { NEAR_ROWS };
         let parts = (0..all).step_by(rows).map(|first| &self.starts[first..=all.min(first + rows)]);
         workers.share(threads, parts.zip(out.chunks_mut(rows * columns)), |(starts, out)| {
-            let part = Part { rows: self, blocks, starts, dense, columns };
+            let part = Part { rows: self, blocks, starts, dense, columns, step };
             // SAFETY: `times` checked the extension and the sizes, and divided columns into blocks.
             unsafe {
                 match isa {
@@ -175,6 +180,8 @@ struct Part<'a> {
     starts: &'a [usize],
     dense: Dense<'a>,
     columns: usize,
+    /// Rows of which all blocks are computed before those of other rows.
+    step: usize,
 }
 
 impl Part<'_> {
@@ -185,18 +192,23 @@ impl Part<'_> {
     /// elements for each of `starts` but the last.
     #[inline(always)]
     unsafe fn run<V: Vector>(&self, out: &mut [f32]) {
-        for &block in self.blocks {
-            // SAFETY: guaranteed by the caller.
-            unsafe {
-                match block.vectors {
-                    1 => self.block::<V, 1>(block, out),
-                    2 => self.block::<V, 2>(block, out),
-                    3 => self.block::<V, 3>(block, out),
-                    4 => self.block::<V, 4>(block, out),
-                    5 => self.block::<V, 5>(block, out),
-                    6 => self.block::<V, 6>(block, out),
-                    7 => self.block::<V, 7>(block, out),
-                    _ => self.block::<V, MAX_VECTORS>(block, out),
+        let rows = self.starts.len() - 1;
+        for first in (0..rows).step_by(self.step) {
+            let end = rows.min(first + self.step);
+            let (starts, out) = (&self.starts[first..=end], &mut out[first * self.columns..end * self.columns]);
+            for &block in self.blocks {
+                // SAFETY: guaranteed by the caller.
+                unsafe {
+                    match block.vectors {
+                        1 => self.block::<V, 1>(block, starts, out),
+                        2 => self.block::<V, 2>(block, starts, out),
+                        3 => self.block::<V, 3>(block, starts, out),
+                        4 => self.block::<V, 4>(block, starts, out),
+                        5 => self.block::<V, 5>(block, starts, out),
+                        6 => self.block::<V, 6>(block, starts, out),
+                        7 => self.block::<V, 7>(block, starts, out),
+                        _ => self.block::<V, MAX_VECTORS>(block, starts, out),
+                    }
                 }
             }
         }
@@ -207,12 +219,12 @@ impl Part<'_> {
     /// # Safety
     /// As for [`run`](Part::run).
     #[inline(always)]
-    unsafe fn block<V: Vector, const NV: usize>(&self, block: Block, out: &mut [f32]) {
+    unsafe fn block<V: Vector, const NV: usize>(&self, block: Block, starts: &[usize], out: &mut [f32]) {
         let (is_whole, pitch) = (block.last == V::LANES, self.dense.pitch);
         // A packed block begins with its first column.
         let first = if pitch == self.columns { block.first } else { 0 };
         let b = self.dense.elements.as_ptr().wrapping_add(first);
-        for (ends, out) in self.starts.windows(2).zip(out.chunks_exact_mut(self.columns)) {
+        for (ends, out) in starts.windows(2).zip(out.chunks_exact_mut(self.columns)) {
             let entries = &self.rows.entries[ends[0]..ends[1]];
             // SAFETY: guaranteed by the caller, here and below.
             let mut sums = [unsafe { V::splat(if entries.is_empty() { 0.0 } else { -0.0 }) }; NV];

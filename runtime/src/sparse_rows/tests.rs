@@ -1,3 +1,5 @@
+//! Products by compressed rows, compared with sums in order.
+
 use super::{SparseRows, blocks};
 use crate::vector::Isa;
 use crate::workers::Workers;
