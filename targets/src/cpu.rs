@@ -138,33 +138,44 @@ impl Numbers {
         }
     }
 
-    /// Prices generated code whose operand stays in the L1 cache: multiply-adds for each nonzero and vector of columns, and loads of the
-    /// dense operand for each group of rows, at the same time; or the fetch of the code.
+    /// Prices generated code whose operand, or a panel of it with all code, stays in the L1 cache: multiply-adds for each nonzero and
+    /// vector of columns, and loads of the dense operand for each group of rows, at the same time; or the fetch of the code. Panels are
+    /// read from beyond the L1 cache once.
     fn generated(&self, c: &Contraction, nonzeros: u64) -> u64 {
         let vectors = c.columns.div_ceil(VECTOR / ELEMENT);
-        if c.depth.saturating_mul(vectors).saturating_mul(VECTOR) > self.l1_bytes {
+        let panel = c.depth.saturating_mul(VECTOR);
+        let is_in_l1 = panel.saturating_mul(vectors) <= self.l1_bytes;
+        let is_panel_in_l1 = panel <= self.l1_bytes / 4 * 3 && nonzeros.saturating_mul(CODE) <= self.l1_bytes;
+        if !is_in_l1 && !is_panel_in_l1 {
             return self.generated_beyond_l1(c, nonzeros, vectors);
         }
         let lines = c.rows.div_ceil(self.sparse_rows).saturating_mul(c.depth).min(nonzeros);
         let loads = lines.saturating_add(c.rows).saturating_mul(vectors).saturating_mul(VECTOR) / self.l1_bandwidth;
         let products = nonzeros.saturating_mul(vectors) / self.sparse_products;
         let cycles = products.saturating_mul(100) / self.sparse_l1_share;
-        cycles.max(loads).max(self.fetched(nonzeros)).saturating_add(c.runs / self.run_starts)
+        let once = if is_in_l1 { 0 } else { c.depth.min(nonzeros).saturating_mul(vectors) };
+        let once = once.saturating_mul(self.line(c)).saturating_add(c.runs / self.run_starts);
+        cycles.max(loads).max(self.fetched(nonzeros)).saturating_add(once)
+    }
+
+    /// Cycles per line of the dense operand, read in the order of columns: lines are in rows of their own and not prefetched, which takes
+    /// longer if rows are in pages of their own.
+    fn line(&self, c: &Contraction) -> u64 {
+        let is_paged = c.columns.saturating_mul(ELEMENT) >= PAGE;
+        self.sparse_line.saturating_add(is_paged.into())
     }
 
     /// Prices generated code: its fetch, multiply-adds, and the lines of the dense operand and of the result. A group of rows reads a row
-    /// of the operand once if any of them has a nonzero there. Lines are those of a column, each in another row: they are not
-    /// prefetched, which takes longer if rows are in pages of their own or beyond the L2 cache.
+    /// of the operand once if any of them has a nonzero there.
     fn generated_beyond_l1(&self, c: &Contraction, nonzeros: u64, vectors: u64) -> u64 {
         let groups = c.rows.div_ceil(self.sparse_rows).max(1);
         let density = nonzeros as f64 / (c.rows as f64 * c.depth as f64).max(1.0);
         let is_read = 1.0 - (1.0 - density.min(1.0)).powf(c.rows as f64 / groups as f64);
         let lines = (is_read * groups as f64 * c.depth as f64) as u64;
-        let is_paged = c.columns.saturating_mul(ELEMENT) >= PAGE;
-        let line = self.sparse_line.saturating_add(is_paged.into());
         let is_far = c.rows.saturating_mul(c.columns).saturating_mul(ELEMENT) > self.l2_bytes;
         let result = if is_far { FAR_RESULT } else { RESULT };
-        let lines = lines.saturating_mul(line).saturating_add(c.rows.saturating_mul(result)).saturating_mul(vectors);
+        let lines =
+            lines.saturating_mul(self.line(c)).saturating_add(c.rows.saturating_mul(result)).saturating_mul(vectors);
         let products =
             (nonzeros.saturating_mul(vectors) / self.sparse_products).saturating_mul(100) / self.sparse_share;
         let all = products.saturating_add(lines).saturating_add(self.fetched(nonzeros));
