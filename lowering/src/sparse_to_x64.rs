@@ -59,7 +59,9 @@ Each `sparse.matmul unrolled` of f32 or f64 with a constant becomes a call of co
 vector of columns. The register tile (28 rows by 1 vector, 14 by 2, 9 by 3 or 6 by 4; 12 by 1 or 6 by 2 with 256-bit vectors) is the one with
 the fewest estimated cycles. Long rows are divided into chunks and columns into tiles, so that code stays in the L1 cache and rows of
 the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
-added and subtracted. A product with a sparse right operand is that of the transposes. `code=ops` emits instructions instead of bytes.
+added and subtracted. A product with a sparse right operand is that of the transposes. If rows of the dense operand do not begin at
+cache lines and are read six times or more, the operand is padded to an odd number of lines, and the columns of the result to a whole
+number, which are sliced off. `code=ops` emits instructions instead of bytes.
 
 Each `sparse.matmul_integer` becomes a product of words of 32 bits along the depth, with one instruction per word of the constant that is not
 zero: four bytes with AVX-512 VNNI, otherwise two 16-bit integers. `sparse.words` packs the other operand. A constant zero point and the

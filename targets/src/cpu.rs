@@ -85,12 +85,15 @@ machine_numbers! {
         sparse_share,
         sparse_l1_share,
         sparse_rows,
+        sparse_line,
         pattern_call,
         csr_products,
+        csr_row,
         l1_bytes,
         l1_bandwidth,
         l2_bytes,
-        code_miss,
+        code_bandwidth,
+        far_code_bandwidth,
         reference_call,
         reference_product,
     }
@@ -105,6 +108,15 @@ const PATTERN: u64 = 8;
 const TILE: u64 = 32;
 /// Bytes of generated code per nonzero.
 const CODE: u64 = 8;
+/// Vectors of columns that compressed rows compute at once.
+const BLOCK: u64 = 8;
+/// Size of a page in bytes.
+const PAGE: u64 = 4096;
+/// Cycles of the store of a line of the result in its column, into the L2 cache and beyond.
+const RESULT: u64 = 3;
+const FAR_RESULT: u64 = 10;
+/// Loads and stores of each byte of a copy, and its share of the loads that follow, which find less in the caches.
+const COPIES: u64 = 3;
 
 impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
@@ -123,24 +135,62 @@ impl Numbers {
         }
     }
 
-    /// Prices generated code: multiply-adds for each nonzero and vector of columns, and loads of the dense operand for each
-    /// group of rows; or the code, which is slow beyond the L2 cache. Elements that are transposed are addressed one by one.
+    /// Prices generated code whose operand, or a panel of it with all code, stays in the L1 cache: multiply-adds for each nonzero and
+    /// vector of columns, and loads of the dense operand for each group of rows, at the same time; or the fetch of the code. Panels are
+    /// read from beyond the L1 cache once.
     fn generated(&self, c: &Contraction, nonzeros: u64) -> u64 {
         let vectors = c.columns.div_ceil(VECTOR / ELEMENT);
-        let lines = c.rows.div_ceil(self.sparse_rows).saturating_mul(c.depth).min(nonzeros).saturating_mul(vectors);
-        let is_in_l1 = c.depth.saturating_mul(vectors).saturating_mul(VECTOR) <= self.l1_bytes;
-        let (bandwidth, share) = match is_in_l1 {
-            true => (self.l1_bandwidth, self.sparse_l1_share),
-            false => (self.l2_bandwidth, self.sparse_share),
-        };
-        let results = c.rows.saturating_mul(vectors);
-        let loads = lines.saturating_add(results).saturating_mul(VECTOR) / bandwidth;
-        let code = nonzeros.saturating_mul(CODE);
-        let code = if code <= self.l2_bytes { code / self.l2_bandwidth } else { code.saturating_mul(self.code_miss) };
+        let panel = c.depth.saturating_mul(VECTOR);
+        let is_in_l1 = panel.saturating_mul(vectors) <= self.l1_bytes;
+        let is_panel_in_l1 = panel <= self.l1_bytes / 4 * 3 && nonzeros.saturating_mul(CODE) <= self.l1_bytes;
+        if !is_in_l1 && !is_panel_in_l1 {
+            return self.generated_beyond_l1(c, nonzeros, vectors);
+        }
+        let lines = c.rows.div_ceil(self.sparse_rows).saturating_mul(c.depth).min(nonzeros);
+        let loads = lines.saturating_add(c.rows).saturating_mul(vectors).saturating_mul(VECTOR) / self.l1_bandwidth;
         let products = nonzeros.saturating_mul(vectors) / self.sparse_products;
-        // Loads and multiply-adds overlap.
-        let cycles = products.saturating_mul(100) / share;
-        cycles.max(loads).max(code).saturating_add(c.runs / self.run_starts)
+        let cycles = products.saturating_mul(100) / self.sparse_l1_share;
+        let once = if is_in_l1 { 0 } else { c.depth.min(nonzeros).saturating_mul(vectors) };
+        let once = once.saturating_mul(self.line(c)).saturating_add(c.runs / self.run_starts);
+        cycles.max(loads).max(self.fetched(nonzeros)).saturating_add(once)
+    }
+
+    /// Cycles per line of the dense operand, read in the order of columns: lines are in rows of their own and not prefetched, which takes
+    /// longer if rows are in pages of their own.
+    fn line(&self, c: &Contraction) -> u64 {
+        let is_paged = c.columns.saturating_mul(ELEMENT) >= PAGE;
+        self.sparse_line.saturating_add(is_paged.into())
+    }
+
+    /// Prices generated code: its fetch, multiply-adds, and the lines of the dense operand and of the result. A group of rows reads a row
+    /// of the operand once if any of them has a nonzero there.
+    fn generated_beyond_l1(&self, c: &Contraction, nonzeros: u64, vectors: u64) -> u64 {
+        let groups = c.rows.div_ceil(self.sparse_rows).max(1);
+        let density = nonzeros as f64 / (c.rows as f64 * c.depth as f64).max(1.0);
+        let is_read = 1.0 - (1.0 - density.min(1.0)).powf(c.rows as f64 / groups as f64);
+        let lines = (is_read * groups as f64 * c.depth as f64) as u64;
+        let is_far = c.rows.saturating_mul(c.columns).saturating_mul(ELEMENT) > self.l2_bytes;
+        let result = if is_far { FAR_RESULT } else { RESULT };
+        let lines =
+            lines.saturating_mul(self.line(c)).saturating_add(c.rows.saturating_mul(result)).saturating_mul(vectors);
+        let products =
+            (nonzeros.saturating_mul(vectors) / self.sparse_products).saturating_mul(100) / self.sparse_share;
+        let all = products.saturating_add(lines).saturating_add(self.fetched(nonzeros));
+        all.saturating_add(self.packing(c)).saturating_add(c.runs / self.run_starts)
+    }
+
+    /// Prices the fetch of generated code.
+    fn fetched(&self, nonzeros: u64) -> u64 {
+        let code = nonzeros.saturating_mul(CODE);
+        code / if code <= self.l2_bytes { self.code_bandwidth } else { self.far_code_bandwidth }
+    }
+
+    /// Prices the copy of a dense operand whose rows do not begin at cache lines.
+    fn packing(&self, c: &Contraction) -> u64 {
+        let lanes = VECTOR / ELEMENT;
+        let is_split = c.columns > lanes && !c.columns.is_multiple_of(lanes);
+        let bytes = c.depth.saturating_mul(c.columns).saturating_mul(COPIES * ELEMENT);
+        if is_split { bytes / self.l2_bandwidth } else { 0 }
     }
 
     /// Prices functions by patterns of nonzeros: a load and a multiply-add for each nonzero and vector, and for each chunk a call, which
@@ -154,9 +204,14 @@ impl Numbers {
         products.saturating_add(calls.saturating_mul(call)).saturating_add(c.runs / self.run_starts)
     }
 
-    /// Prices a loop over compressed rows.
+    /// Prices compressed rows: a load and a multiply-add for each nonzero and vector, and the loop over the nonzeros of each row and block
+    /// of columns, whose end is mispredicted.
     fn compressed(&self, c: &Contraction, nonzeros: u64) -> u64 {
-        nonzeros.saturating_mul(c.columns.saturating_add(2)) / self.csr_products
+        let lanes = VECTOR / ELEMENT;
+        let vectors = c.columns.div_ceil(lanes);
+        let products = nonzeros.saturating_mul(vectors).saturating_mul(lanes) / self.csr_products;
+        let rows = c.rows.saturating_mul(vectors.div_ceil(BLOCK)).saturating_mul(self.csr_row);
+        products.saturating_add(rows).saturating_add(self.packing(c)).saturating_add(c.runs / self.run_starts)
     }
 
     /// Prices a contraction: arithmetic, or memory bandwidth if elements are used few times. Addresses are looked up per

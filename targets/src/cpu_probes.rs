@@ -14,7 +14,7 @@ pub const PROBES: &[Probe] = &[
     Probe { number: "sparse_l1_share", program: || product("sparse.matmul unrolled", [256, 64, 128], 90) },
     Probe { number: "pattern_call", program: || product("sparse.matmul patterns", [512, 512, 512], 80) },
     Probe { number: "csr_products", program: || product("sparse.matmul csr", [256, 64, 256], 90) },
-    Probe { number: "code_miss", program: || product("sparse.matmul unrolled", [512, 4608, 63], 90) },
+    Probe { number: "far_code_bandwidth", program: || product("sparse.matmul unrolled", [512, 4608, 63], 90) },
 ];
 
 /// Wraps the body of a function of `%x` that returns `%y`.

@@ -124,8 +124,8 @@ fn has(isa: &str) -> bool {
     return isa.is_empty();
 }
 
-/// Products of all sizes and sparsities run as generated code and equal the same sums bit by bit; without code, the loop over
-/// compressed rows gives them up to rounding.
+/// Products of all sizes and sparsities run as generated code and equal the same sums bit by bit; without code, compressed
+/// rows give them up to rounding.
 #[test]
 fn generated_code_computes_products() {
     let (tool, mut random, mut native) = (Tool::new("gradus"), Random::of("x64"), 0);
@@ -144,7 +144,7 @@ fn generated_code_computes_products() {
             Program::new(&code, main_of(&code)).on(Workers::new(1 + case % 2).expect("there are threads"));
         let result =
             numbers(&program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
-        // The loop over compressed rows is of f32.
+        // The kernel of compressed rows is of f32.
         assert!(program.reference(1).is_empty() || product.is_double && !is_lowered, "{:?}", product.shape);
         if is_lowered {
             assert_eq!(result, product.expected(), "{:?} {isa} right {}", product.shape, product.is_right);
@@ -155,6 +155,28 @@ fn generated_code_computes_products() {
         }
     }
     assert!(native > 100 || !has("avx2"), "{native} as code");
+}
+
+/// Products of f32 by compressed rows have a kernel in both forms, whatever the threads.
+#[test]
+fn compressed_rows_compute_products() {
+    let (tool, mut random) = (Tool::new("gradus"), Random::of("csr"));
+    for case in 0..150 {
+        let product = Product::draw(&mut random, 400);
+        if product.is_double {
+            continue;
+        }
+        let text = product.text.replace("unrolled", "csr");
+        let m = parse(&tool.context(), &text).expect("it is a program");
+        let steps = lowered(&tool, &m, "builtin.module(canonicalize,form-steps,plan-memory)");
+        let workers = Workers::new(1 + case % 2).expect("there are threads");
+        let mut program = Program::new(&steps, main_of(&steps)).on(workers);
+        let result = program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap));
+        assert!(program.reference(1).is_empty(), "{:?}", product.shape);
+        let is_close = |(a, b): (&f64, f64)| (a - b).abs() <= 1e-3 * (1.0 + b.abs());
+        let what = (product.shape, product.is_right);
+        assert!(numbers(&result).iter().zip(product.expected()).all(is_close), "{what:?}");
+    }
 }
 
 /// The meaning of a call, the simulation of its instructions, equals the sums; the same function as ops assembles to the same

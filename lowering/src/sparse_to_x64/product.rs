@@ -28,6 +28,7 @@ impl Product {
     pub fn of(m: &Module, op: Op) -> Option<(MatMul, Product)> {
         MatMulOp::cast(m, op)?.strategy(m).filter(|strategy| **strategy == UNROLLED)?;
         let (matmul, matrix) = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)?;
+        let matmul = matmul.padded(&matrix);
         let (columns, offsets) = (matmul.columns(), matmul.offsets());
         Some((matmul, Product { matrix, columns, offsets, epilogue: Epilogue::default() }))
     }

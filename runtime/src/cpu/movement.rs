@@ -3,7 +3,9 @@
 use super::elementwise::{elements, elements_mut};
 use super::trap::{internal_error, moved};
 use super::{Kernel, Prepared, constant, dtype, extents, position};
+use crate::aligned_bytes::LINE;
 use crate::transpose::{WORDS_PER_STEP, Words};
+use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
 use gradus_dialects::layout::{self, CopyNest, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
@@ -243,9 +245,55 @@ pub(super) fn pad(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     if value.is_some_and(|i| super::size(m, args.operand_type(i)) != Some(dtype.size())) {
         return None;
     }
+    if let Some((before, row)) = last_axis_pads(&from, &to, start) {
+        let [before, row, padded] = [before, row, to[to.len() - 1] as usize].map(|n| n * dtype.size());
+        let kernel = Kernel::shared([0].into_iter().chain(value), move |workers, data, out| {
+            let value = data.get(1).copied().unwrap_or(&[0]);
+            let threads = workers.for_steps(out.len() / (ELEMENTS_PER_STEP * size_of::<f32>()));
+            let rows = (out.len() / padded).div_ceil(Workers::parts(threads)).max(1);
+            let parts = data[0].chunks(rows * row).zip(out.chunks_mut(rows * padded));
+            workers.share(threads, parts, |(from, out)| run_widest(PadRows { from, out, row, padded, before, value }));
+            Ok(())
+        });
+        return Some(kernel.into());
+    }
     let kernel = Kernel::shared([0].into_iter().chain(value), move |workers, data, out| {
         fill(out, data.get(1).copied().unwrap_or(&[0]));
         copy(workers, &nest, data[0], out, dtype.size())
     });
     Some(kernel.into())
+}
+
+/// Rows that are copied into longer ones, by whole lines.
+struct PadRows<'a> {
+    from: &'a [u8],
+    out: &'a mut [u8],
+    /// Sizes of rows, and of what is before them, in bytes.
+    row: usize,
+    padded: usize,
+    before: usize,
+    /// The element that surrounds them.
+    value: &'a [u8],
+}
+
+impl Loops for PadRows<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for (from, out) in self.from.chunks_exact(self.row).zip(self.out.chunks_exact_mut(self.padded)) {
+            let (begin, rest) = out.split_at_mut(self.before);
+            let (middle, end) = rest.split_at_mut(self.row);
+            let ((lines, rest), (to_lines, to_rest)) = (from.as_chunks::<LINE>(), middle.as_chunks_mut::<LINE>());
+            to_lines.iter_mut().zip(lines).for_each(|(to, line)| *to = *line);
+            to_rest.copy_from_slice(rest);
+            fill(begin, self.value);
+            fill(end, self.value);
+        }
+    }
+}
+
+/// The pads before rows and their elements, if only the last axis is padded. Rows are not empty.
+fn last_axis_pads(from: &[u64], to: &[u64], start: u64) -> Option<(usize, usize)> {
+    let ((&row, outer), (&padded, padded_outer)) = (from.split_last()?, to.split_last()?);
+    let is_inside = row > 0 && start.checked_add(row)? <= padded;
+    (is_inside && outer == padded_outer).then_some((usize::try_from(start).ok()?, usize::try_from(row).ok()?))
 }

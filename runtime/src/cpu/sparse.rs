@@ -1,12 +1,15 @@
-//! Products with sparse constants: machine code, and a loop over compressed rows.
+//! Products with sparse constants: machine code, and compressed rows.
 
 use super::{Kernel, Prepared, constant, extents, floats, floats_mut};
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::code::Code;
+use crate::sparse_rows::SparseRows;
+use crate::transpose::Words;
+use crate::vector::Isa;
 use crate::workers::Workers;
 use gradus_dialects::x64::{Abi, Dispatch, code_of, functions_of};
 use gradus_ir::eval::Trap;
-use gradus_ir::{DType, Module, OpArgs, Tensor};
+use gradus_ir::{DType, Module, OpArgs};
 use smallvec::SmallVec;
 
 /// Prepares `x64.call`: the code is verified. Code that fails, or that this machine cannot run, is simulated instead.
@@ -70,77 +73,38 @@ fn pays_to_align(code: &Code, b: &[u8]) -> bool {
     is_split && b.len() <= MAX_COPIED && code.num_bytes() as u64 >= CODE_PER_ROW * (code.abi().input / row)
 }
 
-/// A matrix of f32 by compressed rows.
-struct Rows {
-    /// Start of each row among the nonzeros, and their number.
-    starts: Vec<usize>,
-    /// Columns and values of the nonzeros.
-    entries: Vec<(u32, f32)>,
-}
-
-impl Rows {
-    fn of(tensor: &Tensor) -> Option<Rows> {
-        let &[_, width] = tensor.shape() else { return None };
-        let (values, mut rows) = (floats(tensor.bytes()), Rows { starts: vec![0], entries: Vec::new() });
-        u32::try_from(width).ok()?;
-        for row in values.chunks_exact(width.max(1)) {
-            let nonzeros = row.iter().zip(0..).filter(|(value, _)| **value != 0.0);
-            rows.entries.extend(nonzeros.map(|(&value, column)| (column, value)));
-            rows.starts.push(rows.entries.len());
-        }
-        Some(rows)
-    }
-
-    /// The nonzeros of each row.
-    fn iter(&self) -> impl Iterator<Item = &[(u32, f32)]> {
-        self.starts.windows(2).map(|ends| &self.entries[ends[0]..ends[1]])
-    }
-
-    /// The product with `b`, `[K, columns]`, with sums of a block of columns in registers.
-    #[inline(always)]
-    fn times(&self, b: &[f32], columns: usize, out: &mut [f32], add: impl Fn(f32, f32, f32) -> f32) {
-        const BLOCK: usize = 64;
-        for (entries, out) in self.iter().zip(out.chunks_exact_mut(columns)) {
-            for (block, out) in out.chunks_mut(BLOCK).enumerate() {
-                let (first, mut sums) = (block * BLOCK, [0.0; BLOCK]);
-                for &(k, value) in entries {
-                    let from = &b[k as usize * columns + first..][..out.len()];
-                    sums.iter_mut().zip(from).for_each(|(sum, &x)| *sum = add(value, x, *sum));
-                }
-                out.copy_from_slice(&sums[..out.len()]);
-            }
-        }
-    }
-
-    /// The product of a row with the matrix.
-    fn times_row(&self, row: &[f32], out: &mut [f32]) {
-        out.fill(0.0);
-        for (&x, entries) in row.iter().zip(self.iter()) {
-            entries.iter().for_each(|&(column, value)| out[column as usize] += x * value);
-        }
-    }
-}
-
-/// Prepares `sparse.matmul` of f32 in any form, as a loop over compressed rows.
+/// Prepares `sparse.matmul` of f32 in any form, by compressed rows. With a sparse right operand, it is the product of the transposes.
 pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let is_right = args.attr("right").is_some();
     let sparse = constant(args, if is_right { "b" } else { "a" }).filter(|tensor| tensor.dtype() == DType::F32)?;
-    let (rows, dense) = (Rows::of(&sparse)?, usize::from(!is_right));
-    let (&[_, columns], &[_, depth]) = (&extents(m, args.result_types[0])?[..], &extents(m, args.operand_type(0))?[..])
-    else {
-        return None;
-    };
-    let run = move |data: &[&[u8]], out: &mut [u8]| {
-        let (x, out) = (floats(data[0]), floats_mut(out));
-        if is_right {
-            let pairs = x.chunks_exact(depth.max(1)).zip(out.chunks_exact_mut(columns.max(1)));
-            pairs.for_each(|(row, out)| rows.times_row(row, out));
-        } else if columns > 0 {
-            rows.times(x, columns, out, |a, b, sum| sum + a * b);
+    let &[height, width] = sparse.shape() else { return None };
+    let dense = usize::from(!is_right);
+    let (result, operand) = (extents(m, args.result_types[0])?, extents(m, args.operand_type(dense))?);
+    let &[first, second] = &result[..] else { return None };
+    let ([rows, depth], columns) = if is_right { ([width, height], first) } else { ([height, width], second) };
+    let fits = |have: &[usize], size: [usize; 2]| if is_right { have == [size[1], size[0]] } else { have == size };
+    (fits(&result, [rows, columns]) && fits(&operand, [depth, columns])).then_some(())?;
+    let product = SparseRows::new(floats(sparse.bytes()), [rows, depth], is_right)?;
+    let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
+        if !is_right || columns == 1 {
+            let done = product.times(Isa::best(), workers, columns, (floats(data[0]), floats_mut(out)));
+            return done.map_err(Trap::unsupported);
         }
-        Ok(())
+        let mut b = AlignedBytes::zeros(data[0].len());
+        transpose(data[0], [columns, depth], b.as_mut())?;
+        let mut c = AlignedBytes::zeros(out.len());
+        let done = product.times(Isa::best(), workers, columns, (floats(b.as_ref()), floats_mut(c.as_mut())));
+        done.map_err(Trap::unsupported)?;
+        transpose(c.as_ref(), [rows, columns], out)
     };
-    Some(Kernel::new([dense], run).into())
+    Some(Kernel::shared([dense], run).into())
+}
+
+/// Transposes a matrix of f32.
+fn transpose(from: &[u8], shape: [usize; 2], to: &mut [u8]) -> Result<(), Trap> {
+    let words = Words::new(from, shape[1] * size_of::<f32>(), shape).map_err(Trap::unsupported)?;
+    words.transpose(bytemuck::cast_slice_mut(to), 0);
+    Ok(())
 }
 
 /// The nonzeros of a constant operand of f32, with their indices.
