@@ -12,8 +12,8 @@ use std::hint::black_box;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The pass that chooses by cost, which is left out when a choice is measured.
-const CHOOSER: &str = "saturate";
+/// The passes that choose by cost, which are left out when a choice is measured.
+const CHOOSERS: [&str; 2] = ["saturate", "choose-layouts"];
 /// Shortest time of a measurement, and the least number of calls, of which the quickest counts.
 const LEAST_TIME: Duration = Duration::from_millis(10);
 const LEAST_CALLS: usize = 5;
@@ -56,7 +56,7 @@ impl Stopwatch {
     pub fn cycles(&self, mut m: Module) -> Result<u64, Failure> {
         let (machine, name) = (self.target.cost.machine(&m.ctx)?, self.target.cost.name);
         let mut pipeline = self.tool.target_pipeline(self.target, &m.ctx)?;
-        pipeline.leave_out(CHOOSER);
+        CHOOSERS.iter().for_each(|chooser| pipeline.leave_out(chooser));
         let done = pipeline.run(&mut m, &RunOptions { threads: 1, ..RunOptions::default() }, &mut Watch::default());
         done.map_err(|_| format!("a program to measure is refused by the pipeline of target '{name}'"))?;
         let function = m.block_ops(m.body()).find(|&op| m.has_trait(op, Traits::FUNCTION));
@@ -80,14 +80,14 @@ impl Stopwatch {
 #[derive(PartialEq, Eq, Hash)]
 struct Subject {
     name: OpName,
-    props: Attr,
+    attrs: [Attr; 2],
     operands: Vec<(Type, Option<Attr>)>,
 }
 
 impl Subject {
     fn of(m: &Module, op: Op) -> Subject {
         let operands = m.operands(op).iter().map(|&v| (m.value_type(v), m.constant(v))).collect();
-        Subject { name: m.name(op), props: m.props(op), operands }
+        Subject { name: m.name(op), attrs: [m.props(op), m.attrs(op)], operands }
     }
 }
 
@@ -125,7 +125,7 @@ fn alone(m: &Module, op: Op) -> Option<Module> {
 fn moved(m: &Module, program: &dyn Executable) -> f64 {
     let Some(times) = program.op_times() else { return 0.0 };
     let all: f64 = times.ops.iter().map(|(_, time)| time).sum();
-    let is_moved = |op: &Op| matches!(OpCost::of(m, *op), OpCost::Move(_) | OpCost::View);
+    let is_moved = |op: &Op| matches!(OpCost::of(m, *op), OpCost::Move(_) | OpCost::Relayout(_) | OpCost::View);
     let moved: f64 = times.ops.iter().filter(|(op, _)| is_moved(op)).map(|(_, time)| time).sum();
     if all > 0.0 { moved / all } else { 0.0 }
 }

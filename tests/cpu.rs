@@ -1,5 +1,7 @@
 //! `--target cpu` gives the results of reference evaluation.
 
+#[path = "cpu/assigned.rs"]
+mod assigned;
 #[path = "cpu/layouts.rs"]
 mod layouts;
 #[path = "cpu/narrow.rs"]

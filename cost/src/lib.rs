@@ -246,7 +246,7 @@ fn scalar(m: &Module, op: Op) -> u64 {
 /// Returns the number of necessary multiplications and additions; data movement is free.
 fn flops(op: OpCost) -> u64 {
     match op {
-        OpCost::View | OpCost::Move(_) => 1,
+        OpCost::View | OpCost::Move(_) | OpCost::Relayout(_) => 1,
         OpCost::Map(elements) => elements,
         OpCost::Contract(c) => match (c.strategy, c.nonzeros) {
             (None, _) => c.products(),

@@ -12,6 +12,8 @@ pub enum OpCost {
     View,
     /// A copy: the number of elements read and written.
     Move(u64),
+    /// A copy in another order of axes: the number of elements.
+    Relayout(u64),
     /// An elementwise computation: the number of elements.
     Map(u64),
     /// A contraction: sums of products.
@@ -59,6 +61,11 @@ impl DeclaredCost {
     pub const VIEW: DeclaredCost = DeclaredCost(|_| OpCost::View);
     /// Declares a copy to the results.
     pub const MOVE: DeclaredCost = DeclaredCost(OpCost::moved);
+    /// Declares a copy to the results in another order.
+    pub const RELAYOUT: DeclaredCost = DeclaredCost(|args| match OpCost::moved(args) {
+        OpCost::Move(elements) => OpCost::Relayout(elements),
+        other => other,
+    });
 }
 
 impl OpCost {

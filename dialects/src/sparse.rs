@@ -13,7 +13,7 @@ use crate::graph::{conv_cost, conv_op, convolution, eval_conv_by, infer_conv, in
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx};
-use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
+use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, Op, OpArgs, OpDecl, Type, op};
 use gradus_reference_kernels as kernels;
 
 /// Straight-line code with one multiply-add per nonzero factor and vector.
@@ -145,6 +145,20 @@ fn transposed(c: Contraction) -> Contraction {
     Contraction { rows: c.columns, columns: c.rows, runs: if c.rows == 1 { 0 } else { moved }, ..c }
 }
 
+/// Whether generated code may compute a convolution: an op with the operands of `graph.conv`, with one image of f32 and constant filters
+/// that are mostly zeros.
+pub fn suits_conv(m: &Module, op: Op) -> bool {
+    let Some(args) = m.args(op) else { return false };
+    let [x, w] = ["x", "w"].map(|name| args.opt_operand(name));
+    let filters = w.and_then(|w| m.constant(w));
+    x.is_some_and(|x| is_one_image(m, m.value_type(x))) && filters.is_some_and(|w| is_mostly_zero(m, Arg::Attr(w)))
+}
+
+/// Whether a type is a batch of one image of f32, of static shape.
+fn is_one_image(m: &Module, ty: Type) -> bool {
+    m.ctx.static_shape(ty).and_then(<[i64]>::first) == Some(&1) && m.ctx.element_type(ty) == Type::F32
+}
+
 fn is_mostly_zero(m: &Module, constant: Arg) -> bool {
     zeros(m, constant).is_some_and(|(zeros, all)| all > 0 && 2 * zeros >= all)
 }
@@ -244,8 +258,7 @@ pub const DIALECT: Dialect = Dialect {
             |m, x| is_mostly_zero(m, x[0]) || is_small(m, x[0]),
         ),
         &RuleFunction::test("one_image", "a batch of one image of f32, of static shape", &[ArgKind::Type], |m, x| {
-            let extents = m.ctx.static_shape(x[0].ty());
-            extents.and_then(<[i64]>::first) == Some(&1) && m.ctx.element_type(x[0].ty()) == Type::F32
+            is_one_image(m, x[0].ty())
         }),
     ],
     ..Dialect::DEFAULT

@@ -1,6 +1,8 @@
 //! Creation of the ops to which an op is lowered.
 
-use gradus_dialects::addr::{DepthwiseOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op};
+use gradus_dialects::addr::{
+    DepthwiseOp, DepthwisePlanesOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op,
+};
 use gradus_dialects::layout::{AddressTable, Addressing, Encoding, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Arity, Attr, AttrData, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
@@ -234,6 +236,18 @@ impl<'b, 'm> Emitter<'b, 'm> {
     ) -> Option<Value> {
         let tables = self.tables(table, 1)?;
         self.product::<DepthwiseOp>([a, w], tables, operands, &[])
+    }
+
+    /// Creates a depthwise convolution of images with channels first.
+    pub(crate) fn depthwise_planes(
+        &mut self,
+        a: Value,
+        geometry: &Geometry,
+        w: Value,
+        operands: &ProductOperands,
+    ) -> Option<Value> {
+        let attrs = [("geometry", geometry.to_attr(&self.m().ctx))];
+        self.product::<DepthwisePlanesOp>([a, w], Vec::new(), operands, &attrs)
     }
 
     /// Multiplies by a scalar, or by one factor per row.

@@ -12,7 +12,7 @@ mod transposed;
 mod winograd;
 
 use crate::emit::{Emitter, ProductOperands};
-use choose::Chooser;
+use choose::{Chooser, ImageLayout};
 use conv::Conv;
 use gradus_cost::CostModel;
 use gradus_dialects::addr::Geometry;
@@ -56,7 +56,8 @@ of few channels of quantized convolutions are merged, where the weights for othe
 Images are read in `layout`; `auto` is channels last. An image of other rank is read in the layout without the dimensions that it lacks,
 or with its others outside the next inner one. If addresses in the layout are not separable, a remark names the dimension and the tile, and
 they become indirect. Images whose tables would be too large are read with channels last. Pools write the layout that they read.
-Depthwise convolutions in other layouts than channels last are products of groups. Filters are permuted to the order of the summands.
+Depthwise convolutions of images of one or two dimensions with channels first are `addr.depthwise_planes`, in other layouts than
+channels last products of groups. An op with the attribute `layout.images` is read in that layout. Filters are permuted to the order of the summands.
 
 A transposed convolution with constant filters is a convolution for each residue of the output position modulo the strides; the results
 are interleaved.
@@ -151,8 +152,12 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 12] = [
 fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
     let conv = Conv::of(b.module, op, operands)?;
-    if conv.is_depthwise() && chooser.reads_channels_last(&conv) {
-        return conv.lower_depthwise(b, op, chooser.options);
+    match chooser.layout_of(b.module, op, &conv)? {
+        ImageLayout::ChannelsLast if conv.is_depthwise() => return conv.lower_depthwise(b, op, chooser.options),
+        ImageLayout::ChannelsFirst if conv.is_depthwise() && conv.is_planar(b.module) => {
+            return conv.lower_planes(b, op);
+        }
+        _ => {}
     }
     chooser.lower(b, op, &conv)
 }

@@ -12,6 +12,8 @@ mod apply_rules;
 #[cfg(feature = "graph")]
 mod by_patterns;
 mod canonicalize;
+#[cfg(feature = "graph")]
+mod choose_layouts;
 mod control_flow_sink;
 mod cse;
 mod dce;
@@ -40,6 +42,8 @@ pub const PASSES: &[&PassInfo] = &[
     &affine_loop_unroll::INFO,
     &apply_rules::INFO,
     &canonicalize::INFO,
+    #[cfg(feature = "graph")]
+    &choose_layouts::INFO,
     &control_flow_sink::INFO,
     &cse::INFO,
     &dce::INFO,

@@ -45,7 +45,9 @@ impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
-            OpCost::Move(n) | OpCost::Map(n) => n.div_ceil(self.lanes).saturating_mul(self.conventional),
+            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => {
+                n.div_ceil(self.lanes).saturating_mul(self.conventional)
+            }
             OpCost::Contract(c) => self.contract(&c),
         }
     }

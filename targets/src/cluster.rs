@@ -57,7 +57,7 @@ impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
-            OpCost::Move(n) | OpCost::Map(n) => {
+            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => {
                 self.task + n.saturating_mul(2 * ELEMENT).div_ceil(self.port.saturating_mul(self.all_cores()))
             }
             OpCost::Contract(c) => self.task.saturating_add(self.contract(&c)),

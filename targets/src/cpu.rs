@@ -34,7 +34,7 @@ pub const TARGET: Target = Target {
     },
     pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,saturate{target=cpu floats=approx \
                rules=graph-algebra,graph-fuse,sparse,sparse-integer,mul-as-conv,matmul-as-conv},\
-               convert-sparse-to-x64,\
+               choose-layouts{target=cpu},convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues,fold-shuffles,canonicalize,pack-panels,canonicalize,cse,\
                form-steps{group=4},dce,plan-memory)",
@@ -81,6 +81,8 @@ machine_numbers! {
         column_panel,
         run_starts,
         depthwise_share,
+        planes_share,
+        relayout,
         sparse_products,
         sparse_share,
         sparse_l1_share,
@@ -106,6 +108,8 @@ const VECTOR: u64 = 64;
 /// Columns of a pattern of nonzeros, and vectors of columns per call of its function.
 const PATTERN: u64 = 8;
 const TILE: u64 = 32;
+/// Elements whose order is changed in the cycles that the machine's file has.
+const RELAYOUT_UNIT: u64 = 16;
 /// Bytes of generated code per nonzero.
 const CODE: u64 = 8;
 /// Vectors of columns that compressed rows compute at once.
@@ -123,8 +127,10 @@ impl Numbers {
         match op {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Map(n) => self.call + n.saturating_mul(2 * ELEMENT) / self.l2_bandwidth,
+            OpCost::Relayout(n) => self.call + n.saturating_mul(self.relayout) / RELAYOUT_UNIT,
             OpCost::Contract(c) => self.call.saturating_add(match (c.strategy, c.nonzeros) {
                 (None, _) => self.contract(&c),
+                (Some(strategy), _) if *strategy == graph::CHANNELS_FIRST => self.contract(&c),
                 (Some(strategy), Some(nonzeros)) if *strategy == sparse::UNROLLED || *strategy == sparse::DOTS => {
                     self.generated(&c, nonzeros)
                 }
@@ -222,7 +228,11 @@ impl Numbers {
         let size = if c.bytes { 1 } else { ELEMENT };
         let moved = c.groups.saturating_mul(elements).saturating_mul(size);
         let is_depthwise = c.groups > 1 && c.depth == c.taps;
-        let share = if is_depthwise { self.depthwise_share } else { self.product_share };
+        let share = match c.strategy {
+            Some(_) => self.planes_share,
+            None if is_depthwise => self.depthwise_share,
+            None => self.product_share,
+        };
         let cycles = match c.bytes && !is_depthwise {
             true => c.products() / self.byte_products,
             false => c.products().saturating_mul(100) / (self.peak * share),
@@ -235,7 +245,7 @@ impl Numbers {
     fn reference(&self, op: OpCost) -> u64 {
         let count = match op {
             OpCost::View => 1,
-            OpCost::Move(n) | OpCost::Map(n) => n,
+            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => n,
             OpCost::Contract(c) if c.strategy.is_none() => c.products(),
             OpCost::Contract(_) => return NEVER,
         };

@@ -62,7 +62,9 @@ impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
-            OpCost::Move(n) | OpCost::Map(n) => self.start + n.div_ceil(VECTOR / 4).saturating_mul(2),
+            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => {
+                self.start + n.div_ceil(VECTOR / 4).saturating_mul(2)
+            }
             OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
         }
     }

@@ -48,7 +48,7 @@ impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
-            OpCost::Move(n) => self.start + n.div_ceil(self.word_bytes),
+            OpCost::Move(n) | OpCost::Relayout(n) => self.start + n.div_ceil(self.word_bytes),
             // The array has no elementwise multiply: two operands and a result go through memory to another processor
             // and back.
             OpCost::Map(n) => self.read_latency + self.write_latency + n.saturating_mul(3 * 4).div_ceil(self.ddr_rate),

@@ -1,4 +1,4 @@
-//! `addr`: products and pools whose operands are addressed by tables.
+//! `addr`: products and pools whose operands are addressed by tables, or by the geometry from which a table is computed.
 //!
 //! Source: the seed on static compiled representations. An [`AccessFunction`](crate::layout::AccessFunction) computes
 //! the tables. They are ordinary constants, so layers of the same geometry share them, and large ones can be resources.
@@ -6,11 +6,13 @@
 //! are separate ops, because their operands differ.
 
 mod geometry;
+mod planes;
 mod product;
 mod table;
 mod window;
 
 pub use geometry::{GEOMETRY, Geometry, GeometryAttr, GeometryKind};
+pub use planes::{DepthwisePlanesOp, plane_letters};
 pub use product::{has_stage, has_stage_after, is_product};
 pub use table::{StaticAccess, constant_table};
 pub use window::{DepthwiseOp, PoolOp};
@@ -264,19 +266,19 @@ fn rhs(b: &Tensor, columns: usize) -> Result<Tensor, Trap> {
     Ok(kernels::slice(&all, &[0], &[columns as i64], &[1], &[])?)
 }
 
-/// Whether an op is one of this dialect.
+/// Whether an op has an address table.
 pub fn is_table_op(m: &Module, op: Op) -> bool {
     m.is_one_of(op, OPS)
 }
 
-/// The ops, each at the position of its number in files of address tables.
+/// The ops with tables, each at the position of its number in files of address tables.
 pub const OPS: &[&OpInfo] = &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO];
 
 /// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "addr",
-    doc: "Products and pools whose operands are addressed by tables.",
-    ops: OPS,
+    doc: "Products and pools whose operands are addressed by tables, or by the geometry of a table.",
+    ops: &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO, DepthwisePlanesOp::INFO],
     attrs: &[GeometryAttr::INFO],
     ..Dialect::DEFAULT
 };

@@ -56,8 +56,9 @@ pub(super) use product_op;
 /// The stages of the epilogue in the order in which they apply: operands, or attributes, of all products.
 const EPILOGUE: [&str; 5] = ["bias", "add", "low", "high", "scale"];
 
-/// All products.
-const PRODUCTS: &[&OpInfo] = &[super::GemmOp::INFO, super::IndirectGemmOp::INFO, super::DepthwiseOp::INFO];
+/// All products; the last has floats only.
+const PRODUCTS: &[&OpInfo] =
+    &[super::GemmOp::INFO, super::IndirectGemmOp::INFO, super::DepthwiseOp::INFO, super::DepthwisePlanesOp::INFO];
 
 /// Whether an op is a product, which has an epilogue.
 pub fn is_product(m: &Module, op: Op) -> bool {
@@ -88,23 +89,24 @@ pub(super) fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type
 /// Checks the element types and shapes of `bias` and `add`, and that only floats are clamped.
 fn check_summands(args: &OpArgs<'_>, [m, n]: [i64; 2], sums: Type) -> Result<(), String> {
     let ctx = args.ctx();
-    if let Some(bias) = args.opt_operand("bias").map(|v| args.module.value_type(v)) {
-        let fits = matches!(ctx.shape(bias), Some(&[have]) if is_compatible(have, n));
-        if !fits || ctx.element_type(bias) != sums {
-            return Err(format!("requires 'bias' of type {}", ctx.display_type(ctx.tensor_type(&[n], sums))));
-        }
-    }
-    if let Some(add) = args.opt_operand("add").map(|v| args.module.value_type(v)) {
-        let fits =
-            |shape: &[i64]| matches!(shape, &[a, b] if [(a, m), (b, n)].iter().all(|&(a, b)| is_compatible(a, b)));
-        if !ctx.shape(add).is_some_and(fits) || ctx.element_type(add) != sums {
-            return Err(format!("requires 'add' of type {}", ctx.display_type(ctx.tensor_type(&[m, n], sums))));
-        }
-    }
+    is_of_sums(args, "bias", &[n], sums)?;
+    is_of_sums(args, "add", &[m, n], sums)?;
     if ["low", "high"].iter().any(|name| args.attr(name).is_some()) && ctx.float_kind(sums).is_none() {
         return Err("requires floating-point sums for 'low' and 'high'".into());
     }
     Ok(())
+}
+
+/// Checks that an operand, if present, has these extents and this element type.
+pub(super) fn is_of_sums(args: &OpArgs<'_>, name: &str, extents: &[i64], sums: Type) -> Result<(), String> {
+    let ctx = args.ctx();
+    let Some(ty) = args.opt_operand(name).map(|v| args.module.value_type(v)) else { return Ok(()) };
+    let is_same =
+        |shape: &[i64]| shape.len() == extents.len() && shape.iter().zip(extents).all(|(&a, &b)| is_compatible(a, b));
+    if ctx.shape(ty).is_some_and(is_same) && ctx.element_type(ty) == sums {
+        return Ok(());
+    }
+    Err(format!("requires '{name}' of type {}", ctx.display_type(ctx.tensor_type(extents, sums))))
 }
 
 /// Whether an element type is an 8-bit integer.
@@ -150,10 +152,44 @@ pub(super) fn zero_points(inputs: Inputs<'_>) -> Result<[Option<&Tensor>; 2], Tr
 /// Applies the epilogue to sums: bias, summands, clamping and requantization.
 pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> Result<Tensor, Trap> {
     let inputs = Inputs::new(args, data);
-    for name in ["bias", "add"] {
-        if let Some(more) = inputs.opt(name)? {
-            sums = kernels::add(&sums, more)?;
-        }
+    if let Some(bias) = inputs.opt("bias")? {
+        sums = kernels::add(&sums, bias)?;
+    }
+    let sums = finished(args, inputs.opt("add")?, sums)?;
+    Ok(match (inputs.opt("scale")?, inputs.opt("zero")?) {
+        (Some(scale), Some(zero)) => kernels::requantize(&sums, scale, zero)?,
+        _ => sums,
+    })
+}
+
+/// Checks the summands of planes of channels: bias per channel, and a summand per element.
+pub(super) fn check_plane_summands(
+    args: &OpArgs<'_>,
+    channels: i64,
+    planes: [i64; 2],
+    sums: Type,
+) -> Result<(), String> {
+    is_of_sums(args, "bias", &[channels], sums)?;
+    is_of_sums(args, "add", &planes, sums)
+}
+
+/// Applies the epilogue to the sums of channel planes, `[N, C, P]`. Returns `[N * C, P]`.
+pub(super) fn plane_epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> Result<Tensor, Trap> {
+    let inputs = Inputs::new(args, data);
+    let (planes, channels) = match *sums.shape() {
+        [images, channels, positions] => (vec![images * channels, positions], channels),
+        _ => return Err(Trap::unsupported("sums that are no planes")),
+    };
+    if let Some(bias) = inputs.opt("bias")? {
+        sums = kernels::add(&sums, &bias.reshape(vec![channels, 1])?)?;
+    }
+    finished(args, inputs.opt("add")?, sums.reshape(planes)?)
+}
+
+/// Adds summands to sums with their bias, and clamps.
+fn finished(args: &OpArgs<'_>, add: Option<&Tensor>, mut sums: Tensor) -> Result<Tensor, Trap> {
+    if let Some(add) = add {
+        sums = kernels::add(&sums, add)?;
     }
     let bound = |name: &str| {
         let value = args.attr(name).and_then(|a| args.ctx().as_float(a))?;
@@ -163,20 +199,20 @@ pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> R
     if low.is_some() || high.is_some() {
         sums = kernels::clip(&sums, low.as_ref(), high.as_ref())?;
     }
-    Ok(match (inputs.opt("scale")?, inputs.opt("zero")?) {
-        (Some(scale), Some(zero)) => kernels::requantize(&sums, scale, zero)?,
-        _ => sums,
-    })
+    Ok(sums)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{EPILOGUE, PRODUCTS};
 
-    /// Every stage is an operand or attribute of every product.
+    /// Every stage is an operand or attribute of every product; only products of bytes are requantized.
     #[test]
     fn stages_are_declared() {
-        for (info, stage) in PRODUCTS.iter().flat_map(|info| EPILOGUE.map(|stage| (info, stage))) {
+        let of_bytes = &PRODUCTS[..PRODUCTS.len() - 1];
+        let all =
+            PRODUCTS.iter().flat_map(|info| EPILOGUE[..EPILOGUE.len() - 1].iter().map(move |&stage| (info, stage)));
+        for (info, stage) in all.chain(of_bytes.iter().map(|info| (info, "scale"))) {
             let is_operand = info.operands.iter().any(|group| group.name == stage);
             assert!(is_operand || info.attrs.iter().any(|attr| attr.name == stage), "{} {stage}", info.name);
         }

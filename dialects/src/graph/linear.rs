@@ -4,7 +4,8 @@ use super::args::{Inputs, binary, conv, float, list, one, variadic};
 use super::unary::checked;
 use super::{GENERIC, conv_op, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
-use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
+use crate::layout::image_layout;
+use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 use gradus_reference_kernels as kernels;
@@ -95,6 +96,15 @@ fn extents(args: &OpArgs<'_>, name: &str) -> Vec<u64> {
     infer::dims(args, name).unwrap_or_default().iter().map(|&d| u64::try_from(d).unwrap_or(1)).collect()
 }
 
+/// Depthwise convolution of images with channels first, a plane of positions per channel.
+pub static CHANNELS_FIRST: Strategy = Strategy { name: "channels-first" };
+
+/// Whether an op has the attribute that it reads and writes images with channels before positions.
+fn is_channels_first(args: &OpArgs<'_>) -> bool {
+    let layout = args.op.and_then(|op| image_layout(args.module, op));
+    layout.is_some_and(|layout| layout.order().starts_with("NC"))
+}
+
 /// Returns the cost of a convolution.
 pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     let (x, w) = (extents(args, "x"), extents(args, "w"));
@@ -108,7 +118,13 @@ pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     let columns = elements(args, ty) / filters.max(1);
     let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
     let bytes = are_bytes(args);
-    OpCost::Contract(Contraction { taps, bytes, ..Contraction::dense(groups, filters / groups, depth, columns) })
+    let strategy = (groups > 1 && depth == taps && is_channels_first(args)).then_some(&CHANNELS_FIRST);
+    OpCost::Contract(Contraction {
+        taps,
+        bytes,
+        strategy,
+        ..Contraction::dense(groups, filters / groups, depth, columns)
+    })
 }
 
 /// Infers the type of a product of two matrices of known rank.

@@ -3,7 +3,15 @@
 use super::error::LayoutError;
 use super::tiled::TiledLayout;
 use crate::constraint::{NUMBER, STRING};
-use gradus_ir::{Attr, AttrDecl, Context, ParamArgs, ParamError, Type, attr};
+use gradus_ir::{Attr, AttrDecl, Context, Module, Op, ParamArgs, ParamError, Type, attr};
+
+/// Name of the discardable attribute of an op that reads and writes images in a chosen layout, a `#layout.tiled`.
+pub const IMAGES: &str = "layout.images";
+
+/// Returns the layout in which an op reads and writes images, if it has one as an attribute.
+pub fn image_layout(m: &Module, op: Op) -> Option<TiledLayout> {
+    TiledLayout::from_attr(&m.ctx, m.ctx.dict_get(m.attrs(op), m.ctx.str(IMAGES))?)
+}
 
 /// A tiled layout.
 ///

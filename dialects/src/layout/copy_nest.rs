@@ -155,6 +155,41 @@ impl CopyNest {
         self.sizes.iter().fold(1, |n, &d| n.saturating_mul(d))
     }
 
+    /// Whether each loop is over a whole axis, from element to element.
+    fn has_whole_loops(&self) -> bool {
+        self.loops.iter().all(|l| l.step == 1 && l.extent == self.sizes[l.axis])
+    }
+
+    /// Returns `[batch, rows, columns]` if the nest transposes each matrix of a batch: `target[i][c][r] = source[i][r][c]`.
+    pub fn transposition(&self) -> Option<[u64; 3]> {
+        let is_plain = self.has_whole_loops();
+        let mut loops = self.loops.clone();
+        loops.retain(|l| l.extent != 1);
+        loops.sort_by_key(|l| std::cmp::Reverse(l.to));
+        let mut merged: SmallVec<[CopyLoop; 8]> = SmallVec::new();
+        for inner in loops {
+            match merged.last_mut() {
+                Some(outer)
+                    if [(outer.from, inner.from), (outer.to, inner.to)]
+                        .iter()
+                        .all(|&(a, b)| b.checked_mul(inner.extent) == Some(a)) =>
+                {
+                    *outer = CopyLoop { extent: outer.extent * inner.extent, ..inner };
+                }
+                _ => merged.push(inner),
+            }
+        }
+        let (batch, columns, rows) = match merged[..] {
+            [columns, rows] => (1, columns, rows),
+            [batch, columns, rows] if batch.from == batch.to && batch.from == columns.extent * rows.extent => {
+                (batch.extent, columns, rows)
+            }
+            _ => return None,
+        };
+        let is_it = rows.to == 1 && columns.to == rows.extent && columns.from == 1 && rows.from == columns.extent;
+        (is_plain && is_it && self.start == [0, 0]).then_some([batch, rows.extent, columns.extent])
+    }
+
     /// Divides the nest into at most `parts` nests, each with the range of target elements that it alone writes to, in
     /// ascending order. Target offsets of a part count from the start of its range.
     pub fn divide(&self, parts: u64) -> Vec<(Range<u64>, CopyNest)> {
@@ -176,7 +211,7 @@ impl CopyNest {
     /// Returns the loop to divide: the one with the largest target stride, if its iterations write to disjoint ranges,
     /// one after the other. `None` if nothing is copied.
     fn divisible(&self) -> Option<usize> {
-        let is_plain = self.loops.iter().all(|l| l.step == 1) && self.loops.len() == self.sizes.len();
+        let is_plain = self.has_whole_loops();
         let (at, outer) = self.loops.iter().enumerate().max_by_key(|(_, l)| l.to)?;
         let others = self.loops.iter().enumerate().filter(|&(i, _)| i != at);
         let of_one =
@@ -220,6 +255,8 @@ fn bounds(axis: &Axis) -> impl Iterator<Item = u64> {
 
 /// Elements per row that a transposition reads at a time.
 const BLOCK: usize = 16;
+/// Number of target rows up to which a transposition writes one after the other.
+const FEW: usize = 4;
 
 /// Interleaves `ROWS` rows of `count` elements, as in a channel shuffle. `apart`: row stride of the source.
 fn interleaved<const SIZE: usize, const ROWS: usize>(
@@ -297,6 +334,10 @@ impl CopyExecutor<'_> {
                 _ => {}
             }
         }
+        if inner_to == 1 && outer <= FEW {
+            let rows = (0..outer).map(|o| [from + o, to + o * outer_to]);
+            return rows.for_each(|[from, to]| self.elements::<SIZE>(from, to, inner, [inner_from, 1]));
+        }
         for first in (0..outer).step_by(BLOCK) {
             let count = BLOCK.min(outer - first);
             for i in 0..inner {
@@ -314,6 +355,15 @@ impl CopyExecutor<'_> {
         if strides == [1, 1] {
             let len = count * size;
             return self.target[to * size..][..len].copy_from_slice(&self.source[from * size..][..len]);
+        }
+        if SIZE > 0 && strides == [2, 1] && count > 0 {
+            let source = &self.source[from * SIZE..].as_chunks::<SIZE>().0[..2 * count - 1];
+            let target = &mut self.target[to * SIZE..].as_chunks_mut::<SIZE>().0[..count];
+            let (pairs, last) = source.as_chunks::<2>();
+            target.iter_mut().zip(pairs).for_each(|(to, pair)| *to = pair[0]);
+            // The pair of the last element ends with it.
+            target[count - 1] = last[0];
+            return;
         }
         for i in 0..count {
             let element = &self.source[(from + i * strides[0]) * size..][..size];

@@ -26,7 +26,7 @@ const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis",
 /// ```
 #[op(
     "layout.pack",
-    extensions = &[&DeclaredCost::MOVE],
+    extensions = &[&DeclaredCost::RELAYOUT],
     infer = infer_pack,
     verify = verify_padding,
     fold = fold_in_order,
@@ -53,7 +53,7 @@ pub struct PackOp {
 /// ```
 #[op(
     "layout.unpack",
-    extensions = &[&DeclaredCost::MOVE],
+    extensions = &[&DeclaredCost::RELAYOUT],
     verify = verify_unpack,
     fold = fold_in_order,
     eval = unpack,

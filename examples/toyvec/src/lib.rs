@@ -49,7 +49,7 @@ impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
-            OpCost::Move(n) | OpCost::Map(n) => self.cycles(n),
+            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => self.cycles(n),
             OpCost::Contract(c) => self.cycles(c.products()),
         }
     }

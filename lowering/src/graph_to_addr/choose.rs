@@ -5,7 +5,7 @@ use super::options::{Algorithm, ConvOptions};
 use super::winograd::Tiles;
 use gradus_cost::Price;
 use gradus_dialects::addr::Geometry;
-use gradus_dialects::layout::{LayoutError, TiledLayout};
+use gradus_dialects::layout::{LayoutError, TiledLayout, image_layout};
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::{Builder, Diagnostic, Module, Op, Value};
 use std::fmt;
@@ -13,6 +13,14 @@ use std::sync::Mutex;
 
 /// Maximum number of ops followed from an image to its source.
 const MAX_STEPS: usize = 64;
+
+/// A layout of images.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ImageLayout {
+    ChannelsFirst,
+    ChannelsLast,
+    Other,
+}
 
 /// A candidate lowering of a convolution.
 enum Candidate {
@@ -77,10 +85,11 @@ impl Chooser<'_> {
         winograd.into_iter().chain(readings.map(Candidate::Direct)).collect()
     }
 
-    /// Returns the layout in which an op reads and writes images: the layout of the options, with the dimensions of the image;
-    /// otherwise channels last.
+    /// Returns the layout in which an op reads and writes images: that of its attribute, or of the options, with the dimensions of the
+    /// image; otherwise channels last.
     pub(super) fn layout(&self, m: &Module, op: Op, axes: &ImageAxes) -> TiledLayout {
-        let Some(layout) = &self.options.layout else { return axes.channels_last.clone() };
+        let of_op = image_layout(m, op);
+        let Some(layout) = of_op.as_ref().or(self.options.layout.as_ref()) else { return axes.channels_last.clone() };
         axes.adapted(layout).unwrap_or_else(|why| {
             let (layout, last) = (layout.order(), axes.channels_last.order());
             self.add(m, op, format!("images are read in {last} instead of {layout}: {why}"));
@@ -88,12 +97,15 @@ impl Chooser<'_> {
         })
     }
 
-    /// Whether the options leave a convolution channels last.
-    pub(super) fn reads_channels_last(&self, conv: &Conv) -> bool {
-        let axes = ImageAxes::of_rank(conv.input.len());
-        let adapted = |layout| axes.and_then(|axes| axes.adapted(layout).ok());
-        self.options.layout.as_ref().is_none_or(|layout| {
-            adapted(layout).is_none_or(|adapted| axes.is_some_and(|axes| adapted.order() == axes.channels_last.order()))
+    /// Returns the layout of a convolution, without remarks; channels last if the image does not have that of the options.
+    pub(super) fn layout_of(&self, m: &Module, op: Op, conv: &Conv) -> Option<ImageLayout> {
+        let axes = ImageAxes::of_rank(conv.input.len())?;
+        let of_op = image_layout(m, op);
+        let layout = of_op.as_ref().or(self.options.layout.as_ref()).and_then(|layout| axes.adapted(layout).ok());
+        Some(match layout {
+            Some(layout) if layout.order() == axes.plain.order() => ImageLayout::ChannelsFirst,
+            Some(layout) if layout.order() != axes.channels_last.order() => ImageLayout::Other,
+            _ => ImageLayout::ChannelsLast,
         })
     }
 

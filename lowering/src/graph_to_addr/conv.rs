@@ -64,6 +64,13 @@ impl Conv {
         self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group
     }
 
+    /// Whether images have one or two dimensions, of floats of at most 32 bits.
+    pub(super) fn is_planar(&self, m: &Module) -> bool {
+        let elem = m.ctx.element_type(m.value_type(self.x));
+        matches!(self.input.len(), 3 | 4)
+            && m.ctx.dtype(elem).is_some_and(|dtype| dtype.is_float() && dtype.size() <= 4)
+    }
+
     /// Lowers the op to products with address tables. `None` if the layout does not fit the image, or the tables are too
     /// large.
     pub(super) fn lower(
@@ -162,6 +169,18 @@ impl Conv {
         let w = e.transpose(rows)?;
         let sums = e.depthwise(a, &table, w, &self.operands)?;
         as_image(&mut e, op, sums)
+    }
+
+    /// Lowers a depthwise convolution of images with channels first.
+    pub(super) fn lower_planes(&self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
+        let axes = ImageAxes::of_rank(self.input.len())?;
+        let geometry = places(&self.window, &self.input, &axes.plain);
+        let mut e = Emitter::of(b, op);
+        let positions = self.window.kernel.iter().product::<usize>() as i64;
+        let w = e.reshape(self.w, &[self.filters[0], positions])?;
+        let sums = e.depthwise_planes(self.x, &geometry, w, &self.operands)?;
+        let extents = e.m().ctx.static_shape(e.m().value_type(e.m().result(op, 0)))?.to_vec();
+        e.reshape(sums, &extents)
     }
 
     fn padded_extents(&self) -> Vec<i64> {

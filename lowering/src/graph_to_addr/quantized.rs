@@ -1,6 +1,6 @@
 //! Lowering of 8-bit convolutions and products, with optional requantization.
 
-use super::choose::Chooser;
+use super::choose::{Chooser, ImageLayout};
 use super::conv::Conv;
 use super::matrix_product;
 use crate::emit::{Emitter, ProductOperands};
@@ -68,7 +68,8 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
     let operands = parameters.emit(b, op)?;
     let conv = Conv::of(b.module, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
-    if conv.is_depthwise() && positions <= MAX_POSITIONS && chooser.reads_channels_last(&conv) {
+    let is_last = chooser.layout_of(b.module, op, &conv) == Some(ImageLayout::ChannelsLast);
+    if conv.is_depthwise() && positions <= MAX_POSITIONS && is_last {
         return conv.lower_depthwise(b, op, chooser.options);
     }
     let conv = merged(b, op, conv, &parameters)?;

@@ -11,6 +11,11 @@ use gradus_ir::{Module, Op, OpDecl, OpInfo, OpState, PatternRewriter, Tensor, Tr
 const BESIDE_NUMBERS: &[&OpInfo] =
     &[graph::ClipOp::INFO, graph::QuantizeLinearOp::INFO, graph::DequantizeLinearOp::INFO];
 
+/// Whether an op is elementwise, or a normalization with constants.
+pub(super) fn is_elementwise(m: &Module, op: Op) -> bool {
+    elementwise(m, op).is_some() || BatchNormalizationOp::cast(m, op).is_some()
+}
+
 /// Returns the extents of an elementwise op's only result.
 fn elementwise(m: &Module, op: Op) -> Option<&[i64]> {
     let info = m.info(op)?;

@@ -11,7 +11,7 @@ mod movement;
 mod reshape;
 
 use crate::by_patterns::ByPatterns;
-use gradus_dialects::graph::{ReshapeOp, TransposeOp};
+use gradus_dialects::graph::{self, ReshapeOp, TransposeOp};
 use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, OpState, PassInfo, Pattern, PatternRewriter, Tensor, Type, Value};
@@ -67,6 +67,21 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "transpose-of-unpack", run: movement::transpose },
     Pattern { name: "reshape-of-unpack", run: reshape::of_unpack },
 ];
+
+/// Ops that move elements along axes, and are computed in any layout without tiles.
+const MOVEMENT: &[&OpInfo] = &[
+    graph::ConcatOp::INFO,
+    graph::SliceOp::INFO,
+    graph::PadOp::INFO,
+    graph::TableOp::INFO,
+    graph::LrnOp::INFO,
+    graph::SoftmaxOp::INFO,
+];
+
+/// Whether layout changes of an op's operands can be moved to its result.
+pub(crate) fn is_free(m: &Module, op: Op) -> bool {
+    m.is_one_of(op, MOVEMENT) || elementwise::is_elementwise(m, op)
+}
 
 /// Returns the extents of a value, if static.
 fn shape(m: &Module, value: Value) -> Option<&[i64]> {

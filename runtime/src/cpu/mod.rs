@@ -155,6 +155,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::PoolOp::INFO, window::byte_pool),
     (dialects::addr::DepthwiseOp::INFO, window::depthwise),
     (dialects::addr::DepthwiseOp::INFO, int8::depthwise),
+    (dialects::addr::DepthwisePlanesOp::INFO, window::depthwise_planes),
     (dialects::sparse::MatMulOp::INFO, sparse::matmul),
     (dialects::sparse::IntegerMatMulOp::INFO, sparse_bytes::matmul),
     (dialects::sparse::WordsOp::INFO, sparse_bytes::words),

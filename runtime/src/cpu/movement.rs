@@ -26,9 +26,22 @@ fn wide(m: &Module, ty: Type) -> Option<Vec<u64>> {
     Some(extents(m, ty)?.into_iter().map(|d| d as u64).collect())
 }
 
+/// Least extent of matrices that are transposed by blocks.
+const LEAST_BLOCK: u64 = 8;
+
 /// Returns a kernel that runs a copy loop nest.
 pub(super) fn copies(nest: CopyNest, size: usize) -> Kernel {
+    if let Some(extents) = transposition(&nest, size) {
+        return transpose_words(extents);
+    }
     Kernel::shared([0], move |workers, data, out| copy(workers, &nest, data[0], out, size))
+}
+
+/// Returns the extents `[batch, rows, columns]` of matrices of 32-bit words, if a nest transposes matrices of some size.
+fn transposition(nest: &CopyNest, size: usize) -> Option<[usize; 3]> {
+    let extents = nest.transposition().filter(|&[_, rows, columns]| size == 4 && rows.min(columns) >= LEAST_BLOCK)?;
+    let [batch, rows, columns] = extents.map(|n| usize::try_from(n).ok());
+    Some([batch?, rows?, columns?])
 }
 
 /// Number of elements whose movement takes as long as a vector operation.
@@ -77,6 +90,9 @@ pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     };
     let has_padding = to.size() != to.elements();
     let nest = Relayout::new(&from, &to).ok()?.nest();
+    if let Some(extents) = nest.as_ref().filter(|_| !has_padding).and_then(|nest| transposition(nest, dtype.size())) {
+        return Some(transpose_words(extents).into());
+    }
     let kernel = Kernel::shared([0], move |workers, data, out| {
         if has_padding {
             fill(out, pad.bytes());
@@ -104,26 +120,29 @@ pub(super) fn transpose(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         Some(perm) => normalize_axes(&perm, from.len()).ok()?,
         None => (0..from.len()).rev().collect(),
     };
-    if let (&[rows, columns], [1, 0], 4) = (&from[..], &perm[..], element_size(m, args)?) {
-        return Some(transpose_words([rows, columns].map(|d| d as usize)).into());
-    }
     let apart = strides(&from);
     let apart: Vec<u64> = perm.iter().map(|&axis| apart[axis]).collect();
     Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?).into())
 }
 
-/// Returns a kernel that transposes a matrix of 32-bit words.
-fn transpose_words([rows, columns]: [usize; 2]) -> Kernel {
+/// Returns a kernel that transposes each matrix of a batch of 32-bit words.
+fn transpose_words([batch, rows, columns]: [usize; 3]) -> Kernel {
     Kernel::shared([0], move |workers, data, out| {
         let out = elements_mut::<u32>(out);
+        let size = rows * columns;
+        if data[0].len() != 4 * batch * size || out.len() != batch * size {
+            return Err(internal_error());
+        }
         let threads = workers.for_steps(out.len() / WORDS_PER_STEP);
-        // Parts of whole cache lines of the matrix.
+        // Parts of whole cache lines of a matrix.
         let part = columns.div_ceil(Workers::parts(threads)).next_multiple_of(16);
-        let parts = out.chunks_mut((part * rows).max(1)).enumerate();
-        workers.try_share(threads, parts, |(i, out)| {
-            let (first, own) = (i * part, out.len() / rows.max(1));
-            let matrix = Words::new(&data[0][4 * first..], 4 * columns, [rows, own]).map_err(Trap::unsupported)?;
-            matrix.transpose(out, 0);
+        let matrices = out.chunks_mut(size.max(1)).zip(data[0].chunks(4 * size.max(1)));
+        let parts = matrices.flat_map(|(out, matrix)| {
+            out.chunks_mut((part * rows).max(1)).enumerate().map(move |(i, out)| (matrix, i * part, out))
+        });
+        workers.try_share(threads, parts, |(matrix, first, out)| {
+            let matrix = Words::new(&matrix[4 * first..], 4 * columns, [rows, out.len() / rows.max(1)]);
+            matrix.map_err(Trap::unsupported)?.transpose(out, 0);
             Ok(())
         })
     })

@@ -5,8 +5,9 @@ use super::narrow::Narrow;
 use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype, extents, size};
 use crate::gemm::Isa;
-use crate::window::{MaxWindows, Reduction, WindowTable, Windows};
-use gradus_dialects::addr::constant_table;
+use crate::window::{MaxWindows, PlaneAxis, PlaneShape, Planes, Reduction, WindowTable, Windows};
+use gradus_dialects::addr::{Geometry, constant_table};
+use gradus_dialects::layout::SlidingWindow;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
 
@@ -34,6 +35,38 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         return None;
     }
     windows(args, Some(weights), false)
+}
+
+/// Returns the windows along the last axis of an image but `from_last`; a single one for an axis that it does not have.
+fn plane_axis(geometry: &Geometry, from_last: usize) -> Option<PlaneAxis> {
+    let Some(axis) = geometry.windows.len().checked_sub(from_last + 1) else { return Some(PlaneAxis::ONE) };
+    let &SlidingWindow { outputs, taps, stride, dilation, start } = &geometry.windows[axis];
+    let [outputs, taps, stride, dilation] = [outputs, taps, stride, dilation].map(|n| i64::try_from(n).ok());
+    let (outputs, taps, stride, dilation) = (outputs?, taps?, stride?, dilation?);
+    Some(PlaneAxis { input: geometry.sizes[2 + axis], outputs, taps, stride, dilation, start })
+}
+
+/// Prepares `addr.depthwise_planes` on images of one or two dimensions.
+pub(super) fn depthwise_planes(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (kind, range) = (Narrow::of(args, 0)?, bounds(args));
+    let geometry =
+        Geometry::from_attr(args.ctx(), args.attr("geometry")?).filter(|g| (1..3).contains(&g.windows.len()))?;
+    let weights = Narrow::of(args, 0)?.floats(constant(args, "b")?.bytes()).into_owned();
+    // Padding is skipped, but zero times a non-finite weight is NaN.
+    if weights.iter().any(|w| !w.is_finite()) || extents(m, args.operand_type(0))?.len() != geometry.sizes.len() {
+        return None;
+    }
+    let shape = PlaneShape::new(plane_axis(&geometry, 1)?, plane_axis(&geometry, 0)?)?;
+    let mut operands = Operands::new(args);
+    let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
+    let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
+        let (a, bias, add) =
+            (kind.floats(data[0]), bias.map(|i| kind.floats(data[i])), add.map(|i| kind.floats(data[i])));
+        let (shape, weights, bias, add) = (&shape, &weights, bias.as_deref(), add.as_deref());
+        let planes = Planes { a: &a, shape, weights, bias, add, range };
+        kind.write(out, |c| planes.compute(Isa::best(), workers, c).map_err(Trap::Ub))
+    });
+    Some(kernel.into())
 }
 
 /// Prepares windows over an image, with optional weights.

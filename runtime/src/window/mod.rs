@@ -1,5 +1,5 @@
-//! Sliding windows over images with channels innermost, each channel by itself, addressed by tables: pools and
-//! depthwise convolutions.
+//! Sliding windows over images, each channel by itself: pools and depthwise convolutions. Channels are innermost and windows addressed
+//! by tables, but for [`Planes`].
 //!
 //! Row m of the result reduces `a[bases[m, t] + c]` over all positions t of the window, for each channel c. A base of
 //! -1 is padding. Source: the seed on static compiled representations.
@@ -12,6 +12,8 @@
 //! | `bytes.rs` | 8-bit images: weighted sum |
 //! | `dots.rs` | 8-bit images: weighted sum by dot products |
 //! | `maxima.rs` | 8-bit images: maximum |
+//! | `planes.rs` | f32 images with channels first: weighted sum |
+//! | `partial.rs` | vectors of which some lanes are loaded or stored |
 
 #![allow(unsafe_code)]
 
@@ -21,7 +23,9 @@ mod dots;
 mod floats;
 mod kernel;
 mod maxima;
+mod partial;
 mod places;
+mod planes;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +38,7 @@ pub use floats::{Reduction, Windows};
 use kernel::{Image, Reduce};
 pub use maxima::MaxWindows;
 pub use places::WindowTable;
+pub use planes::{PlaneAxis, PlaneShape, Planes};
 
 /// Buffer lengths, for bounds checks.
 struct Sizes<'a> {

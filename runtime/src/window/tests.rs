@@ -1,6 +1,6 @@
 //! Pools and depthwise convolutions compared with their definition.
 
-use super::{ByteWindows, Reduction, WindowTable, Windows};
+use super::{ByteWindows, PlaneAxis, PlaneShape, Planes, Reduction, WindowTable, Windows};
 use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
@@ -192,4 +192,68 @@ fn places_outside_are_refused() {
     assert!(compute(&[i32::MIN, i32::MAX, i32::MIN], 1).is_err());
     assert!(compute(&[0, 1, 2, 3, 4, 5, 6, 7], 1).is_ok());
     assert!(compute(&[0, 1, 2, 3, 4, 5, 6, 7], 2).is_err());
+}
+
+/// Computes one element of a depthwise convolution of planes by definition.
+fn plane_element(
+    planes: &Planes<'_>,
+    [rows, columns]: [PlaneAxis; 2],
+    channels: usize,
+    [plane, i, j]: [i64; 3],
+) -> f32 {
+    let at = |axis: PlaneAxis, output: i64, tap: i64| {
+        let index = output * axis.stride + tap * axis.dilation + axis.start;
+        (0..axis.input).contains(&index).then_some(index)
+    };
+    let channel = plane as usize % channels;
+    let mut sum = 0.0;
+    for (k, t) in (0..rows.taps).flat_map(|k| (0..columns.taps).map(move |t| (k, t))) {
+        if let (Some(y), Some(x)) = (at(rows, i, k), at(columns, j, t)) {
+            let weight =
+                planes.weights[channel * (rows.taps * columns.taps) as usize + (k * columns.taps + t) as usize];
+            sum += weight * planes.a[((plane * rows.input + y) * columns.input + x) as usize];
+        }
+    }
+    sum += planes.bias.map_or(0.0, |bias| bias[channel]);
+    sum += planes.add.map_or(0.0, |add| add[((plane * rows.outputs + i) * columns.outputs + j) as usize]);
+    sum.clamp(planes.range.0, planes.range.1)
+}
+
+/// Planes of all widths and heights around those of vectors and blocks, on all vector extensions.
+#[test]
+fn planes_are_as_defined() {
+    let mut numbers = Numbers(5);
+    for case in 0..if cfg!(debug_assertions) { 200 } else { 1500 } {
+        let mut axis = |most: usize| {
+            let is_three = numbers.next(3) > 0;
+            let taps = if is_three { 3 } else { 1 + numbers.next(5) as i64 };
+            let (stride, dilation) =
+                (1 + numbers.next(3) as i64, if is_three { 1 } else { 1 + numbers.next(3) as i64 });
+            let (input, start) = (1 + numbers.next(most) as i64, -(numbers.next(3) as i64));
+            let outputs = 1 + (input + numbers.next(4) as i64 - 1) / stride;
+            PlaneAxis { input, outputs, taps, stride, dilation, start }
+        };
+        let axes @ [rows, columns] = [axis(20), axis(40)];
+        let shape = PlaneShape::new(rows, columns).expect("it is small");
+        let (images, channels) = (1 + numbers.next(2), 1 + numbers.next(3));
+        let planes = images * channels;
+        let a = numbers.floats(planes * (rows.input * columns.input) as usize, 17);
+        let weights = numbers.floats(channels * (rows.taps * columns.taps) as usize, 9);
+        let (bias, outputs) = (numbers.floats(channels, 9), planes * (rows.outputs * columns.outputs) as usize);
+        let add = numbers.floats(outputs, 9);
+        let range = if case % 3 == 0 { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
+        let (bias, add) = ((case % 2 == 0).then_some(&bias[..]), (case % 4 == 1).then_some(&add[..]));
+        let of = Planes { a: &a, shape: &shape, weights: &weights, bias, add, range };
+        let positions = (0..planes as i64)
+            .flat_map(|p| (0..rows.outputs).flat_map(move |i| (0..columns.outputs).map(move |j| [p, i, j])));
+        let want: Vec<f32> = positions.map(|at| plane_element(&of, axes, channels, at)).collect();
+        for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
+            let mut have = vec![f32::MAX; outputs];
+            of.compute(isa, &Workers::default(), &mut have).expect("it can be computed");
+            assert_eq!(have, want, "{isa:?} {case}: {axes:?}");
+        }
+        assert!(of.compute(Isa::Portable, &Workers::default(), &mut vec![0.0; outputs + 1]).is_err());
+    }
+    let large = PlaneAxis { stride: 1 << 40, ..PlaneAxis::ONE };
+    assert!(PlaneShape::new(large, PlaneAxis::ONE).is_none() && PlaneShape::new(PlaneAxis::ONE, large).is_none());
 }

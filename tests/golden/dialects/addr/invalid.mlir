@@ -117,3 +117,35 @@ func.func @f(%x: tensor<4x4xf32>, %base: tensor<2x2xi32>, %relative: tensor<2xi3
   %0 = addr.gemm %x[%base + %relative], %b columns 4 : (tensor<4x4xf32>, tensor<2x2xi32>, tensor<2xi32>, tensor<1x2x16xf32>) -> tensor<2x4xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<2x3xf32>) {
+  // expected-error@+1 {{requires a geometry of windows in the row-major layout and with the extents of 'a'}}
+  %0 = addr.depthwise_planes %x, %b {geometry = #addr.geometry<"windows", "NCW", [1, 2, 4], windows = [2, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<2x3xf32>) {
+  // expected-error@+1 {{requires a geometry of windows in the row-major layout and with the extents of 'a'}}
+  %0 = addr.depthwise_planes %x, %b {geometry = #addr.geometry<"windows", "NWC", [1, 2, 3], windows = [2, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<3x2xf32>) {
+  // expected-error@+1 {{requires 'b' with 2 rows of 3 weights}}
+  %0 = addr.depthwise_planes %x, %b {geometry = #addr.geometry<"windows", "NCW", [1, 2, 3], windows = [1, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<3x2xf32>) -> tensor<2x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<2x3xf32>, %bias: tensor<1xf32>) {
+  // expected-error@+1 {{requires 'bias' of type tensor<2xf32>}}
+  %0 = addr.depthwise_planes %x, %b bias %bias {geometry = #addr.geometry<"windows", "NCW", [1, 2, 3], windows = [1, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x1xf32>
+  return
+}

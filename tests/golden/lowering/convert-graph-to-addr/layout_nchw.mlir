@@ -14,3 +14,8 @@ func.func @groups(%x: tensor<1x8x3x3xf32>, %w: tensor<4x4x2x2xf32>) -> tensor<1x
   %y = graph.conv %x, %w {group = 2 : i64} : (tensor<1x8x3x3xf32>, tensor<4x4x2x2xf32>) -> tensor<1x4x2x2xf32>
   return %y : tensor<1x4x2x2xf32>
 }
+// A depthwise convolution reads and writes planes.
+func.func @depthwise(%x: tensor<2x4x5x6xf32>, %w: tensor<4x1x3x3xf32>, %b: tensor<4xf32>) -> tensor<2x4x3x3xf32> {
+  %y = graph.conv %x, %w, %b {group = 4 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<2x4x5x6xf32>, tensor<4x1x3x3xf32>, tensor<4xf32>) -> tensor<2x4x3x3xf32>
+  return %y : tensor<2x4x3x3xf32>
+}

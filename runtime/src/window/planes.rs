@@ -1,0 +1,497 @@
+//! Depthwise convolution of images with channels first: a plane of f32 per channel.
+//!
+//! A vector holds neighbouring positions of an output row, and each weight is a broadcast. Rows are read where they are. With
+//! strides along a row, its columns are first divided into phases, so that what a tap reads for neighbouring positions is contiguous.
+//! Lanes that read padding are masked, and rows of padding are read from a row of zeros.
+
+#![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
+
+use super::partial::Partial;
+use crate::vector::{Eight, Isa};
+use crate::workers::{DisjointWriter, Workers};
+use std::ops::Range;
+
+/// Taps per axis of the windows whose rows share loads.
+const THREE: usize = 3;
+/// Rows computed at once.
+const ROWS: usize = 7;
+/// Maximum number of rows of the image that they read.
+const SPAN: usize = 2 * (ROWS - 1) + THREE;
+/// Maximum stride along rows that are shorter.
+const MAX_STRIDE: i64 = 16;
+/// Elements between what is read and what is prefetched: a page, at whose end the hardware stops to prefetch.
+const AHEAD: usize = 1024;
+/// Maximum extent, so that positions fit into 32 bits.
+const MAX_EXTENT: i64 = 1 << 24;
+
+/// The windows along an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaneAxis {
+    /// Extent of the image.
+    pub input: i64,
+    /// Number of output positions.
+    pub outputs: i64,
+    /// Number of taps.
+    pub taps: i64,
+    /// Distance between windows.
+    pub stride: i64,
+    /// Distance between taps.
+    pub dilation: i64,
+    /// Index of the first tap of the first window; negative in padding.
+    pub start: i64,
+}
+
+impl PlaneAxis {
+    /// The axis of a plane that is a single row.
+    pub const ONE: PlaneAxis = PlaneAxis { input: 1, outputs: 1, taps: 1, stride: 1, dilation: 1, start: 0 };
+
+    /// Returns the input index of a tap for output 0.
+    fn tap(&self, tap: usize) -> isize {
+        (tap as i64 * self.dilation + self.start) as isize
+    }
+
+    /// Whether extents are small enough that no position overflows, and positive.
+    fn is_small(&self) -> bool {
+        let PlaneAxis { input, outputs, taps, stride, dilation, start } = *self;
+        [input, outputs, taps, stride, dilation].iter().all(|n| (1..=MAX_EXTENT).contains(n))
+            && (-MAX_EXTENT..=MAX_EXTENT).contains(&start)
+    }
+}
+
+/// The windows of each plane.
+#[derive(Clone, Debug)]
+pub struct PlaneShape {
+    rows: PlaneAxis,
+    columns: PlaneAxis,
+    /// For each tap along a row: its phase, and its index there for output 0.
+    taps: Vec<(usize, isize)>,
+}
+
+impl PlaneShape {
+    /// Returns the shape of windows along rows and columns; `None` if it is too large.
+    pub fn new(rows: PlaneAxis, columns: PlaneAxis) -> Option<PlaneShape> {
+        // Larger strides would make phases much larger than the image.
+        if !rows.is_small() || !columns.is_small() || columns.stride > columns.input.max(MAX_STRIDE) {
+            return None;
+        }
+        let stride = columns.stride as isize;
+        let tap = |t: usize| (columns.tap(t).rem_euclid(stride) as usize, columns.tap(t).div_euclid(stride));
+        let taps = (0..columns.taps as usize).map(tap).collect();
+        Some(PlaneShape { rows, columns, taps })
+    }
+
+    /// Returns the number of elements of a plane of the image.
+    fn input(&self) -> usize {
+        (self.rows.input * self.columns.input) as usize
+    }
+
+    /// Returns the number of elements of a plane of the result.
+    fn output(&self) -> usize {
+        (self.rows.outputs * self.columns.outputs) as usize
+    }
+
+    /// Returns the number of taps.
+    fn positions(&self) -> usize {
+        (self.rows.taps * self.columns.taps) as usize
+    }
+
+    /// Returns the number of columns of a phase.
+    fn columns_of(&self, phase: usize) -> usize {
+        (self.columns.input as usize).saturating_sub(phase).div_ceil(self.columns.stride as usize)
+    }
+}
+
+/// Depthwise convolution of planes.
+#[derive(Clone, Copy, Debug)]
+pub struct Planes<'a> {
+    /// The planes of all images.
+    pub a: &'a [f32],
+    /// The windows of each plane.
+    pub shape: &'a PlaneShape,
+    /// Weights, `[channels, positions]`.
+    pub weights: &'a [f32],
+    /// Bias, one per channel.
+    pub bias: Option<&'a [f32]>,
+    /// Residual, added to the result elementwise.
+    pub add: Option<&'a [f32]>,
+    /// Bounds of the clamp.
+    pub range: (f32, f32),
+}
+
+impl Planes<'_> {
+    /// Computes a plane of the result for each plane of the image.
+    ///
+    /// # Errors
+    /// Incompatible sizes.
+    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
+        let Planes { a, shape, weights, bias, add, .. } = *self;
+        let (planes, channels) = (c.len() / shape.output(), weights.len() / shape.positions());
+        let is_whole = planes.checked_mul(shape.input()) == Some(a.len())
+            && planes * shape.output() == c.len()
+            && channels * shape.positions() == weights.len()
+            && (planes == 0 || channels > 0 && planes.is_multiple_of(channels))
+            && bias.is_none_or(|bias| bias.len() == channels)
+            && add.is_none_or(|add| add.len() == c.len());
+        if !is_whole || !isa.is_supported() {
+            return Err(format!("{} elements are not whole planes of {} channels", a.len(), channels));
+        }
+        let steps = c.len() / 16 * shape.positions();
+        let threads = workers.for_steps(steps);
+        let parts = Workers::parts(threads).clamp(1, planes.max(1));
+        let run = Run { planes: *self, channels, c: DisjointWriter::new(c) };
+        workers.share(threads, 0..parts, |i| {
+            // SAFETY: sizes were checked above, planes belong to one part, and `isa` is supported.
+            unsafe { run.part(isa, i * planes / parts..(i + 1) * planes / parts) }
+        });
+        Ok(())
+    }
+}
+
+/// A running computation.
+struct Run<'a> {
+    planes: Planes<'a>,
+    channels: usize,
+    c: DisjointWriter<f32>,
+}
+
+/// Columns of an output row that a vector holds.
+struct Chunk<M> {
+    column: usize,
+    /// The lanes that exist.
+    lanes: M,
+    /// For each tap along the row: its start relative to the row of the image, and the lanes that are in the image.
+    taps: Vec<(isize, M)>,
+}
+
+impl<M: Copy> Chunk<M> {
+    /// Returns the chunks of a row.
+    ///
+    /// # Safety
+    /// The machine has the vectors.
+    #[inline(always)]
+    unsafe fn all<V: Partial<Mask = M>>(shape: &PlaneShape) -> Vec<Chunk<M>> {
+        let width = shape.columns.outputs as usize;
+        let tap = |column: usize, &(phase, index): &(usize, isize)| {
+            let (first, count) = (index + column as isize, shape.columns_of(phase) as isize);
+            let [begin, end] = [-first, count - first].map(|lane| lane.clamp(0, V::LANES as isize) as usize);
+            // SAFETY: guaranteed by the caller.
+            ((phase * shape.columns_of(0)) as isize + first, unsafe { V::mask(begin..end.max(begin)) })
+        };
+        let chunk = |column: usize| Chunk {
+            column,
+            // SAFETY: guaranteed by the caller.
+            lanes: unsafe { V::mask(0..(width - column).min(V::LANES)) },
+            taps: shape.taps.iter().map(|at| tap(column, at)).collect(),
+        };
+        (0..width).step_by(V::LANES).map(chunk).collect()
+    }
+}
+
+impl Run<'_> {
+    /// Computes some planes. Vectors are at most as wide as needed for a row.
+    ///
+    /// # Safety
+    /// The machine has `isa`, sizes fit, and the caller has exclusive access to these planes of the result.
+    unsafe fn part(&self, isa: Isa, planes: Range<usize>) {
+        let is_wide = self.planes.shape.columns.outputs > 8;
+        // SAFETY: guaranteed by the caller; AVX2 is detected where it is used instead of AVX-512.
+        unsafe {
+            match isa {
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 if is_wide || !Isa::Avx2.is_supported() => x86::avx512(self, planes),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 | Isa::Avx2 => x86::avx2(self, planes),
+                #[cfg(target_arch = "aarch64")]
+                Isa::Neon => self.all::<std::arch::aarch64::float32x4_t>(planes),
+                _ => {
+                    let _ = is_wide;
+                    self.all::<Eight>(planes);
+                }
+            }
+        }
+    }
+
+    /// Computes some planes.
+    ///
+    /// # Safety
+    /// As for [`part`](Run::part), and the machine has the vectors.
+    #[inline(always)]
+    unsafe fn all<V: Partial>(&self, planes: Range<usize>) {
+        let shape = self.planes.shape;
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let (chunks, mut phases) = (Chunk::all::<V>(shape), Phases::new::<V>(shape));
+            for plane in planes {
+                let from = &self.planes.a[plane * shape.input()..][..shape.input()];
+                let rows = phases.of::<V>(shape, from);
+                let channel = plane % self.channels;
+                Plane { run: self, plane, channel, rows }.compute::<V>(&chunks);
+            }
+        }
+    }
+}
+
+/// The rows of a plane, with columns in phases.
+#[derive(Clone, Copy)]
+struct Rows {
+    start: *const f32,
+    /// Distance of rows.
+    pitch: usize,
+    /// A row of zeros, for padding.
+    zeros: *const f32,
+}
+
+/// Memory for the phases of a plane.
+struct Phases<M> {
+    rows: Vec<f32>,
+    zeros: Vec<f32>,
+    /// With stride 2, the masks of a vector of each phase: of the two vectors of columns that are loaded, and of both phases.
+    pairs: Vec<[M; 4]>,
+}
+
+impl<M: Copy> Phases<M> {
+    /// Creates the memory, and the masks for stride 2.
+    ///
+    /// # Safety
+    /// The machine has the vectors.
+    #[inline(always)]
+    unsafe fn new<V: Partial<Mask = M>>(shape: &PlaneShape) -> Phases<M> {
+        let (columns, stride) = (shape.columns.input as usize, shape.columns.stride as usize);
+        let pitch = shape.columns_of(0) * stride;
+        let rows = if stride > 1 { shape.rows.input as usize * pitch } else { 0 };
+        let first = |n: usize, from: usize| 0..n.saturating_sub(from).min(V::LANES);
+        // SAFETY: guaranteed by the caller.
+        let masks = |at: usize| unsafe {
+            [
+                V::mask(first(columns, 2 * at)),
+                V::mask(first(columns, 2 * at + V::LANES)),
+                V::mask(first(shape.columns_of(0), at)),
+                V::mask(first(shape.columns_of(1), at)),
+            ]
+        };
+        let pairs = if stride == 2 { (0..shape.columns_of(0)).step_by(V::LANES).map(masks).collect() } else { vec![] };
+        Phases { rows: vec![0.0; rows], zeros: vec![0.0; pitch], pairs }
+    }
+
+    /// Divides the columns of a plane into phases, side by side in each row; without strides, rows stay where they are.
+    ///
+    /// # Safety
+    /// The machine has the vectors, and the plane has the shape.
+    #[inline(always)]
+    unsafe fn of<V: Partial<Mask = M>>(&mut self, shape: &PlaneShape, plane: &[f32]) -> Rows {
+        let (columns, stride, zeros) =
+            (shape.columns.input as usize, shape.columns.stride as usize, self.zeros.as_ptr());
+        if stride == 1 {
+            return Rows { start: plane.as_ptr(), pitch: columns, zeros };
+        }
+        let phase = shape.columns_of(0);
+        for (from, to) in plane.chunks_exact(columns).zip(self.rows.chunks_exact_mut(phase * stride)) {
+            if stride == 2 {
+                for (i, &[a, b, even, odd]) in self.pairs.iter().enumerate() {
+                    let at = i * V::LANES;
+                    // SAFETY: masks have the lanes of the row, and of each phase, whose columns end with its memory.
+                    unsafe {
+                        let first = from.as_ptr().wrapping_add(2 * at);
+                        V::prefetch(first.wrapping_add(AHEAD));
+                        V::prefetch(first.wrapping_add(AHEAD + V::LANES));
+                        let (a, b) = (V::load_some(first, a), V::load_some(first.wrapping_add(V::LANES), b));
+                        let [evens, odds] = V::deinterleave(a, b);
+                        evens.store_some(to.as_mut_ptr().wrapping_add(at), even);
+                        odds.store_some(to.as_mut_ptr().wrapping_add(phase + at), odd);
+                    }
+                }
+                continue;
+            }
+            for (i, to) in to.chunks_exact_mut(phase).enumerate() {
+                to.iter_mut().zip(from.iter().skip(i).step_by(stride)).for_each(|(to, &x)| *to = x);
+            }
+        }
+        Rows { start: self.rows.as_ptr(), pitch: phase * stride, zeros }
+    }
+}
+
+/// A plane in the making.
+struct Plane<'r, 'a> {
+    run: &'r Run<'a>,
+    plane: usize,
+    channel: usize,
+    rows: Rows,
+}
+
+impl Plane<'_, '_> {
+    /// Computes all rows.
+    ///
+    /// # Safety
+    /// As for [`Run::all`]; the chunks are those of the shape.
+    #[inline(always)]
+    unsafe fn compute<V: Partial>(&self, chunks: &[Chunk<V::Mask>]) {
+        let PlaneShape { rows, columns, .. } = self.run.planes.shape;
+        let height = rows.outputs as usize;
+        let is_three = [rows.taps, columns.taps, rows.dilation] == [3, 3, 1] && rows.stride <= 2;
+        let mut row = 0;
+        // SAFETY: guaranteed by the caller; rows are in the plane.
+        unsafe {
+            while is_three && height >= ROWS && row < height {
+                // The last rows overlap those before.
+                row = row.min(height - ROWS);
+                match rows.stride {
+                    1 => self.three::<V, ROWS, 1>(row, chunks),
+                    _ => self.three::<V, ROWS, 2>(row, chunks),
+                }
+                row += ROWS;
+            }
+            while row < height {
+                match (is_three, rows.stride) {
+                    (true, 1) => self.three::<V, 1, 1>(row, chunks),
+                    (true, _) => self.three::<V, 1, 2>(row, chunks),
+                    _ => self.any::<V>(row, chunks),
+                }
+                row += 1;
+            }
+        }
+    }
+
+    /// Returns a row of the image; zeros for padding.
+    #[inline(always)]
+    fn row(&self, row: isize) -> *const f32 {
+        let is_inside = (0..self.run.planes.shape.rows.input as isize).contains(&row);
+        if is_inside { self.rows.start.wrapping_offset(row * self.rows.pitch as isize) } else { self.rows.zeros }
+    }
+
+    /// Returns the weight of a tap of this plane.
+    ///
+    /// # Safety
+    /// The tap exists, and the machine has the vectors.
+    #[inline(always)]
+    unsafe fn weight<V: Partial>(&self, tap: usize) -> V {
+        let planes = self.run.planes;
+        let at = self.channel * planes.shape.positions() + tap;
+        // SAFETY: there are weights for each tap of each channel.
+        unsafe { V::splat(planes.weights.as_ptr().add(at).read()) }
+    }
+
+    /// Computes `R` rows of windows of 3 by 3 taps, `S` rows apart, which share loads.
+    ///
+    /// # Safety
+    /// As for [`compute`](Plane::compute); the rows exist.
+    #[inline(always)]
+    unsafe fn three<V: Partial, const R: usize, const S: usize>(&self, row: usize, chunks: &[Chunk<V::Mask>]) {
+        let first = row as isize * S as isize + self.run.planes.shape.rows.tap(0);
+        let from: [*const f32; SPAN] = std::array::from_fn(|i| self.row(first + i as isize));
+        // SAFETY: the lanes of masks are in each row of the image, and in the row of zeros.
+        unsafe {
+            let weights = |t: usize| [self.weight(t), self.weight(THREE + t), self.weight(2 * THREE + t)];
+            let weights: [[V; THREE]; THREE] = [weights(0), weights(1), weights(2)];
+            for chunk in chunks {
+                let mut all = [V::splat(0.0); R];
+                add_taps::<V, R, S>(&from, chunk.taps[0], weights[0], &mut all);
+                add_taps::<V, R, S>(&from, chunk.taps[1], weights[1], &mut all);
+                add_taps::<V, R, S>(&from, chunk.taps[2], weights[2], &mut all);
+                self.finish(row, chunk, all);
+            }
+        }
+    }
+
+    /// Computes a row of any windows.
+    ///
+    /// # Safety
+    /// As for [`three`](Plane::three).
+    #[inline(always)]
+    unsafe fn any<V: Partial>(&self, row: usize, chunks: &[Chunk<V::Mask>]) {
+        let rows = self.run.planes.shape.rows;
+        for chunk in chunks {
+            // SAFETY: as in `three`.
+            unsafe {
+                let mut sum = V::splat(0.0);
+                for k in 0..rows.taps as usize {
+                    let from = self.row(row as isize * rows.stride as isize + rows.tap(k));
+                    for (t, &(at, mask)) in chunk.taps.iter().enumerate() {
+                        let x = V::load_some(from.wrapping_offset(at), mask);
+                        sum = x.multiply_add(self.weight(k * chunk.taps.len() + t), sum);
+                    }
+                }
+                self.finish(row, chunk, [sum]);
+            }
+        }
+    }
+
+    /// Applies the epilogue and stores rows.
+    ///
+    /// # Safety
+    /// As for [`compute`](Plane::compute); the rows and the lanes of the chunk exist.
+    #[inline(always)]
+    unsafe fn finish<V: Partial, const R: usize>(&self, row: usize, chunk: &Chunk<V::Mask>, all: [V; R]) {
+        let Run { planes, c, .. } = self.run;
+        let width = planes.shape.columns.outputs as usize;
+        // SAFETY: bias has an element per channel, residual and result have one for each column of each row.
+        unsafe {
+            let bias = planes.bias.map(|bias| V::splat(bias[self.channel]));
+            let (low, high) = (V::splat(planes.range.0), V::splat(planes.range.1));
+            for (r, mut sum) in all.into_iter().enumerate() {
+                let at = self.plane * planes.shape.output() + (row + r) * width + chunk.column;
+                if let Some(bias) = bias {
+                    sum = sum.plus(bias);
+                }
+                if let Some(add) = planes.add {
+                    sum = sum.plus(V::load_some(add.as_ptr().add(at), chunk.lanes));
+                }
+                sum.between(low, high).store_some(c.at(at), chunk.lanes);
+            }
+        }
+    }
+}
+
+/// Adds to `R` rows of sums, `S` rows of the image apart, the products of three taps, one below the other. Each row is loaded once.
+///
+/// # Safety
+/// The machine has the vectors, and the lanes of the tap are in each row.
+#[inline(always)]
+unsafe fn add_taps<V: Partial, const R: usize, const S: usize>(
+    from: &[*const f32; SPAN],
+    (at, mask): (isize, V::Mask),
+    weights: [V; THREE],
+    all: &mut [V; R],
+) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let (mut first, mut second) =
+            (V::load_some(from[0].wrapping_offset(at), mask), V::load_some(from[1].wrapping_offset(at), mask));
+        for r in 0..R {
+            if S > 1 && r > 0 {
+                second = V::load_some(from[r * S + 1].wrapping_offset(at), mask);
+            }
+            let third = V::load_some(from[r * S + 2].wrapping_offset(at), mask);
+            all[r] = first.multiply_add(weights[0], all[r]);
+            all[r] = second.multiply_add(weights[1], all[r]);
+            all[r] = third.multiply_add(weights[2], all[r]);
+            (first, second) = if S == 1 { (second, third) } else { (third, second) };
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Run;
+    use std::arch::x86_64::{__m256, __m512};
+    use std::ops::Range;
+
+    /// Computes some planes with AVX-512.
+    ///
+    /// # Safety
+    /// As for [`Run::part`].
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn avx512(run: &Run<'_>, planes: Range<usize>) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { run.all::<__m512>(planes) }
+    }
+
+    /// Computes some planes with AVX2.
+    ///
+    /// # Safety
+    /// As for [`Run::part`].
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn avx2(run: &Run<'_>, planes: Range<usize>) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { run.all::<__m256>(planes) }
+    }
+}
