@@ -276,8 +276,8 @@ impl Loops for Pack<'_> {
     }
 }
 
-/// Divides columns into blocks of almost equal numbers of vectors, `most` or fewer. Unless they are packed, the last blocks overlap if columns do not fill
-/// vectors.
+/// Divides columns into blocks of almost equal numbers of vectors, `most` or fewer. Unless they are packed, the last blocks overlap if
+/// columns do not fill vectors.
 fn blocks([lanes, most]: [usize; 2], columns: usize, is_packed: bool) -> impl Iterator<Item = Block> {
     let vectors = columns.div_ceil(lanes);
     let overlaps = !is_packed && !columns.is_multiple_of(lanes);

@@ -18,9 +18,10 @@ pub(super) struct FlowNetwork(DiGraph<(), u64>);
 impl FlowNetwork {
     /// Creates a network of the source and the sink.
     pub(super) fn new() -> FlowNetwork {
-        let mut network = FlowNetwork(DiGraph::new());
-        [SOURCE, SINK].map(|_| network.add_node());
-        network
+        let mut graph = DiGraph::new();
+        graph.add_node(());
+        graph.add_node(());
+        FlowNetwork(graph)
     }
 
     /// Adds a node.
