@@ -83,7 +83,9 @@ mod tests {
             let pairs: Vec<[usize; 2]> = (0..3 * nodes).map(|_| [node(), node()]).collect();
             let edges: Vec<_> = pairs.into_iter().map(|pair| (pair, [random.below(9), random.below(3)])).collect();
             let mut network = FlowNetwork::new();
-            (2..nodes).for_each(|_| drop(network.add_node()));
+            for _ in 2..nodes {
+                network.add_node();
+            }
             edges.iter().for_each(|&(pair, capacities)| network.connect(pair, capacities));
             let side = network.cut();
             assert!(side[SOURCE] && !side[SINK]);
