@@ -139,7 +139,7 @@ fn image_layer(random: &mut Random, a: &str) -> (String, Vec<usize>) {
             let y = p.dequantized(&y, a, &shape, &of, 1);
             if random.below(2) == 0 {
                 // A function of one tensor.
-                (p.name(&format!("graph.mul {x}, {y} : {ty}")), shape.to_vec())
+                (p.name(&format!("graph.mul {x}, {y} : ({ty}, {ty}) -> {ty}")), shape.to_vec())
             } else {
                 let made = vec![shape[0], 2 * channels, size[0], size[1]];
                 let types = format!("({ty}, {ty}) -> tensor<{}f32>", extents(&made));

@@ -11,12 +11,12 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, Traits, Type, op};
 use gradus_reference_kernels::{self as kernels, Reduction};
 
-/// Depthwise convolution of images with channels first:
-/// `c[n * C + j, p] = sum over t of a[n, j, input(p, t)] * b[j, t]`.
+/// Depthwise convolution of images with channels first, without tables.
 ///
-/// `input(p, t)` is the position that tap `t` reads for output position `p` in the windows of the geometry, which is of kind
-/// `windows`, in the row-major layout of `a`. Taps outside the image read zeros. Epilogue, in this order: `bias`, one summand
-/// per channel; `plus`, one summand per element of the result; clamping to `low` and `high`.
+/// `c[n * C + j, p] = sum over t of a[n, j, input(p, t)] * b[j, t]`, where `input(p, t)` is the position that tap `t` reads for
+/// output position `p` in the windows of the geometry, which is of kind `windows`, in the row-major layout of `a`. Taps outside the
+/// image read zeros. Epilogue, in this order: `bias`, one summand per channel; `plus`, one summand per element of the result; clamping
+/// to `low` and `high`.
 ///
 /// ```mlir
 /// %c = addr.depthwise_planes %a, %b {geometry = #addr.geometry<"windows", "NCHW", [1, 2, 4, 4], windows = [4, 3, 1, 1, -1, 4, 3, 1, 1, -1]>} : (tensor<1x2x4x4xf32>, tensor<2x9xf32>) -> tensor<2x16xf32>

@@ -16,7 +16,7 @@ func.func @product(%x: tensor<2x3xi8>) -> tensor<2x3xui8> {
   %5 = graph.mul %4, %half : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   %6 = graph.quantize_linear %5, %s, %z : (tensor<2x3xf32>, tensor<f32>, tensor<i8>) -> tensor<2x3xi8>
   %7 = graph.dequantize_linear %6, %s, %z : (tensor<2x3xi8>, tensor<f32>, tensor<i8>) -> tensor<2x3xf32>
-  %8 = graph.mul %0, %7 : tensor<2x3xf32>
+  %8 = graph.mul %0, %7 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %9 = graph.quantize_linear %8, %so, %zo : (tensor<2x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x3xui8>
   return %9 : tensor<2x3xui8>
 }
