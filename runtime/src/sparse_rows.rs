@@ -20,7 +20,7 @@ const MAX_VECTORS: usize = 8;
 /// The same, if the dense operand is beyond the L2 cache.
 const MAX_FAR_VECTORS: usize = 4;
 
-/// Size of such an operand in elements.
+/// Number of elements from which on a dense operand is beyond the L2 cache.
 const FAR: usize = 1 << 19;
 
 /// Rows whose blocks are computed together, unless the dense operand is as large.
@@ -103,7 +103,7 @@ impl SparseRows {
         if out.is_empty() {
             return Ok(());
         }
-        let isa = isa_for(isa, columns);
+        let isa = isa.filled_by(columns);
         let lanes = lanes(isa);
         let is_packed = isa.is_some()
             && !columns.is_multiple_of(LINE / size_of::<f32>())
@@ -297,17 +297,6 @@ fn lanes(isa: Option<Isa>) -> usize {
         Some(Isa::Avx2 | Isa::Portable) => 8,
         Some(Isa::Neon) => 4,
         None => 1,
-    }
-}
-
-/// Returns the widest vectors up to `isa` that the columns fill, if any.
-fn isa_for(isa: Isa, columns: usize) -> Option<Isa> {
-    match (isa, columns) {
-        (Isa::Avx512, 16..) => Some(Isa::Avx512),
-        (Isa::Avx512 | Isa::Avx2, 8..) if Isa::Avx2.is_supported() => Some(Isa::Avx2),
-        (Isa::Neon, 4..) => Some(Isa::Neon),
-        (_, 8..) => Some(Isa::Portable),
-        _ => None,
     }
 }
 

@@ -185,6 +185,17 @@ impl Isa {
         }
     }
 
+    /// Returns the widest vectors up to these that so many elements fill, if any.
+    pub(crate) fn filled_by(self, elements: usize) -> Option<Isa> {
+        match (self, elements) {
+            (Isa::Avx512, 16..) => Some(Isa::Avx512),
+            (Isa::Avx512 | Isa::Avx2, 8..) if Isa::Avx2.is_supported() => Some(Isa::Avx2),
+            (Isa::Neon, 4..) => Some(Isa::Neon),
+            (_, 8..) => Some(Isa::Portable),
+            _ => None,
+        }
+    }
+
     /// Returns the number of vector registers.
     pub(crate) const fn registers(self) -> usize {
         match self {

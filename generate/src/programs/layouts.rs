@@ -71,13 +71,7 @@ fn reshaped(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let divisors: Vec<i64> = (1..=all).filter(|d| all % d == 0).collect();
     let first = n.random.pick(&divisors);
     let second = n.random.pick(&divisors.iter().copied().filter(|d| (all / first) % d == 0).collect::<Vec<_>>());
-    reshaped_to(n, x, &[first, second, all / first / second, 1])
-}
-
-fn reshaped_to(n: &mut Network<'_>, x: &Tensor, shape: &[i64]) -> Tensor {
-    let text: Vec<String> = shape.iter().map(i64::to_string).collect();
-    let to = n.constant(&[shape.len() as i64], "i64", &format!("[{}]", text.join(", ")));
-    n.generic("graph.reshape", &[x, &to], "", shape, x.elem)
+    n.reshaped(x, &[first, second, all / first / second, 1])
 }
 
 /// Normalizes along an axis, or the flattened axes from it on.
@@ -119,7 +113,7 @@ fn operand(n: &mut Network<'_>, x: &Tensor) -> Tensor {
             // As many elements, in another shape.
             let from: Vec<i64> = x.shape.iter().rev().copied().collect();
             let other = n.parameter(&from, x.elem);
-            reshaped_to(n, &other, &x.shape)
+            n.reshaped(&other, &x.shape)
         }
         _ => {
             let number = n.random.below(7) as i64 - 3;

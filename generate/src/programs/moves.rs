@@ -18,12 +18,6 @@ pub(super) fn draw(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     }
 }
 
-/// Creates a vector of indices.
-fn indices(n: &mut Network<'_>, all: &[i64]) -> Tensor {
-    let text: Vec<String> = all.iter().map(i64::to_string).collect();
-    n.constant(&[all.len() as i64], "i64", &format!("[{}]", text.join(", ")))
-}
-
 /// Draws distinct axes in any order, or the leading ones; these need not be named.
 fn some_axes(n: &mut Network<'_>, rank: usize) -> (Vec<usize>, bool) {
     let count = n.extent(rank.min(2) as u64) as usize;
@@ -48,7 +42,7 @@ fn slice(n: &mut Network<'_>, x: &Tensor) -> Tensor {
         steps.push(step);
     }
     let axes: Vec<i64> = axes.into_iter().map(|axis| axis as i64).collect();
-    let [starts, ends, axes, steps] = [&starts, &ends, &axes, &steps].map(|all| indices(n, all));
+    let [starts, ends, axes, steps] = [&starts, &ends, &axes, &steps].map(|all| n.indices(all));
     let operands: Vec<&Tensor> =
         [x, &starts, &ends].into_iter().chain(named.then_some(&axes)).chain([&steps]).collect();
     let sizes = format!("operandSegmentSizes = array<i32: 1, 1, 1, {}, 1>", i32::from(named));
@@ -64,7 +58,7 @@ fn pad(n: &mut Network<'_>, x: &Tensor) -> Tensor {
         shape[axis] += pads[i] + pads[axes.len() + i];
     }
     let axes: Vec<i64> = axes.into_iter().map(|axis| axis as i64).collect();
-    let [pads, axes] = [&pads, &axes].map(|all| indices(n, all));
+    let [pads, axes] = [&pads, &axes].map(|all| n.indices(all));
     let value = n.random.percent(50).then(|| n.weights(&[], x.elem, 90));
     let mode = if value.is_none() && n.random.percent(30) { ", mode = \"edge\"" } else { "" };
     let operands: Vec<&Tensor> = [x, &pads].into_iter().chain(&value).chain(named.then_some(&axes)).collect();

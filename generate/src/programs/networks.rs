@@ -5,7 +5,7 @@ use gradus_ir::random::Random;
 /// Maximum number of multiplications of a convolution.
 const MAX_PRODUCTS: i64 = 30_000;
 
-/// A number that is none, as text.
+/// NaN, as text.
 const NAN: &str = "0x7FC00000";
 
 /// Maximum number of elements of a value.
@@ -116,6 +116,17 @@ impl Network<'_> {
         let (names, types) = (names.join(", "), types.join(", "));
         let parameters = self.parameters.join(", ");
         format!("func.func @made0({parameters}) -> ({types}) {{\n{}return {names} : {types}\n}}\n", self.lines)
+    }
+
+    /// Creates a constant vector of indices.
+    pub(super) fn indices(&mut self, all: &[i64]) -> Tensor {
+        let text: Vec<String> = all.iter().map(i64::to_string).collect();
+        self.constant(&[all.len() as i64], "i64", &format!("[{}]", text.join(", ")))
+    }
+
+    pub(super) fn reshaped(&mut self, x: &Tensor, shape: &[i64]) -> Tensor {
+        let to = self.indices(shape);
+        self.generic("graph.reshape", &[x, &to], "", shape, x.elem)
     }
 
     /// Returns one of the values of the same type, or the tensor itself.
@@ -265,9 +276,7 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
             // An axis of one element, at any place.
             let mut shape = x.shape.clone();
             shape.insert(n.random.below(shape.len() as u64 + 1) as usize, 1);
-            let text: Vec<String> = shape.iter().map(i64::to_string).collect();
-            let to = n.constant(&[shape.len() as i64], "i64", &format!("[{}]", text.join(", ")));
-            n.generic("graph.reshape", &[x, &to], "", &shape, x.elem)
+            n.reshaped(x, &shape)
         }
         _ => {
             let name = n.random.pick(&["graph.neg", "graph.abs", "graph.identity"]);

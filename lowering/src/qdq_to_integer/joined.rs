@@ -21,7 +21,11 @@ pub(super) fn of(m: &Module, op: Op) -> Option<Lookup> {
     for (i, &value) in m.operands(op).iter().enumerate() {
         let is_number = numbers.contains(&i);
         let tensor = match m.constant(value) {
-            Some(attr) => m.ctx.dense_tensor(attr).filter(|tensor| !is_number || tensor.len() == 1)?,
+            // A table of higher rank has a row for each channel.
+            Some(attr) => m.ctx.dense_tensor(attr).filter(|tensor| match is_number {
+                true => tensor.len() == 1,
+                false => !is_table || tensor.rank() == 1,
+            })?,
             None => {
                 let (x, table) = function(m, value).filter(|_| is_number)?;
                 let is_other = argument.replace(x).is_some_and(|other| other != x);
@@ -32,12 +36,6 @@ pub(super) fn of(m: &Module, op: Op) -> Option<Lookup> {
         data.push(Datum::Tensor(tensor));
     }
     let x = argument?;
-    // Another table has a row for each channel.
-    if let Some(Datum::Tensor(table)) = data.get(1).filter(|_| is_table)
-        && table.rank() != 1
-    {
-        return None;
-    }
     let eval = m.info(op)?.eval?;
     let results = m.with_args(op, |args| eval(args, &data))?.ok()?;
     let [Datum::Tensor(table)] = &results[..] else { return None };

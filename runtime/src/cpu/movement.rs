@@ -287,7 +287,7 @@ pub(super) fn pad(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 struct PadRows<'a> {
     from: &'a [u8],
     out: &'a mut [u8],
-    /// Sizes of rows, and of what is before them, in bytes.
+    /// Sizes in bytes: of a row, of a longer row, and of the padding before a row.
     row: usize,
     padded: usize,
     before: usize,

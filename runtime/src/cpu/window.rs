@@ -51,7 +51,7 @@ pub(super) fn depthwise_planes(m: &Module, args: &OpArgs<'_>) -> Option<Prepared
     let (kind, range) = (Narrow::of(args, 0)?, bounds(args));
     let geometry =
         Geometry::from_attr(args.ctx(), args.attr("geometry")?).filter(|g| (1..3).contains(&g.windows.len()))?;
-    let weights = Narrow::of(args, 0)?.floats(constant(args, "b")?.bytes()).into_owned();
+    let weights = kind.floats(constant(args, "b")?.bytes()).into_owned();
     // Padding is skipped, but zero times a non-finite weight is NaN.
     if weights.iter().any(|w| !w.is_finite()) || extents(m, args.operand_type(0))?.len() != geometry.sizes.len() {
         return None;

@@ -98,9 +98,9 @@ unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + S
 /// # Safety
 /// As for [`shared`], with exclusive access to the rows of this part.
 unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
-    // SAFETY: guaranteed by the caller; `isa_for` returns no vectors wider than the number of channels.
+    // SAFETY: guaranteed by the caller; `filled_by` returns no vectors wider than the number of channels.
     unsafe {
-        match isa_for(isa, image.places().channels()) {
+        match isa.filled_by(image.places().channels()) {
             #[cfg(target_arch = "x86_64")]
             Some(Isa::Avx512) => x86::avx512::<R>(image, part),
             #[cfg(target_arch = "x86_64")]
@@ -110,17 +110,6 @@ unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
             Some(_) => kernel::rows::<Eight, R>(image, part),
             None => kernel::rows::<f32, R>(image, part),
         }
-    }
-}
-
-/// Returns the widest vectors up to `isa` that the channels fill, if any.
-fn isa_for(isa: Isa, channels: usize) -> Option<Isa> {
-    match (isa, channels) {
-        (Isa::Avx512, 16..) => Some(Isa::Avx512),
-        (Isa::Avx512 | Isa::Avx2, 8..) if Isa::Avx2.is_supported() => Some(Isa::Avx2),
-        (Isa::Neon, 4..) => Some(Isa::Neon),
-        (_, 8..) => Some(Isa::Portable),
-        _ => None,
     }
 }
 

@@ -19,7 +19,7 @@ const ROWS: usize = 7;
 const SPAN: usize = 2 * (ROWS - 1) + THREE;
 /// Maximum stride along rows that are shorter.
 const MAX_STRIDE: i64 = 16;
-/// Elements between what is read and what is prefetched: a page, at whose end the hardware stops to prefetch.
+/// Distance of a prefetched element from the one that is read: a page, at whose end the hardware stops to prefetch.
 const AHEAD: usize = 1024;
 /// Maximum extent, so that positions fit into 32 bits.
 const MAX_EXTENT: i64 = 1 << 24;

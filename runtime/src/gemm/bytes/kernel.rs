@@ -106,7 +106,8 @@ pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNE
     }
 }
 
-/// Adds the terms of rows to a tile, and requantizes it in f32. Returns whether no product is so close to a rounding boundary that it needs f64.
+/// Adds the terms of rows to a tile, and requantizes it in f32. Returns whether no product is so close to a rounding boundary that it
+/// needs f64.
 ///
 /// The product is added to [`ROUND`] with a single rounding; then the low bits are the nearest integer.
 ///

@@ -191,8 +191,8 @@ impl ByteProduct<'_> {
             // SAFETY: `check` found all offsets of table and runs inside `a`; `page` is one run. The panel has four bytes
             // per column and step of each run, and there are biases and scales for whole panels. `sums` and `bytes` have an
             // element per element of the tile; the result has it if all columns of the panel exist, and this thread has
-            // exclusive access to these rows and columns. There are terms for all rows, or none. Panels exist only for vectors that the machine has. `collected` has the
-            // tiles of these rows, and the tile registers are configured, if kernels use them.
+            // exclusive access to these rows and columns. There are terms for all rows, or none. Panels exist only for vectors that the
+            // machine has. `collected` has the tiles of these rows, and the tile registers are configured, if kernels use them.
             unsafe {
                 if !isa.kernel(rows.len(), width, self.signed)(&tile) {
                     self.finish(&mut sums.0[..rows.len() * width], rows, columns.clone(), shared);
@@ -234,7 +234,7 @@ struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// Without row sums.
+    /// Creates the data of a product without row sums.
     fn new(bias: Vec<i32>, page: Vec<u8>, to: IntegerOutput<'a>) -> Shared<'a> {
         Shared { bias, page, totals: Vec::new(), terms: Vec::new(), to: to.shared() }
     }

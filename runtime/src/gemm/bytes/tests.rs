@@ -148,11 +148,13 @@ fn products_of_bytes_are_exact() {
 
 #[test]
 fn panels_of_a_matrix_are_those_of_its_elements() {
+    const SCALE: f64 = 1.0 / 1024.0;
     let mut numbers = Numbers(23);
     for _ in 0..200 {
         let case = Case::new(&mut numbers);
         let [m, n, runs, run] = case.sizes;
         let (addresses, depth) = (case.addresses(), runs * run);
+        let scales = Scales::new(vec![SCALE; n], 9, false);
         let matrix: Vec<u8> = (0..depth * n).map(|i| case.b[i % n * depth + i / n]).collect();
         for isa in isas() {
             let at = |n: usize, k: usize| case.factor(n, k);
@@ -162,10 +164,19 @@ fn panels_of_a_matrix_are_those_of_its_elements() {
             let [want, have] = [by_elements, by_rows].map(|b| {
                 let (a, signed, zero) = (&case.a[..], case.signs[0], case.zero);
                 let product = ByteProduct { a, signed, zero, addresses: &addresses, b: &b, add: None };
-                let mut sums = vec![7; m * n];
+                let (mut sums, mut bytes) = (vec![7; m * n], vec![7; m * n]);
                 product.compute(&Workers::default(), IntegerOutput::Sums(&mut sums)).expect("it can be computed");
-                sums
+                let to = IntegerOutput::Quantized(&mut bytes, &scales);
+                product.compute(&Workers::default(), to).expect("it can be computed");
+                (sums, bytes)
             });
+            let byte = |&sum: &i32| ((f64::from(sum) * SCALE).round_ties_even() + 9.0).clamp(0.0, 255.0) as u8;
+            assert!(
+                want.1 == want.0.iter().map(byte).collect::<Vec<u8>>(),
+                "{isa:?} {:?} {:?}",
+                case.sizes,
+                case.signs
+            );
             assert!(have == want, "{isa:?} {:?} {:?}", case.sizes, case.signs);
         }
     }
