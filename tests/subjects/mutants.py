@@ -24,7 +24,8 @@ from planted import ROOT, chosen_text, copy_sources, planted_spans, search
 # Flags of a pass, and the files that are mutated.
 PASSES = {
     "canonicalize": ("--canonicalize", ["dialects/src/arith/cast.rs", "dialects/src/arith/compare.rs", "dialects/src/arith/float.rs",
-                                        "dialects/src/arith/fold.rs", "dialects/src/arith/int.rs", "dialects/src/arith/range.rs"]),
+                                        "dialects/src/arith/fold.rs", "dialects/src/arith/int.rs"]),
+    "ranges": ("--saturate=target=scalar rules=divide-shift", ["dialects/src/arith/range.rs"]),
     "cse": ("--cse", ["passes/src/cse.rs"]),
     "sccp": ("--sccp", ["passes/src/sccp.rs"]),
     "mem2reg": ("--mem2reg", ["passes/src/mem2reg.rs"]),
