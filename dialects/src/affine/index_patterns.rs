@@ -212,14 +212,16 @@ fn cancel_runs(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = LinearizeIndexOp(op);
     let Some(run) = find_run(m, this) else { return false };
-    let (mut indices, mut basis) = (this.multi_index(m).to_vec(), this.padded_basis(m));
     let (disjoint, loc) = (this.is_disjoint(m), m.loc(op));
-    let sizes: Vec<Option<Mixed>> = basis[run.at..run.at + run.len].to_vec();
+    let sizes: Vec<Option<Mixed>> = this.padded_basis(m)[run.at..run.at + run.len].to_vec();
     let whole = run.len == m.num_results(run.source.0);
     let position = run.source.linear_index(m);
     let Some(size) = product(rw, run.source.0, loc, &sizes) else { return false };
     let index = if whole { Some(position) } else { join(rw, &run, &sizes, size) };
     let Some(index) = index else { return false };
+    // Read now, since `join` replaced the results of the source, of which others may be operands too.
+    let m = rw.module();
+    let (mut indices, mut basis) = (this.multi_index(m).to_vec(), this.padded_basis(m));
     indices.splice(run.at..run.at + run.len, [index]);
     basis.splice(run.at..run.at + run.len, [size]);
     let basis: Vec<Mixed> = basis.into_iter().flatten().collect();

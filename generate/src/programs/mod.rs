@@ -7,17 +7,20 @@
 mod affine;
 mod blocks;
 mod calls;
+mod indices;
 mod layouts;
 mod moves;
 mod networks;
 mod parallel;
 mod qdq;
+mod ranges;
 mod rules;
 mod shuffles;
 mod statements;
 mod sums;
 mod tensors;
 mod vectors;
+mod views;
 mod writer;
 
 use gradus_ir::random::Random;
@@ -34,13 +37,16 @@ pub struct Family {
 pub const FAMILIES: &[Family] = &[
     Family { name: "arithmetic", draw: statements::arithmetic },
     Family { name: "sums", draw: sums::draw },
+    Family { name: "ranges", draw: ranges::draw },
     Family { name: "rules", draw: rules::draw },
     Family { name: "loops", draw: statements::loops },
     Family { name: "affine", draw: affine::draw },
+    Family { name: "indices", draw: indices::draw },
     Family { name: "parallel", draw: parallel::draw },
     Family { name: "tensors", draw: tensors::draw },
     Family { name: "vectors", draw: vectors::draw },
     Family { name: "memory", draw: statements::memory },
+    Family { name: "views", draw: views::draw },
     Family { name: "blocks", draw: blocks::draw },
     Family { name: "calls", draw: calls::draw },
     Family { name: "networks", draw: networks::images },

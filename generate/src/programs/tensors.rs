@@ -24,6 +24,9 @@ struct Tensor {
 /// Element type.
 const ELEMENT: &str = "i32";
 
+/// Percentage of casts to a static extent that is not the one at run time.
+const WRONG: u64 = 3;
+
 /// Draws a function that transforms a few tensors, and returns the last of them with some extents and elements.
 pub(super) fn draw(random: &mut Random) -> String {
     let mut w = Writer::new(random);
@@ -68,7 +71,7 @@ fn extent_of(w: &mut Writer<'_>, tensor: u32, ty: &str, i: usize, d: &str) -> Ex
 fn step(w: &mut Writer<'_>, tensors: &mut Vec<Tensor>, asked: &mut Vec<u32>) {
     let recent = tensors.len() - 1 - w.random.below(tensors.len().min(3) as u64) as usize;
     let tensor = tensors[recent].clone();
-    let made = match w.random.below(8) {
+    let made = match w.random.below(10) {
         0 => {
             let tensor = created(w);
             asked.extend((0..tensor.extents.len()).map(|at| dim_of(w, &tensor, at)));
@@ -78,7 +81,9 @@ fn step(w: &mut Writer<'_>, tensors: &mut Vec<Tensor>, asked: &mut Vec<u32>) {
         3 => slice(w, &tensor),
         4 => padded(w, &tensor),
         5 => inserted(w, &tensor),
-        6 => {
+        6 => joined(w, &tensor),
+        7 => divided(w, &tensor),
+        8 => {
             asked.push(dim(w, &tensor));
             return;
         }
@@ -117,13 +122,10 @@ fn sizes(extents: &[Extent]) -> String {
 /// Creates a tensor of two or three dimensions.
 fn created(w: &mut Writer<'_>) -> Tensor {
     let extents: Vec<Extent> = (0..2 + w.random.below(2)).map(|_| extent(w)).collect();
-    let (ty, sizes, scalar) = (type_of(&extents), sizes(&extents), w.pick(ELEMENT));
-    let value = w.name();
     if w.random.percent(50) {
-        let list = if sizes.is_empty() { String::new() } else { format!("[{sizes}]") };
-        w.line(&format!("%v{value} = tensor.splat %v{scalar}{list} : {ty}"));
-        return Tensor { value, extents };
+        return splat(w, extents);
     }
+    let (ty, sizes, value) = (type_of(&extents), sizes(&extents), w.name());
     let arguments: Vec<String> = (0..extents.len()).map(|i| format!("%i{value}_{i}: index")).collect();
     w.line(&format!("%v{value} = tensor.generate {sizes} {{\n^bb0({}):", arguments.join(", ")));
     let at = w.random.below(extents.len() as u64);
@@ -132,21 +134,38 @@ fn created(w: &mut Writer<'_>) -> Tensor {
     Tensor { value, extents }
 }
 
+/// Creates a tensor of equal elements.
+fn splat(w: &mut Writer<'_>, extents: Vec<Extent>) -> Tensor {
+    let (scalar, open) = (w.pick(ELEMENT), sizes(&extents));
+    let list = if open.is_empty() { String::new() } else { format!("[{open}]") };
+    let value = w.name();
+    w.line(&format!("%v{value} = tensor.splat %v{scalar}{list} : {}", type_of(&extents)));
+    Tensor { value, extents }
+}
+
 /// Forgets or restores numbers of a type.
-fn cast(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
-    let mut extents = tensor.extents.clone();
+fn toggled(w: &mut Writer<'_>, extents: &[Extent]) -> Vec<Extent> {
+    let mut extents = extents.to_vec();
     for extent in &mut extents {
-        if extent.number.is_some() && w.random.percent(50) {
-            extent.is_static = !extent.is_static;
+        extent.is_static ^= extent.number.is_some() && w.random.percent(50);
+    }
+    extents
+}
+
+fn cast(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+    let mut extents = toggled(w, &tensor.extents);
+    // What is cast to another extent is undefined, and must stay valid.
+    for (extent, before) in extents.iter_mut().zip(&tensor.extents) {
+        if extent.is_static && !before.is_static && w.random.percent(WRONG) {
+            extent.number = extent.number.map(|n| n + 1);
         }
     }
-    let value = w.name();
-    w.line(&format!(
-        "%v{value} = tensor.cast %v{} : {} to {}",
-        tensor.value,
-        type_of(&tensor.extents),
-        type_of(&extents)
-    ));
+    cast_to(w, tensor, extents)
+}
+
+fn cast_to(w: &mut Writer<'_>, tensor: &Tensor, extents: Vec<Extent>) -> Tensor {
+    let (from, to, value) = (type_of(&tensor.extents), type_of(&extents), w.name());
+    w.line(&format!("%v{value} = tensor.cast %v{} : {from} to {to}", tensor.value));
     Tensor { value, extents }
 }
 
@@ -170,7 +189,11 @@ fn part(w: &mut Writer<'_>, tensor: &Tensor) -> (String, Vec<Extent>) {
         };
         let offset = if w.random.percent(50) { 0 } else { w.random.below(number) };
         let most = (number - offset).div_ceil(stride);
-        let length = if w.random.percent(50) { most } else { 1 + w.random.below(most) };
+        let length = match w.random.below(4) {
+            0 | 1 => most,
+            2 => 1,
+            _ => 1 + w.random.below(most),
+        };
         let is_static = w.random.percent(60);
         let value = w.index(length as i64);
         offsets.push(entry(w, offset, as_value));
@@ -181,8 +204,16 @@ fn part(w: &mut Writer<'_>, tensor: &Tensor) -> (String, Vec<Extent>) {
     (format!("[{}] [{}] [{}]", offsets.join(", "), lengths.join(", "), strides.join(", ")), extents)
 }
 
+/// Drops some dimensions of extent 1.
+fn reduced(w: &mut Writer<'_>, extents: Vec<Extent>) -> Vec<Extent> {
+    let kept = |e: &Extent, w: &mut Writer<'_>| !(e.is_static && e.number == Some(1) && w.random.percent(50));
+    let kept: Vec<Extent> = extents.iter().filter(|e| kept(e, w)).cloned().collect();
+    if kept.is_empty() { extents } else { kept }
+}
+
 fn slice(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
     let (lists, extents) = part(w, tensor);
+    let extents = reduced(w, extents);
     let (from, to, value) = (type_of(&tensor.extents), type_of(&extents), w.name());
     w.line(&format!("%v{value} = tensor.extract_slice %v{}{lists} : {from} to {to}", tensor.value));
     Tensor { value, extents }
@@ -191,16 +222,79 @@ fn slice(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
 /// Writes a slice of a tensor, or a new one of its extents, back to it, there or elsewhere.
 fn inserted(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
     let (lists, extents) = part(w, tensor);
-    let (whole, ty, source, value) = (type_of(&tensor.extents), type_of(&extents), w.name(), w.name());
-    if w.random.percent(50) {
+    let extents = reduced(w, extents);
+    let (whole, ty) = (type_of(&tensor.extents), type_of(&extents));
+    let source = if w.random.percent(50) {
+        let source = w.name();
         w.line(&format!("%v{source} = tensor.extract_slice %v{}{lists} : {whole} to {ty}", tensor.value));
+        source
     } else {
-        let (scalar, open) = (w.pick(ELEMENT), sizes(&extents));
-        let list = if open.is_empty() { String::new() } else { format!("[{open}]") };
-        w.line(&format!("%v{source} = tensor.splat %v{scalar}{list} : {ty}"));
-    }
+        let known = toggled(w, &extents);
+        let part = splat(w, known);
+        cast_to(w, &part, extents).value
+    };
+    let value = w.name();
     w.line(&format!("%v{value} = tensor.insert_slice %v{source} into %v{}{lists} : {ty} into {whole}", tensor.value));
     Tensor { value, extents: tensor.extents.clone() }
+}
+
+/// Joins two adjacent dimensions.
+fn joined(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+    let rank = tensor.extents.len();
+    if rank < 2 {
+        return divided(w, tensor);
+    }
+    let at = w.random.below(rank as u64 - 1) as usize;
+    let [a, b] = [0, 1].map(|i| tensor.extents[at + i].clone());
+    let size = w.op("index", &format!("arith.muli %v{}, %v{} : index", a.value, b.value));
+    let number = a.number.zip(b.number).map(|(a, b)| a * b);
+    let mut extents = tensor.extents.clone();
+    extents.splice(at..at + 2, [Extent { is_static: a.is_static && b.is_static, number, value: size }]);
+    let (from, to, value) = (type_of(&tensor.extents), type_of(&extents), w.name());
+    let groups = groups(rank - 1, at);
+    w.line(&format!("%v{value} = tensor.collapse_shape %v{} {groups} : {from} into {to}", tensor.value));
+    Tensor { value, extents }
+}
+
+/// Divides a dimension of known extent.
+fn divided(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+    let known: Vec<usize> =
+        (0..tensor.extents.len()).filter(|&i| tensor.extents[i].number.is_some_and(|n| n > 0)).collect();
+    if known.is_empty() || tensor.extents.len() > 3 {
+        return cast(w, tensor);
+    }
+    let at = w.random.pick(&known);
+    let whole = &tensor.extents[at];
+    let number = whole.number.unwrap_or(1);
+    let factors: Vec<u64> = (1..=number).filter(|n| number % n == 0).collect();
+    let outer = w.random.pick(&factors);
+    // A dimension of unknown extent has a part of unknown extent, or two.
+    let open = if whole.is_static { [false; 2] } else { w.random.pick(&[[true, false], [false, true], [true; 2]]) };
+    let parts = [(outer, open[0]), (number / outer, open[1])];
+    let parts = parts.map(|(n, is_open)| Extent { is_static: !is_open, number: Some(n), value: w.index(n as i64) });
+    let mut extents = tensor.extents.clone();
+    extents.splice(at..=at, parts);
+    let text = |e: &Extent| match e.number.filter(|_| e.is_static) {
+        Some(number) => number.to_string(),
+        None => format!("%v{}", e.value),
+    };
+    let shape: Vec<String> = extents.iter().map(text).collect();
+    let (from, to, value) = (type_of(&tensor.extents), type_of(&extents), w.name());
+    let groups = groups(tensor.extents.len(), at);
+    w.line(&format!(
+        "%v{value} = tensor.expand_shape %v{} {groups} output_shape [{}] : {from} into {to}",
+        tensor.value,
+        shape.join(", ")
+    ));
+    Tensor { value, extents }
+}
+
+/// Writes groups of dimensions, of which one has two.
+fn groups(count: usize, pair: usize) -> String {
+    let mut next = 0..;
+    let mut take = |n: usize| next.by_ref().take(n).map(|d: usize| d.to_string()).collect::<Vec<_>>().join(", ");
+    let groups: Vec<String> = (0..count).map(|i| format!("[{}]", take(1 + usize::from(i == pair)))).collect();
+    format!("[{}]", groups.join(", "))
 }
 
 fn padded(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {

@@ -11,25 +11,33 @@ struct Vector {
     element: &'static str,
 }
 
-/// Draws a function that transforms a few vectors, and returns the last of them.
+/// Maximum number of elements of a vector.
+const MAX_ELEMENTS: u64 = 48;
+
+/// Draws a function that transforms a few vectors, and returns elements of the last of them.
 pub(super) fn draw(random: &mut Random) -> String {
     let mut w = Writer::new(random);
-    let extents: Vec<u64> = (0..1 + w.random.below(2)).map(|_| 1 + w.random.below(4)).collect();
+    let extents = shape(&mut w);
     let first = type_of(&extents, "i32");
-    w.function("func.func @made0", &["i32", "i32", &first], &["i32", "i1"]);
+    w.function("func.func @made0", &["i32", "i32", "index", &first], &["i32", "i32", "i1"]);
     let mut vectors = vec![Vector { value: w.known(&first)[0], extents, element: "i32" }];
     for _ in 0..4 + w.random.below(8) {
         let recent = vectors.len() - 1 - w.random.below(vectors.len().min(3) as u64) as usize;
         let vector = vectors[recent].clone();
-        let made = step(&mut w, &vector);
+        let made = step(&mut w, &vector, &vectors);
         vectors.extend(made);
     }
-    for vector in vectors.iter().rev().take(2) {
-        scalar(&mut w, vector);
+    for vector in vectors.iter().rev().take(3) {
+        extracted(&mut w, vector, vector.extents.len());
     }
-    let [number, flag] = ["i32", "i1"].map(|ty| w.pick(ty));
-    w.line(&format!("return %v{number}, %v{flag} : i32, i1\n}}"));
+    let [number, other, flag] = ["i32", "i32", "i1"].map(|ty| w.pick(ty));
+    w.line(&format!("return %v{number}, %v{other}, %v{flag} : i32, i32, i1\n}}"));
     w.text
+}
+
+/// Draws the extents of a vector, many of them 1.
+fn shape(w: &mut Writer<'_>) -> Vec<u64> {
+    (0..1 + w.random.below(3)).map(|_| w.random.pick(&[1, 2, 3, 4])).collect()
 }
 
 fn type_of(extents: &[u64], element: &str) -> String {
@@ -46,62 +54,182 @@ fn position(w: &mut Writer<'_>, extents: &[u64]) -> Vec<u64> {
     extents.iter().map(|&extent| w.random.below(extent)).collect()
 }
 
-/// Extracts an element.
-fn scalar(w: &mut Writer<'_>, vector: &Vector) {
-    let (at, ty) = (position(w, &vector.extents), type_of(&vector.extents, vector.element));
-    w.op(vector.element, &format!("vector.extract %v{}[{}] : {} from {ty}", vector.value, list(&at), vector.element));
+/// Writes a position, of which some numbers are constants in scope.
+fn entries(w: &mut Writer<'_>, at: &[u64]) -> String {
+    let dynamic = w.random.pick(&[0, 0, 40]);
+    let entry = |&n: &u64| if w.random.percent(dynamic) { format!("%v{}", w.index(n as i64)) } else { n.to_string() };
+    at.iter().map(entry).collect::<Vec<_>>().join(", ")
+}
+
+/// Extracts a part by its position in the first dimensions: an element if these are all.
+fn extracted(w: &mut Writer<'_>, vector: &Vector, dims: usize) -> Option<Vector> {
+    let (at, ty) = (position(w, &vector.extents[..dims]), type_of(&vector.extents, vector.element));
+    let mut list = entries(w, &at);
+    // Sometimes behind the end, where the element is poison.
+    if w.random.percent(3) {
+        list = format!("%v{}", w.pick("index")) + list.trim_start_matches(|c: char| c != ',');
+    }
+    if dims == vector.extents.len() {
+        w.op(vector.element, &format!("vector.extract %v{}[{list}] : {} from {ty}", vector.value, vector.element));
+        return None;
+    }
+    let (value, extents) = (w.name(), vector.extents[dims..].to_vec());
+    let part = type_of(&extents, vector.element);
+    w.line(&format!("%v{value} = vector.extract %v{}[{list}] : {part} from {ty}", vector.value));
+    Some(Vector { value, extents, ..vector.clone() })
 }
 
 /// Writes an op on a vector, or several; the result is a vector.
-fn step(w: &mut Writer<'_>, vector: &Vector) -> Option<Vector> {
-    match w.random.below(9) {
-        0 => return Some(inserted(w, vector)),
-        1 => {
-            let extents: Vec<u64> = (0..1 + w.random.below(2)).map(|_| 1 + w.random.below(4)).collect();
-            return Some(mask(w, extents));
-        }
-        2 => return Some(slice(w, vector)),
-        3 if vector.element == "i32" && vector.extents.len() == 1 => return Some(sum(w, vector)),
-        _ => {}
-    }
-    let (x, element, ty) = (vector.value, vector.element, type_of(&vector.extents, vector.element));
-    let mut extents = vector.extents.clone();
-    let op = match w.random.below(5) {
-        0 => {
-            let scalar = w.pick(element);
-            format!("vector.broadcast %v{scalar} : {element} to {ty}")
-        }
-        1 if extents.len() < 3 => {
-            extents.insert(0, 1 + w.random.below(3));
-            format!("vector.broadcast %v{x} : {ty} to {}", type_of(&extents, element))
-        }
+fn step(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Option<Vector> {
+    match w.random.below(16) {
+        0 => Some(filled(w, vector)),
+        1 => Some(inserted(w, vector, all)),
         2 => {
-            let mut order: Vec<u64> = (0..extents.len() as u64).collect();
-            let turn = w.random.below(order.len() as u64) as usize;
-            order.rotate_left(turn);
-            extents = order.iter().map(|&i| vector.extents[i as usize]).collect();
-            format!("vector.transpose %v{x}, [{}] : {ty} to {}", list(&order), type_of(&extents, element))
+            let extents = shape(w);
+            Some(mask(w, extents))
         }
-        3 => {
-            extents = if let [n] = extents[..] { vec![1, n] } else { vec![extents.iter().product()] };
-            format!("vector.shape_cast %v{x} : {ty} to {}", type_of(&extents, element))
-        }
-        _ if extents.len() > 1 => {
-            let at = w.random.below(extents.remove(0));
-            format!("vector.extract %v{x}[{at}] : {} from {ty}", type_of(&extents, element))
-        }
+        3 | 4 => Some(slice(w, vector)),
+        5 | 6 => Some(put(w, vector, all)),
+        7 if vector.element == "i32" && vector.extents.len() == 1 => Some(sum(w, vector)),
+        8 | 9 => Some(stretched(w, vector)),
+        10 | 11 => Some(permuted(w, vector)),
+        12 => Some(listed(w, vector)),
+        13 | 14 => Some(reshaped(w, vector)),
         _ => {
-            scalar(w, vector);
-            return None;
+            let dims = 1 + w.random.below(vector.extents.len() as u64) as usize;
+            extracted(w, vector, dims)
+        }
+    }
+}
+
+/// Writes an op with a vector as its result.
+fn made(w: &mut Writer<'_>, op: &str, extents: Vec<u64>, element: &'static str) -> Vector {
+    let value = w.name();
+    w.line(&format!("%v{value} = {op} to {}", type_of(&extents, element)));
+    Vector { value, extents, element }
+}
+
+/// Repeats an element, or a vector along new dimensions and those of extent 1.
+fn stretched(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+    let element = vector.element;
+    if w.random.percent(20) {
+        let scalar = w.pick(element);
+        return made(w, &format!("vector.broadcast %v{scalar} : {element}"), vector.extents.clone(), element);
+    }
+    let mut extents = vector.extents.clone();
+    for extent in &mut extents {
+        if *extent == 1 && w.random.percent(60) {
+            *extent = 1 + w.random.below(3);
+        }
+    }
+    if extents.len() < 4 && (extents == vector.extents || w.random.percent(50)) {
+        extents.insert(0, 1 + w.random.below(3));
+    }
+    if extents.iter().product::<u64>() > MAX_ELEMENTS {
+        extents.clone_from(&vector.extents);
+    }
+    let ty = type_of(&vector.extents, element);
+    made(w, &format!("vector.broadcast %v{} : {ty}", vector.value), extents, element)
+}
+
+fn permuted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+    let mut left: Vec<u64> = (0..vector.extents.len() as u64).collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        // The order is kept often.
+        let at = if w.random.percent(40) { 0 } else { w.random.below(left.len() as u64) as usize };
+        order.push(left.remove(at));
+    }
+    let (element, ty) = (vector.element, type_of(&vector.extents, vector.element));
+    let extents = order.iter().map(|&i| vector.extents[i as usize]).collect();
+    made(w, &format!("vector.transpose %v{}, [{}] : {ty}", vector.value, list(&order)), extents, element)
+}
+
+/// Adds or drops dimensions of extent 1, joins all dimensions, or divides one.
+fn reshaped(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+    let mut extents = vector.extents.clone();
+    let at = w.random.below(extents.len() as u64) as usize;
+    match w.random.below(5) {
+        0 if extents.len() < 4 => extents.insert(at, 1),
+        1 if extents.len() < 4 => extents.push(1),
+        2 if extents.len() > 1 && extents[at] == 1 => drop(extents.remove(at)),
+        3 if extents[at] == 4 => drop(extents.splice(at..=at, [2, 2])),
+        _ => extents = vec![extents.iter().product()],
+    }
+    let ty = type_of(&vector.extents, vector.element);
+    made(w, &format!("vector.shape_cast %v{} : {ty}", vector.value), extents, vector.element)
+}
+
+/// Makes a vector of its elements: of all elements of another, in any order, or of others.
+fn listed(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+    let (element, ty) = (vector.element, type_of(&vector.extents, vector.element));
+    let all = vector.extents.iter().product::<u64>();
+    let types = vec![element; all as usize];
+    let mut scalars: Vec<u32> = if w.random.percent(50) {
+        let names = w.results(&types);
+        w.line(&format!("vector.to_elements %v{} : {ty}", vector.value));
+        w.bind_all(&names, &types);
+        names
+    } else {
+        types.iter().map(|ty| w.pick(ty)).collect()
+    };
+    if w.random.percent(50) {
+        let at = w.random.below(all) as usize;
+        scalars.rotate_left(at);
+    }
+    let scalars: Vec<String> = scalars.iter().map(|v| format!("%v{v}")).collect();
+    let value = w.name();
+    w.line(&format!("%v{value} = vector.from_elements {} : {ty}", scalars.join(", ")));
+    Vector { value, ..vector.clone() }
+}
+
+/// Inserts an element, or a vector that is a part of the dimensions.
+fn inserted(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
+    let rank = vector.extents.len();
+    let is_part = |other: &&Vector| {
+        other.element == vector.element && other.extents.len() < rank && vector.extents.ends_with(&other.extents)
+    };
+    let parts: Vec<&Vector> = all.iter().filter(is_part).collect();
+    let (part, dims, of) = match parts.is_empty() || w.random.percent(40) {
+        true => (w.pick(vector.element), rank, vector.element.to_owned()),
+        false => {
+            let part = w.random.pick(&parts);
+            (part.value, rank - part.extents.len(), type_of(&part.extents, part.element))
         }
     };
+    let at = position(w, &vector.extents[..dims]);
+    let (list, ty, value) = (entries(w, &at), type_of(&vector.extents, vector.element), w.name());
+    w.line(&format!("%v{value} = vector.insert %v{part}, %v{} [{list}] : {of} into {ty}", vector.value));
+    Vector { value, ..vector.clone() }
+}
+
+/// Inserts a vector of no more dimensions as a block.
+fn put(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
+    let fits = |other: &&Vector| {
+        let own = vector.extents.iter().rev();
+        other.element == vector.element
+            && other.extents.len() <= vector.extents.len()
+            && other.extents.iter().rev().zip(own).all(|(part, whole)| part <= whole)
+    };
+    let blocks: Vec<&Vector> = all.iter().filter(fits).collect();
+    // The vector itself fits.
+    let block = w.random.pick(&blocks);
+    let leading = vector.extents.len() - block.extents.len();
+    let room = |(i, &whole): (usize, &u64)| whole - if i < leading { 1 } else { block.extents[i - leading] } + 1;
+    let room: Vec<u64> = vector.extents.iter().enumerate().map(room).collect();
+    let at = position(w, &room);
+    let lists = format!("{{offsets = [{}], strides = [{}]}}", list(&at), list(&vec![1; block.extents.len()]));
+    let [of, ty] = [block, vector].map(|v| type_of(&v.extents, v.element));
     let value = w.name();
-    w.line(&format!("%v{value} = {op}"));
-    Some(Vector { value, extents, element })
+    w.line(&format!(
+        "%v{value} = vector.insert_strided_slice %v{}, %v{} {lists} : {of} into {ty}",
+        block.value, vector.value
+    ));
+    Vector { value, ..vector.clone() }
 }
 
 /// Inserts all elements in any order, some of them twice.
-fn inserted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn filled(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     let (element, ty) = (vector.element, type_of(&vector.extents, vector.element));
     let mut value = vector.value;
     let all = vector.extents.iter().product::<u64>();
@@ -135,22 +263,29 @@ fn sum(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     mask
 }
 
-/// Creates a mask of a box.
+/// Creates a mask of a box, by numbers or by values, which may be constant.
 fn mask(w: &mut Writer<'_>, extents: Vec<u64>) -> Vector {
     let bounds: Vec<u64> = extents.iter().map(|&extent| w.random.below(extent + 1)).collect();
-    let bounds = if bounds.contains(&0) { vec![0; bounds.len()] } else { bounds };
-    let value = w.name();
-    w.line(&format!("%v{value} = vector.constant_mask [{}] : {}", list(&bounds), type_of(&extents, "i1")));
+    let (value, ty) = (w.name(), type_of(&extents, "i1"));
+    if w.random.percent(50) {
+        let bound = |w: &mut Writer<'_>, n: u64| if w.random.percent(60) { w.index(n as i64) } else { w.pick("index") };
+        let bounds: Vec<String> = bounds.into_iter().map(|n| format!("%v{}", bound(w, n))).collect();
+        w.line(&format!("%v{value} = vector.create_mask {} : {ty}", bounds.join(", ")));
+    } else {
+        let bounds = if bounds.contains(&0) { vec![0; bounds.len()] } else { bounds };
+        w.line(&format!("%v{value} = vector.constant_mask [{}] : {ty}", list(&bounds)));
+    }
     Vector { value, extents, element: "i1" }
 }
 
+/// Extracts a block by its place in the first dimensions, often in all.
 fn slice(w: &mut Writer<'_>, vector: &Vector) -> Vector {
-    let offsets = position(w, &vector.extents);
+    let dims = vector.extents.len() - w.random.below(vector.extents.len() as u64) as usize / 2;
+    let offsets = position(w, &vector.extents[..dims]);
     let sizes: Vec<u64> = vector.extents.iter().zip(&offsets).map(|(&n, &at)| 1 + w.random.below(n - at)).collect();
-    let lists = [&offsets, &sizes, &vec![1; sizes.len()]].map(|numbers| list(numbers));
+    let lists = [&offsets, &sizes, &vec![1; dims]].map(|numbers| list(numbers));
     let lists = format!("{{offsets = [{}], sizes = [{}], strides = [{}]}}", lists[0], lists[1], lists[2]);
-    let [from, to] = [&vector.extents, &sizes].map(|extents| type_of(extents, vector.element));
-    let value = w.name();
-    w.line(&format!("%v{value} = vector.extract_strided_slice %v{} {lists} : {from} to {to}", vector.value));
-    Vector { value, extents: sizes, element: vector.element }
+    let from = type_of(&vector.extents, vector.element);
+    let extents = [&sizes[..], &vector.extents[dims..]].concat();
+    made(w, &format!("vector.extract_strided_slice %v{} {lists} : {from}", vector.value), extents, vector.element)
 }

@@ -128,12 +128,11 @@ impl Writer<'_> {
             "i1" => self.random.pick(&["true", "false"]).to_owned(),
             "f32" => self.random.pick(&["0.0", "-0.0", "1.0", "-1.0", "0.5", "3.0"]).to_owned(),
             "index" => (self.random.below(12) as i64 - 2).to_string(),
-            _ => self.random.int(ty[1..].parse().unwrap_or(32)).to_string(),
-        };
-        let number = match ty {
-            "i8" => (number.parse::<i64>().unwrap_or(0) as i8).to_string(),
-            "i32" => (number.parse::<i64>().unwrap_or(0) as i32).to_string(),
-            _ => number,
+            _ => {
+                let width: u32 = ty[1..].parse().unwrap_or(32);
+                let unused = 64 - width;
+                (self.random.int(width) << unused >> unused).to_string()
+            }
         };
         let typed = if ty == "i1" { number } else { format!("{number} : {ty}") };
         self.op(ty, &format!("arith.constant {typed}"))

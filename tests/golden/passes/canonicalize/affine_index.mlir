@@ -73,3 +73,10 @@ func.func @leading_zero(%a: i2, %b: i2) -> index {
   %0 = affine.linearize_index [%c0, %j, %k] by (3, 4, 4) : index
   return %0 : index
 }
+
+// A run that begins after the first result: the indices before it are results of the same op, which is replaced.
+func.func @later_run(%i: index, %j: index) -> index {
+  %0:3 = affine.delinearize_index %i into (2, 3) : index, index, index
+  %1 = affine.linearize_index [%j, %i, %0#0, %0#1, %0#2] by (4, %j, 2, 3) : index
+  return %1 : index
+}

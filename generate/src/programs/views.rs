@@ -1,0 +1,296 @@
+//! Memory through views: slices that drop dimensions, casts, transpositions and reshapes, whose extents are asked for.
+
+use super::writer::Writer;
+use gradus_ir::random::Random;
+
+/// A number in a type: `None` is written `?`.
+type Known = Option<i64>;
+
+/// A memref in scope.
+#[derive(Clone)]
+struct View {
+    value: u32,
+    /// Extents, and whether the type has them.
+    extents: Vec<(i64, bool)>,
+    /// Strides and offset, if the type has a layout.
+    layout: Option<(Vec<Known>, Known)>,
+}
+
+/// Draws a function that stores and loads through views of a few buffers.
+pub(super) fn draw(random: &mut Random) -> String {
+    let mut w = Writer::new(random);
+    let given = ["memref<4x3xi32>", "memref<2x1x3xi32>"];
+    w.function("func.func @made0", &["index", "i32", given[0], given[1]], &["index", "index", "i32", "i32"]);
+    let mut views = Vec::new();
+    for (ty, extents) in given.into_iter().zip([vec![4, 3], vec![2, 1, 3]]) {
+        let value = w.known(ty)[0];
+        views.push(View { value, extents: extents.into_iter().map(|n| (n, true)).collect(), layout: None });
+    }
+    let mut asked = vec![w.known("index")[0]];
+    for _ in 0..4 + w.random.below(8) {
+        step(&mut w, &mut views, &mut asked);
+    }
+    let last = views[views.len() - 1].clone();
+    asked.push(dim(&mut w, &last));
+    load(&mut w, &last);
+    let mut results: Vec<String> = (0..2).map(|_| format!("%v{}", w.random.pick(&asked))).collect();
+    let loaded = w.known("i32");
+    results.extend((0..2).map(|i| format!("%v{}", loaded[loaded.len() - 1 - i % loaded.len()])));
+    w.line(&format!("return {} : index, index, i32, i32\n}}", results.join(", ")));
+    w.text
+}
+
+fn step(w: &mut Writer<'_>, views: &mut Vec<View>, asked: &mut Vec<u32>) {
+    let recent = views.len() - 1 - w.random.below(views.len().min(4) as u64) as usize;
+    let view = views[recent].clone();
+    let made = match w.random.below(12) {
+        0 => created(w),
+        1 | 2 => cast(w, &view),
+        3..=5 => part(w, &view),
+        6 => transposed(w, &view),
+        7 => reshaped(w, &view),
+        8 => {
+            asked.push(dim(w, &view));
+            return;
+        }
+        9 => return load(w, &view),
+        10 => return copy(w, &view, views),
+        _ => return store(w, &view),
+    };
+    views.push(made);
+}
+
+fn text(number: Known) -> String {
+    number.map_or("?".to_owned(), |n| n.to_string())
+}
+
+/// Writes the parts of a type: the extents, then the strides and the offset.
+fn written(extents: &[Known], layout: Option<&(Vec<Known>, Known)>) -> String {
+    let shape: String = extents.iter().map(|&n| text(n) + "x").collect();
+    let Some((strides, offset)) = layout else { return format!("memref<{shape}i32>") };
+    let strides: Vec<String> = strides.iter().map(|&n| text(n)).collect();
+    let offset = if *offset == Some(0) { String::new() } else { format!(", offset: {}", text(*offset)) };
+    format!("memref<{shape}i32, strided<[{}]{offset}>>", strides.join(", "))
+}
+
+impl View {
+    fn stated(&self) -> Vec<Known> {
+        self.extents.iter().map(|&(n, is_static)| is_static.then_some(n)).collect()
+    }
+
+    fn ty(&self) -> String {
+        written(&self.stated(), self.layout.as_ref())
+    }
+
+    /// Returns the strides and the offset, those of rows one after another without a layout.
+    fn strided(&self) -> (Vec<Known>, Known) {
+        self.layout.clone().unwrap_or_else(|| {
+            let mut strides = Vec::new();
+            let mut next = Some(1);
+            for extent in self.stated().into_iter().rev() {
+                strides.insert(0, next);
+                next = next.zip(extent).map(|(a, b)| a * b);
+            }
+            (strides, Some(0))
+        })
+    }
+}
+
+/// Draws an entry of a list: a number, or a constant, which the type does not have.
+fn entry(w: &mut Writer<'_>, number: i64, dynamic: u64) -> (String, Known) {
+    if w.random.percent(dynamic) {
+        (format!("%v{}", w.index(number)), None)
+    } else {
+        (number.to_string(), Some(number))
+    }
+}
+
+/// Allocates memory and fills it.
+fn created(w: &mut Writer<'_>) -> View {
+    let extents: Vec<(i64, bool)> =
+        (0..1 + w.random.below(2)).map(|_| (1 + w.random.below(3) as i64, w.random.percent(60))).collect();
+    let open: Vec<String> =
+        extents.iter().filter(|(_, is_static)| !is_static).map(|&(n, _)| format!("%v{}", w.index(n))).collect();
+    let op = w.random.pick(&["alloca", "alloc"]);
+    let mut view = View { value: 0, extents, layout: None };
+    view.value = w.name();
+    w.line(&format!("%v{} = memref.{op}({}) : {}", view.value, open.join(", "), view.ty()));
+    let scalar = w.pick("i32");
+    let all: i64 = view.extents.iter().map(|e| e.0).product();
+    for number in 0..all {
+        let at = position(w, &view, number);
+        w.line(&format!("memref.store %v{scalar}, %v{}[{at}] : {}", view.value, view.ty()));
+    }
+    view
+}
+
+/// Returns the indices of an element, by its number in row-major order.
+fn position(w: &mut Writer<'_>, view: &View, mut number: i64) -> String {
+    let mut at = Vec::new();
+    for &(extent, _) in view.extents.iter().rev() {
+        at.insert(0, format!("%v{}", w.index(number % extent)));
+        number /= extent;
+    }
+    at.join(", ")
+}
+
+/// Draws the indices of an element.
+fn anywhere(w: &mut Writer<'_>, view: &View) -> String {
+    let all: i64 = view.extents.iter().map(|e| e.0).product();
+    let number = w.random.below(all as u64) as i64;
+    position(w, view, number)
+}
+
+fn load(w: &mut Writer<'_>, view: &View) {
+    let at = anywhere(w, view);
+    w.op("i32", &format!("memref.load %v{}[{at}] : {}", view.value, view.ty()));
+}
+
+fn store(w: &mut Writer<'_>, view: &View) {
+    let (at, scalar) = (anywhere(w, view), w.pick("i32"));
+    w.line(&format!("memref.store %v{scalar}, %v{}[{at}] : {}", view.value, view.ty()));
+}
+
+/// Copies to a view of the same extents, itself included.
+fn copy(w: &mut Writer<'_>, view: &View, views: &[View]) {
+    let numbers = |view: &View| view.extents.iter().map(|e| e.0).collect::<Vec<_>>();
+    let alike: Vec<&View> = views.iter().filter(|other| numbers(other) == numbers(view)).collect();
+    let to = w.random.pick(&alike);
+    w.line(&format!("memref.copy %v{}, %v{} : {} to {}", view.value, to.value, view.ty(), to.ty()));
+}
+
+/// Asks for the extent of a dimension.
+fn dim(w: &mut Writer<'_>, view: &View) -> u32 {
+    let at = w.random.below(view.extents.len().max(1) as u64) as i64;
+    let at = w.index(at);
+    if view.extents.is_empty() {
+        return at;
+    }
+    w.op("index", &format!("memref.dim %v{}, %v{at} : {}", view.value, view.ty()))
+}
+
+/// Forgets or restores numbers of a type; sometimes all, with the rank, on the way.
+fn cast(w: &mut Writer<'_>, view: &View) -> View {
+    let mut made = view.clone();
+    for extent in &mut made.extents {
+        extent.1 ^= w.random.percent(40);
+    }
+    // Casts between layouts keep the rank, and forget strides.
+    if w.random.percent(40) || made.layout.is_some() {
+        let (mut strides, mut offset) = view.strided();
+        strides.iter_mut().filter(|_| w.random.percent(40)).for_each(|stride| *stride = None);
+        if w.random.percent(40) {
+            offset = None;
+        }
+        made.layout = Some((strides, offset));
+    }
+    made.value = w.name();
+    if w.random.percent(20) {
+        let between = w.name();
+        w.line(&format!("%v{between} = memref.cast %v{} : {} to memref<*xi32>", view.value, view.ty()));
+        w.line(&format!("%v{} = memref.cast %v{between} : memref<*xi32> to {}", made.value, made.ty()));
+    } else {
+        w.line(&format!("%v{} = memref.cast %v{} : {} to {}", made.value, view.value, view.ty(), made.ty()));
+    }
+    made
+}
+
+/// A slice in bounds, often the whole, some of whose dimensions of extent 1 are dropped.
+fn part(w: &mut Writer<'_>, view: &View) -> View {
+    let (strides, offset) = view.strided();
+    let dynamic = w.random.pick(&[0, 0, 30, 60]);
+    let mut lists: [Vec<String>; 3] = Default::default();
+    let mut made = View { value: w.name(), extents: Vec::new(), layout: None };
+    let mut layout = (Vec::new(), offset);
+    let mut dropped = 0;
+    for (&(extent, _), &stride) in view.extents.iter().zip(&strides) {
+        let (step, is_whole) = (1 + w.random.below(2) as i64, w.random.percent(40));
+        let first = if is_whole { 0 } else { w.random.below(extent as u64) as i64 };
+        let most = (extent - first).div_euclid(step) + i64::from((extent - first) % step != 0);
+        let length = match w.random.below(3) {
+            0 => 1,
+            _ if is_whole => most,
+            _ => 1 + w.random.below(most as u64) as i64,
+        };
+        let entries = [(first, dynamic), (length, dynamic), (step, dynamic / 3)].map(|(n, chance)| entry(w, n, chance));
+        let [(_, first), (_, size), (_, step)] = &entries;
+        lists.iter_mut().zip(&entries).for_each(|(list, (text, _))| list.push(text.clone()));
+        let moved = if *first == Some(0) { Some(0) } else { first.zip(stride).map(|(first, stride)| first * stride) };
+        layout.1 = layout.1.zip(moved).map(|(sum, moved)| sum + moved);
+        // One of several dimensions that look alike cannot be dropped.
+        if *size == Some(1) && dropped == 0 && w.random.percent(50) {
+            dropped += 1;
+            continue;
+        }
+        made.extents.push((length, size.is_some()));
+        layout.0.push(stride.zip(*step).map(|(a, b)| a * b));
+    }
+    made.layout = Some(layout);
+    let lists = lists.map(|list| list.join(", "));
+    let line = format!(
+        "%v{} = memref.subview %v{}[{}] [{}] [{}] : {} to {}",
+        made.value,
+        view.value,
+        lists[0],
+        lists[1],
+        lists[2],
+        view.ty(),
+        made.ty()
+    );
+    w.line(&line);
+    made
+}
+
+fn transposed(w: &mut Writer<'_>, view: &View) -> View {
+    let rank = view.extents.len();
+    if rank < 2 {
+        return cast(w, view);
+    }
+    let mut order: Vec<usize> = (0..rank).collect();
+    let turn = w.random.below(rank as u64) as usize;
+    order.rotate_left(turn);
+    let (strides, offset) = view.strided();
+    let mut made = view.clone();
+    made.extents = order.iter().map(|&d| view.extents[d]).collect();
+    made.layout = Some((order.iter().map(|&d| strides[d]).collect(), offset));
+    made.value = w.name();
+    let name = |d: &usize| format!("d{d}");
+    let [from, to] =
+        [(0..rank).collect::<Vec<_>>(), order].map(|dims| dims.iter().map(name).collect::<Vec<_>>().join(", "));
+    let line = format!(
+        "%v{} = memref.transpose %v{} ({from}) -> ({to}) : {} to {}",
+        made.value,
+        view.value,
+        view.ty(),
+        made.ty()
+    );
+    w.line(&line);
+    made
+}
+
+/// Reshapes a view without a layout by a buffer of extents.
+fn reshaped(w: &mut Writer<'_>, view: &View) -> View {
+    if view.layout.is_some() {
+        return cast(w, view);
+    }
+    let all: i64 = view.extents.iter().map(|e| e.0).product();
+    let first = w.random.pick(&[1, 2, 3]);
+    let numbers = if all % first == 0 && w.random.percent(60) { vec![first, all / first] } else { vec![all] };
+    let (shape, rank) = (w.name(), numbers.len());
+    w.line(&format!("%v{shape} = memref.alloca() : memref<{rank}xindex>"));
+    for (i, &number) in numbers.iter().enumerate() {
+        let (at, value) = (w.index(i as i64), w.index(number));
+        w.line(&format!("memref.store %v{value}, %v{shape}[%v{at}] : memref<{rank}xindex>"));
+    }
+    let extents = numbers.into_iter().map(|n| (n, w.random.percent(30))).collect();
+    let made = View { value: w.name(), extents, layout: None };
+    let line = format!(
+        "%v{} = memref.reshape %v{}(%v{shape}) : ({}, memref<{rank}xindex>) -> {}",
+        made.value,
+        view.value,
+        view.ty(),
+        made.ty()
+    );
+    w.line(&line);
+    made
+}
