@@ -171,6 +171,17 @@ def is_rewrite(text, begin):
     return bool(headers) and not re.search(r"Trap|Datum|Scalar|Result<\(\), String>|Parser|Printer|Vec<Type>", headers[-1])
 
 
+def mark_of(path, begin, end, change):
+    """Returns what marks a mutant in tests/planted/equivalent.txt: the file, the change, the expression, and its line."""
+    text = (ROOT / path).read_text()
+    expression = " ".join(text[begin:end].split())
+    if expression.isdigit():
+        # A line may have the same number several times.
+        before = re.search(r"\S*\Z", text[:begin])[0]
+        expression = before + expression + re.match(r"\S*", text[end:])[0]
+    return f"{path}: {change}: {expression}: {line_of(path, begin)[1]}"
+
+
 def line_of(path, begin):
     """Returns the number and text of a line of a file."""
     text = (ROOT / path).read_text()
@@ -255,13 +266,13 @@ def main():
         for name in names:
             flags, path, begin, end, change, _ = chosen[name]
             number, line = line_of(path, begin)
-            of = " ".join((ROOT / path).read_text()[begin:end].split())
-            if f"{path}: {change}: {of}: {line}\n" in marked:
+            mark = mark_of(path, begin, end, change)
+            if f"{mark}\n" in marked:
                 equivalent += 1
                 continue
             row = search(gradus, name, flags, args.seconds, args.seeds.split(","), reduce=False)
             found += row[1] != "missed"
-            print(" | ".join([*row, f"{path}:{number}", change, of, line]), flush=True)
+            print(" | ".join([*row, f"{path}:{number}", mark]), flush=True)
         print(f"{short}: {found} of {len(names) - equivalent} found, {equivalent} equivalent", flush=True)
 
 
