@@ -91,7 +91,8 @@ def first_failure(command, name, seconds):
         for line in run.stdout:
             if said and line.startswith("program ") or "programs" in line:
                 break
-            if said or line.startswith("program "):
+            # A panic of the campaign itself is a failure too.
+            if said or line.startswith("program ") or "panicked at" in line:
                 said.append(line)
         run.terminate()
     return "".join(said)

@@ -24,8 +24,8 @@ struct Tensor {
 /// Element type.
 const ELEMENT: &str = "i32";
 
-/// Percentage of casts to a static extent that is not the one at run time.
-const WRONG: u64 = 3;
+/// Percentage of static extents beside dynamic ones that are not those at run time.
+const WRONG: u64 = 5;
 
 /// Draws a function that transforms a few tensors, and returns the last of them with some extents and elements.
 pub(super) fn draw(random: &mut Random) -> String {
@@ -152,14 +152,18 @@ fn toggled(w: &mut Writer<'_>, extents: &[Extent]) -> Vec<Extent> {
     extents
 }
 
-fn cast(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
-    let mut extents = toggled(w, &tensor.extents);
-    // What is cast to another extent is undefined, and must stay valid.
-    for (extent, before) in extents.iter_mut().zip(&tensor.extents) {
-        if extent.is_static && !before.is_static && w.random.percent(WRONG) {
+/// Makes some numbers wrong that the other side of a cast leaves open: what follows is undefined, and must stay valid.
+fn mistake(w: &mut Writer<'_>, extents: &mut [Extent], beside: &[Extent]) {
+    for (extent, other) in extents.iter_mut().zip(beside) {
+        if extent.is_static && !other.is_static && w.random.percent(WRONG) {
             extent.number = extent.number.map(|n| n + 1);
         }
     }
+}
+
+fn cast(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+    let mut extents = toggled(w, &tensor.extents);
+    mistake(w, &mut extents, &tensor.extents);
     cast_to(w, tensor, extents)
 }
 
@@ -229,7 +233,8 @@ fn inserted(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
         w.line(&format!("%v{source} = tensor.extract_slice %v{}{lists} : {whole} to {ty}", tensor.value));
         source
     } else {
-        let known = toggled(w, &extents);
+        let mut known = toggled(w, &extents);
+        mistake(w, &mut known, &extents);
         let part = splat(w, known);
         cast_to(w, &part, extents).value
     };

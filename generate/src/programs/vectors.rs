@@ -22,8 +22,8 @@ pub(super) fn draw(random: &mut Random) -> String {
     w.function("func.func @made0", &["i32", "i32", "index", &first], &["i32", "i32", "i1"]);
     let mut vectors = vec![Vector { value: w.known(&first)[0], extents, element: "i32" }];
     for _ in 0..4 + w.random.below(8) {
-        let recent = vectors.len() - 1 - w.random.below(vectors.len().min(3) as u64) as usize;
-        let vector = vectors[recent].clone();
+        let back = w.random.below(3).min(w.random.below(3)) as usize;
+        let vector = vectors[vectors.len().saturating_sub(1 + back)].clone();
         let made = step(&mut w, &vector, &vectors);
         vectors.extend(made);
     }

@@ -276,16 +276,16 @@ fn reshaped(w: &mut Writer<'_>, view: &View) -> View {
     let all: i64 = view.extents.iter().map(|e| e.0).product();
     let first = w.random.pick(&[1, 2, 3]);
     let numbers = if all % first == 0 && w.random.percent(60) { vec![first, all / first] } else { vec![all] };
-    let (shape, rank) = (w.name(), numbers.len());
-    w.line(&format!("%v{shape} = memref.alloca() : memref<{rank}xindex>"));
+    let (shape, rank, ty) = (w.name(), numbers.len(), w.random.pick(&["index", "i32", "i64"]));
+    w.line(&format!("%v{shape} = memref.alloca() : memref<{rank}x{ty}>"));
     for (i, &number) in numbers.iter().enumerate() {
-        let (at, value) = (w.index(i as i64), w.index(number));
-        w.line(&format!("memref.store %v{value}, %v{shape}[%v{at}] : memref<{rank}xindex>"));
+        let (at, value) = (w.index(i as i64), w.op(ty, &format!("arith.constant {number} : {ty}")));
+        w.line(&format!("memref.store %v{value}, %v{shape}[%v{at}] : memref<{rank}x{ty}>"));
     }
     let extents = numbers.into_iter().map(|n| (n, w.random.percent(30))).collect();
     let made = View { value: w.name(), extents, layout: None };
     let line = format!(
-        "%v{} = memref.reshape %v{}(%v{shape}) : ({}, memref<{rank}xindex>) -> {}",
+        "%v{} = memref.reshape %v{}(%v{shape}) : ({}, memref<{rank}x{ty}>) -> {}",
         made.value,
         view.value,
         view.ty(),
