@@ -104,7 +104,9 @@ fn check(tool: &Tool, layer: &Layer, dtype: DType, reading: &str, random: &mut R
     let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * b.abs();
     let agree = have.len() == want.len() && have.iter().zip(&want).all(same);
     assert!(agree, "{reading} {}\n{have:?}\n{want:?}", layer.text);
-    assert!(reference.is_empty(), "{reference:?} have no kernel: {reading} {}", layer.text);
+    // A clamp of f16 has a kernel only in the epilogue of a product.
+    let without = reference.iter().find(|name| dtype != DType::F16 || **name != "graph.relu");
+    assert!(without.is_none(), "{without:?} has no kernel: {reading} {}", layer.text);
 }
 
 #[test]
