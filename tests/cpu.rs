@@ -19,6 +19,8 @@ mod single;
 mod support;
 #[path = "cpu/threads.rs"]
 mod threads;
+#[path = "cpu/transposed.rs"]
+mod transposed;
 #[path = "cpu/types.rs"]
 mod types;
 #[path = "cpu/unknown.rs"]

@@ -256,13 +256,27 @@ impl<'b, 'm> Emitter<'b, 'm> {
         let shape = if by.len() == 1 { vec![] } else { vec![by.len(), 1] };
         let scale = floats_to_tensor(self.m().ctx.dtype(elem)?, &shape, by);
         let scale = self.constant(&scale, elem)?;
-        self.one("graph.mul", &[&[x], &[scale]], &[])
+        self.mul(x, scale)
     }
 
     /// Converts the elements of a tensor to those of type `ty`.
     pub(crate) fn cast(&mut self, x: Value, ty: Type) -> Option<Value> {
         let to = self.m().ctx.type_attr(self.m().ctx.element_type(ty));
         self.typed("graph.cast", &[x], &[("to", to)], ty)
+    }
+
+    /// Returns a tensor with elements of type `elem`, converted if necessary.
+    pub(crate) fn with_element(&mut self, x: Value, elem: Type) -> Option<Value> {
+        let ty = self.m().value_type(x);
+        if self.m().ctx.element_type(ty) == elem {
+            return Some(x);
+        }
+        self.cast(x, self.m().ctx.with_element(ty, elem))
+    }
+
+    /// Multiplies tensors, which broadcast.
+    pub(crate) fn mul(&mut self, a: Value, b: Value) -> Option<Value> {
+        self.one("graph.mul", &[&[a], &[b]], &[])
     }
 
     /// Adds tensors, which broadcast.

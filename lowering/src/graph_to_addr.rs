@@ -59,8 +59,10 @@ they become indirect. Images whose tables would be too large are read with chann
 Depthwise convolutions of images of one or two dimensions with channels first are `addr.depthwise_planes`, in other layouts than
 channels last products of groups. An op with the attribute `layout.images` is read in that layout. Filters are permuted to the order of the summands.
 
-A transposed convolution with constant filters is a convolution for each residue of the output position modulo the strides; the results
-are interleaved.
+A transposed convolution with constant finite filters is a convolution for each residue of the output position modulo the strides; the
+results are interleaved. A depthwise one of at most 32 bits with channels last is one `addr.depthwise`, in which taps that read nothing have the
+address -1. With other filters, each input position is multiplied by all taps, and an `addr.pool` sums the products of each output position
+(col2im); depthwise products are elementwise, and 16-bit floats are summed in f32.
 
 With a `target`, the cheapest lowering of each convolution on floats is selected: layout (`auto` also tries the layout of an argument),
 padding by addresses or by a copy, and algorithm. Winograd convolution applies to f32 with constant 3x3 filters and stride 1: it
@@ -70,8 +72,8 @@ candidate is the sum of the prices of its ops in the target's cost model; `repor
 
 # Refuses
 
-Dynamic or empty shapes, products with a batched right operand, transposed convolutions whose filters are not constant and finite or have
-no tap for some residue, and means of 16-bit floats, whose sums may overflow.
+Dynamic or empty shapes, products with a batched right operand, and means of f16, whose sums may overflow. A remark says why a
+transposed convolution is not lowered.
 
 # Cost
 

@@ -7,7 +7,7 @@ use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::random::Random;
 
 /// Converts a layer to another float type.
-fn of(layer: &Layer, elem: &str) -> String {
+pub(super) fn of(layer: &Layer, elem: &str) -> String {
     let line = |line: &str| match line.split_once(" = arith.constant ") {
         Some((name, value)) => {
             let (wide, name) = (value.rsplit_once(" : ").expect("a type").1, name.trim());

@@ -225,6 +225,36 @@ fn conv(n: &mut Network<'_>, x: &Tensor, constant: u64) -> Option<Tensor> {
     Some(n.generic("graph.conv", &[x, &weights], &attrs, &out, x.elem))
 }
 
+/// Adds a transposed convolution of an image.
+fn transposed(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
+    let (rank, channels) = (x.shape.len() - 2, x.shape[1]);
+    let mut draw = |most: u64| -> Vec<i64> { (0..rank).map(|_| n.extent(most)).collect() };
+    let (kernel, strides, dilations, pads) = (draw(3), draw(3), draw(2), draw(2));
+    let extra: Vec<i64> = strides.iter().map(|&stride| n.random.below(stride as u64) as i64).collect();
+    let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
+    let (group, each) = (n.random.pick(&divisors), n.extent(3));
+    let extent = |i: usize| {
+        let reach = (x.shape[2 + i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1;
+        // Pads of 0 or 1, at both ends.
+        reach + extra[i] - 2 * (pads[i] - 1)
+    };
+    let shape = [&[channels, each], &kernel[..]].concat();
+    let out = [&[x.shape[0], group * each][..], &(0..rank).map(extent).collect::<Vec<_>>()].concat();
+    let products = out.iter().chain(&shape).product::<i64>();
+    if out.iter().any(|&d| d < 1) || products > MAX_PRODUCTS || out.iter().product::<i64>() > MAX_ELEMENTS {
+        return None;
+    }
+    let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let pads: Vec<i64> = pads.iter().chain(&pads).map(|pad| pad - 1).collect();
+    let lists = [("strides", &strides), ("dilations", &dilations), ("pads", &pads), ("output_padding", &extra)];
+    let lists = lists.map(|(name, numbers)| format!("{name} = array<i64: {}>", list(numbers)));
+    let weights = n.weights(&shape, x.elem, 50);
+    let bias = n.random.percent(50).then(|| n.weights(&[group * each], x.elem, 50));
+    let operands: Vec<&Tensor> = [x, &weights].into_iter().chain(&bias).collect();
+    let attrs = format!("group = {group} : i64, {}", lists.join(", "));
+    Some(n.generic("graph.conv_transpose", &operands, &attrs, &out, x.elem))
+}
+
 pub(super) fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     let rounds_up = n.random.percent(30);
     let w = window(n, &x.shape[2..], rounds_up)?;
@@ -297,10 +327,11 @@ pub(super) fn images(random: &mut Random) -> String {
     n.values.push(x);
     for _ in 0..1 + n.random.below(3) {
         let x = n.values[n.values.len() - 1].clone();
-        let made = match n.random.below(7) {
+        let made = match n.random.below(8) {
             0 => pool(&mut n, &x),
             1 => Some(product(&mut n)),
             2 => branches(&mut n, &x),
+            3 => transposed(&mut n, &x),
             _ => conv(&mut n, &x, 70),
         };
         let Some(mut y) = made else { continue };

@@ -118,7 +118,7 @@ impl Chooser<'_> {
     }
 
     /// Adds a remark.
-    fn add(&self, m: &Module, op: Op, message: String) {
+    pub(super) fn add(&self, m: &Module, op: Op, message: String) {
         let remark = Diagnostic::remark(m.loc(op), message);
         self.remarks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(remark);
     }

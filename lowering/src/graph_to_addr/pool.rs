@@ -11,7 +11,8 @@ use gradus_ir::{Builder, DType, Op, OpDecl, Type, Value};
 use gradus_reference_kernels::shape::Window;
 
 const MAX: i64 = 0;
-const SUM: i64 = 1;
+/// The kind of `addr.pool` that sums.
+pub(super) const SUM: i64 = 1;
 
 /// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`; `None` for other pools.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
@@ -42,23 +43,20 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
     let mut e = Emitter::of(b, op);
     chooser.options.describe(&mut e, &geometry);
     let mut a = e.pack(x, &layout, axes.letters)?;
-    let (of, narrow) = (e.m().value_type(a), e.m().ctx.element_type(e.m().value_type(a)));
+    let narrow = e.m().ctx.element_type(e.m().value_type(a));
     // In narrow types a sum would be rounded before it is divided, and may overflow where the mean does not.
     let is_narrow = !is_max && narrow == Type::BF16;
     if !is_max && ![Type::F32, Type::F64, Type::BF16].contains(&narrow) {
         return None;
     }
     if is_narrow {
-        a = e.cast(a, e.m().ctx.with_element(of, Type::F32))?;
+        a = e.with_element(a, Type::F32)?;
     }
     let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
     if let Some(counts) = counts {
         rows = e.scaled(rows, counts.into_iter().map(|count| 1.0 / count as f64).collect())?;
     }
-    if is_narrow {
-        let of = e.m().value_type(rows);
-        rows = e.cast(rows, e.m().ctx.with_element(of, narrow))?;
-    }
+    rows = e.with_element(rows, narrow)?;
     as_image_in(&mut e, op, rows, &layout)
 }
 

@@ -1,8 +1,16 @@
-//! Lowering of transposed convolutions: a convolution for each residue of the output position modulo the strides.
+//! Lowering of transposed convolutions.
 //!
-//! Output position o reads, at tap v, the input position `(o + pad - v * dilation) / stride`, if the division is exact. The
-//! positions of one residue read the same taps, at a distance of one: a convolution with stride 1 and part of the filter,
-//! reversed.
+//! Output position o reads, at tap v, the input position `(o + pad - v * dilation) / stride`, if the division is exact and the position
+//! is in the input. Nothing is added otherwise, not even the product of zero and an infinite filter.
+//!
+//! | filters | lowering |
+//! |---|---|
+//! | constant, one channel per group and per filter | a depthwise convolution, with -1 for taps that read nothing |
+//! | constant, other | a product for each residue of the output position: `residues.rs` |
+//! | other, or not finite, or without a tap for some residue | products with all taps, and their sums: `col2im.rs` |
+
+mod col2im;
+mod residues;
 
 use super::choose::Chooser;
 use super::conv::{ImageAxes, as_image};
@@ -11,102 +19,143 @@ use super::{MAX_GROUPS, are_lowered};
 use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::addr::{Geometry, GeometryKind};
 use gradus_dialects::graph::{ConvTransposeOp, transposed_convolution};
-use gradus_dialects::layout::{ReductionOrder, SlidingWindow, TiledLayout};
-use gradus_ir::{Builder, Op, Tensor, Type, Value};
+use gradus_dialects::layout::{
+    AddressTable, Index, MAX_ENTRIES, ReductionOrder, SlidingWindow, TiledLayout, ZERO_PAGE,
+};
+use gradus_ir::{Builder, DType, Module, Op, Tensor, Value};
 use gradus_reference_kernels::shape::Window;
+use residues::Residues;
 
-/// Maximum number of residues, each of which is a product.
-const MAX_RESIDUES: usize = 64;
-
-/// A transposed convolution with constant filters.
+/// A transposed convolution of static shape.
 struct Transposed {
+    x: Value,
+    w: Value,
+    bias: Option<Value>,
     /// Extents of the input: batch, channels, image.
     input: Vec<i64>,
     groups: usize,
+    /// Number of filters of a group.
+    filters: usize,
     window: Window,
-    /// Filters, `[C, M / group, K...]`, and their element type.
-    filters: (Tensor, Type),
+    axes: &'static ImageAxes,
     layout: TiledLayout,
     order: ReductionOrder,
 }
 
-/// The outputs of one residue along an axis.
-#[derive(Clone)]
-struct Residue {
-    /// The taps in the order of the positions that they read.
-    taps: Vec<usize>,
-    window: SlidingWindow,
-}
-
-/// Lowers `graph.conv_transpose` of static shape with constant finite filters that have a tap for each residue. Other filters
-/// would multiply the zeros around the input, where a transposed convolution adds nothing.
+/// Lowers `graph.conv_transpose` of static shape. A remark says why an op is not lowered.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
-    let m = &*b.module;
-    let conv = ConvTransposeOp(op);
-    let (x, w, bias) = (conv.x(m), conv.w(m), conv.b(m));
-    are_lowered(m, &[x, w, m.result(op, 0)]).then_some(())?;
-    let input = m.ctx.static_shape(m.value_type(x))?.to_vec();
-    let (axes, (groups, window)) = (ImageAxes::of_rank(input.len())?, transposed_convolution(m, op).ok()?);
-    let filters = (m.ctx.dense_tensor(m.constant(w)?)?, m.ctx.element_type(m.value_type(w)));
-    filters.0.to_f64().iter().all(|filter| filter.is_finite()).then_some(())?;
-    let layout = chooser.layout(m, op, axes);
-    let order = chooser.options.order_in(&layout);
-    let all = Transposed { input, groups, window, filters, layout, order };
-    let residues = all.residues()?;
-    let mut e = Emitter::of(b, op);
-    let a = e.pack(x, &all.layout, axes.letters)?;
-    let mut products = Vec::with_capacity(residues.len());
-    for residue in &residues {
-        products.push(all.product(&mut e, a, bias, residue, chooser.options)?);
-    }
-    let rows = if let [one] = products[..] { one } else { all.interleaved(&mut e, &products)? };
-    as_image(&mut e, op, rows)
+    let lowered = Transposed::of(b.module, op, chooser).and_then(|all| all.lower(b, op, chooser.options));
+    let remark = |why: &String| format!("'{}' is evaluated by reference: {why}", b.module.name_text(op));
+    lowered.inspect_err(|why| chooser.add(b.module, op, remark(why))).ok()
 }
 
 impl Transposed {
-    /// Returns the residues along each axis, for each combination in row-major order.
-    fn residues(&self) -> Option<Vec<Vec<Residue>>> {
-        let count = self.window.strides.iter().try_fold(1_usize, |n, &stride| n.checked_mul(stride))?;
-        if count > MAX_RESIDUES || self.groups as u64 > MAX_GROUPS {
+    /// Returns the transposed convolution that an op computes, or why it has no address tables.
+    fn of(m: &Module, op: Op, chooser: &Chooser<'_>) -> Result<Transposed, String> {
+        let conv = ConvTransposeOp(op);
+        let (x, w, bias) = (conv.x(m), conv.w(m), conv.b(m));
+        let extents = |v| m.ctx.static_shape(m.value_type(v)).map(<[i64]>::to_vec);
+        let (Some(input), Some(shape), true) =
+            (extents(x), extents(w), are_lowered(m, &[x, w, m.result(op, 0)]) && are_lowered(m, bias.as_slice()))
+        else {
+            return Err("an operand has a dynamic or empty shape".into());
+        };
+        let axes = ImageAxes::of_rank(input.len()).ok_or("images have more than three dimensions")?;
+        let (groups, window) = transposed_convolution(m, op)?;
+        let layout = chooser.layout(m, op, axes);
+        let order = chooser.options.order_in(&layout);
+        Ok(Transposed { x, w, bias, input, groups, filters: shape[1] as usize, window, axes, layout, order })
+    }
+
+    fn lower(&self, b: &mut Builder<'_>, op: Op, options: &ConvOptions) -> Result<Value, String> {
+        let mut e = Emitter::of(b, op);
+        let rows = match self.finite_filters(e.m()) {
+            Some(filters) if self.is_depthwise(&filters) => self.depthwise(&mut e),
+            Some(filters) => Residues::of(self, filters, e.m()).and_then(|all| all.rows(&mut e, options)),
+            None => None,
+        };
+        let rows = match rows {
+            Some(rows) => rows,
+            None => self.by_col2im(&mut e, options)?,
+        };
+        as_image(&mut e, op, rows).ok_or_else(|| "its result is no image".into())
+    }
+
+    /// Returns the filters if they are constant and finite.
+    fn finite_filters(&self, m: &Module) -> Option<Tensor> {
+        let filters = m.ctx.dense_tensor(m.constant(self.w)?)?;
+        filters.to_f64().iter().all(|filter| filter.is_finite()).then_some(filters)
+    }
+
+    /// Number of channels of a group.
+    fn channels(&self) -> usize {
+        self.input[1] as usize / self.groups
+    }
+
+    /// Number of taps of a filter.
+    fn taps(&self) -> usize {
+        self.window.kernel.iter().product()
+    }
+
+    /// Whether each channel is a group with one filter, of a type and in a layout that depthwise convolutions have.
+    fn is_depthwise(&self, filters: &Tensor) -> bool {
+        let is_single = self.groups > 1 && self.channels() == 1 && self.filters == 1;
+        let has_type = matches!(filters.dtype(), DType::F32 | DType::F16 | DType::BF16);
+        is_single && has_type && self.layout == self.axes.channels_last
+    }
+
+    /// Lowers a depthwise convolution.
+    fn depthwise(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
+        let rows = self.sources(self.input[1], 1, |_, _| 0)?;
+        let table = AddressTable::indirect(rows.concat(), [rows.len(), self.taps()], self.input[1] as usize).ok()?;
+        let a = e.pack(self.x, &self.axes.channels_last, self.axes.letters)?;
+        let w = e.reshape(self.w, &[self.input[1], self.taps() as i64])?;
+        let w = e.transpose(w)?;
+        e.depthwise(a, &table, w, &ProductOperands::of([("bias", self.bias)]))
+    }
+
+    /// Returns the addresses that each output position and group of channels reads at each tap, positions outermost in row-major order:
+    /// those of `channel(group, tap)` in an image with these channels last, and the extents of the input. `None` if there are too many.
+    fn sources(&self, channels: i64, groups: usize, channel: impl Fn(usize, usize) -> usize) -> Option<Vec<Vec<i32>>> {
+        let sizes = [&[self.input[0], channels], &self.input[2..]].concat();
+        let image = self.axes.channels_last.of(self.axes.letters, &sizes).ok()?;
+        let outputs = self.window.output.iter().try_fold(self.input[0] as usize, |n, &d| n.checked_mul(d))?;
+        let rows = outputs.checked_mul(groups)?;
+        if rows.checked_mul(self.taps())? as u64 > MAX_ENTRIES || image.size() > i32::MAX as u64 {
             return None;
         }
-        let mut all = vec![Vec::new()];
-        for axis in 0..self.window.output.len() {
-            let along = self.along(axis)?;
-            let extended = |some: &Vec<Residue>| {
-                let some = some.clone();
-                let with = move |residue: &Residue| some.iter().chain([residue]).cloned().collect::<Vec<_>>();
-                along.iter().map(with).collect::<Vec<_>>()
-            };
-            all = all.iter().flat_map(extended).collect();
-        }
-        Some(all)
-    }
-
-    /// Returns the residues along an axis; `None` if one has no taps.
-    fn along(&self, axis: usize) -> Option<Vec<Residue>> {
-        let w = &self.window;
-        let [stride, dilation, pad] = [w.strides[axis], w.dilations[axis], w.pads_begin[axis]].map(|n| n as i64);
-        let outputs = w.output[axis].div_ceil(w.strides[axis]) as u64;
-        let residue = |residue: i64| {
-            let distance = |tap: usize| residue + pad - tap as i64 * dilation;
-            let is_read = |tap: &usize| distance(*tap).rem_euclid(stride) == 0;
-            let taps: Vec<usize> = (0..w.kernel[axis]).rev().filter(is_read).collect();
-            let start = distance(*taps.first()?) / stride;
-            let step = taps.get(1).map_or(1, |&second| distance(second) / stride - start);
-            let (taps_read, dilation) = (taps.len() as u64, step.cast_unsigned());
-            Some(Residue { taps, window: SlidingWindow { outputs, taps: taps_read, stride: 1, dilation, start } })
+        let source = |row: usize, tap: usize| {
+            let mut index = self.source(row / groups, tap)?;
+            index[1] = channel(row % groups, tap) as u64;
+            Some(image.offset(&index) as i32)
         };
-        (0..stride).map(residue).collect()
+        let sources = |row| (0..self.taps()).map(|tap| source(row, tap).unwrap_or(ZERO_PAGE)).collect();
+        Some((0..rows).map(sources).collect())
     }
 
-    /// Creates the product of a combination of residues.
+    /// Returns the index in the input, in channel 0, that an output position reads at a tap.
+    fn source(&self, mut row: usize, mut tap: usize) -> Option<Index> {
+        let w = &self.window;
+        let mut index = Index::from_elem(0, self.input.len());
+        for axis in (0..w.output.len()).rev() {
+            let output = row % w.output[axis] + w.pads_begin[axis];
+            let distance = output.checked_sub(tap % w.kernel[axis] * w.dilations[axis])?;
+            let is_read = distance.is_multiple_of(w.strides[axis]) && distance / w.strides[axis] < w.input[axis];
+            index[2 + axis] = is_read.then_some(distance / w.strides[axis])? as u64;
+            (row, tap) = (row / w.output[axis], tap / w.kernel[axis]);
+        }
+        index[0] = row as u64;
+        Some(index)
+    }
+
+    /// Creates the products of the windows of `x` with filters, `[M, K]` in the order of the summands.
     fn product(
         &self,
         e: &mut Emitter<'_, '_>,
         a: Value,
-        bias: Option<Value>,
-        residue: &[Residue],
+        windows: Vec<SlidingWindow>,
+        filters: Value,
+        operands: &ProductOperands,
         options: &ConvOptions,
     ) -> Option<Value> {
         let geometry = Geometry {
@@ -114,59 +163,11 @@ impl Transposed {
             layout: self.layout.clone(),
             sizes: self.input.clone(),
             groups: self.groups as u64,
-            windows: residue.iter().map(|along| along.window).collect(),
+            windows,
             order: self.order,
         };
         let table = options.table(&geometry)?;
         options.describe(e, &geometry);
-        let rows = e.constant(&self.rows(residue)?, self.filters.1)?;
-        e.gemm(a, (&table, self.groups), rows, &ProductOperands::of([("bias", bias)]))
-    }
-
-    /// Returns the filters of a combination of residues, `[M, K]` in the order of the summands.
-    fn rows(&self, residue: &[Residue]) -> Option<Tensor> {
-        let filters = &self.filters.0;
-        let (shape, size) = (filters.shape(), filters.dtype().size());
-        let taps: Vec<usize> = residue.iter().enumerate().fold(vec![0], |all, (axis, along)| {
-            let extent = shape[2 + axis];
-            all.iter().flat_map(|&outer| along.taps.iter().map(move |tap| outer * extent + tap)).collect()
-        });
-        let (channels, each, positions) = (shape[0] / self.groups, shape[1], shape[2..].iter().product::<usize>());
-        let mut bytes = Vec::with_capacity(shape[0] * each * taps.len() * size);
-        let mut push = |group: usize, n: usize, c: usize, tap: usize| {
-            let at = (((group * channels + c) * each + n) * positions + tap) * size;
-            bytes.extend_from_slice(&filters.bytes()[at..at + size]);
-        };
-        for (group, n) in (0..self.groups).flat_map(|group| (0..each).map(move |n| (group, n))) {
-            match self.order {
-                ReductionOrder::ChannelsFirst => {
-                    (0..channels).for_each(|c| taps.iter().for_each(|&tap| push(group, n, c, tap)));
-                }
-                ReductionOrder::ChannelsLast => {
-                    taps.iter().for_each(|&tap| (0..channels).for_each(|c| push(group, n, c, tap)));
-                }
-            }
-        }
-        Tensor::new(filters.dtype(), vec![self.groups * each, channels * taps.len()], bytes.into()).ok()
-    }
-
-    /// Interleaves the outputs of all residues: rows of the result image.
-    fn interleaved(&self, e: &mut Emitter<'_, '_>, products: &[Value]) -> Option<Value> {
-        let w = &self.window;
-        let (rank, filters) = (w.output.len(), self.filters.0.shape()[1] * self.groups);
-        let each: Vec<i64> = (0..rank).map(|i| w.output[i].div_ceil(w.strides[i]) as i64).collect();
-        let strides: Vec<i64> = w.strides.iter().map(|&stride| stride as i64).collect();
-        let (batch, filters) = (self.input[0], filters as i64);
-        let all = e.concat(products, 0)?;
-        let apart = e.reshape(all, &[&strides[..], &[batch], &each, &[filters]].concat())?;
-        let axis = |i: usize| [(rank + 1 + i) as i64, i as i64];
-        let perm: Vec<i64> =
-            [rank as i64].into_iter().chain((0..rank).flat_map(axis)).chain([2 * rank as i64 + 1]).collect();
-        let together = e.permute(apart, &perm)?;
-        let image: Vec<i64> = each.iter().zip(&strides).map(|(each, stride)| each * stride).collect();
-        let image = [&[batch][..], &image, &[filters]].concat();
-        let whole = e.reshape(together, &image)?;
-        let wanted: Vec<i64> = [batch].into_iter().chain(w.output.iter().map(|&d| d as i64)).chain([filters]).collect();
-        if image == wanted { Some(whole) } else { e.slice(whole, &wanted, &vec![1; wanted.len()]) }
+        e.gemm(a, (&table, self.groups), filters, operands)
     }
 }

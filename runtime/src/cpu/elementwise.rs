@@ -10,6 +10,8 @@ use crate::workers::Workers;
 use bytemuck::Pod;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
+use half::f16;
+use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use std::marker::PhantomData;
 
 /// Arithmetic on elements, as in the reference kernels: integers wrap, NaN passes through.
@@ -219,12 +221,34 @@ pub(super) fn cast(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     match (from, to) {
         (DType::F32, DType::BF16) => return each(m, args, rounded),
         (DType::BF16, DType::F32) => return each(m, args, widened),
+        (DType::F32, DType::F16) => {
+            return converted(m, args, |from, to| {
+                let to: &mut [u16] = elements_mut(to);
+                to.reinterpret_cast_mut::<f16>().convert_from_f32_slice(elements(from));
+            });
+        }
+        (DType::F16, DType::F32) => {
+            return converted(m, args, |from, to| {
+                let from: &[u16] = elements(from);
+                from.reinterpret_cast::<f16>().convert_to_f32_slice(elements_mut(to));
+            });
+        }
         _ => {}
     }
     match to {
         DType::Bool => dispatch!(from, T => each(m, args, |x: T| u8::from(x != T::ZERO))),
         _ => dispatch!(from, T => dispatch!(to, R => each(m, args, |x: T| x.cast::<R>()))),
     }
+}
+
+/// Prepares a conversion of all elements of the first operand at once.
+fn converted(m: &Module, args: &OpArgs<'_>, convert: fn(&[u8], &mut [u8])) -> Option<Prepared> {
+    let fits = extents(m, args.operand_type(0)) == extents(m, *args.result_types.first()?);
+    let kernel = Kernel::new([0], move |data, out| {
+        convert(data[0], out);
+        Ok(())
+    });
+    fits.then(|| kernel.into())
 }
 
 /// Number of elements whose computation takes as long as a vector operation.

@@ -153,6 +153,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::IndirectGemmOp::INFO, products::table),
     (dialects::addr::PoolOp::INFO, window::pool),
     (dialects::addr::PoolOp::INFO, window::byte_pool),
+    (dialects::addr::PoolOp::INFO, window::f64_pool),
     (dialects::addr::DepthwiseOp::INFO, window::depthwise),
     (dialects::addr::DepthwiseOp::INFO, int8::depthwise),
     (dialects::addr::DepthwisePlanesOp::INFO, window::depthwise_planes),

@@ -3,7 +3,7 @@
 use super::addr::bounds;
 use super::narrow::Narrow;
 use super::operands::Operands;
-use super::{Kernel, Prepared, constant, dtype, extents, size};
+use super::{Kernel, Prepared, constant, dtype, elementwise, extents, size};
 use crate::gemm::Isa;
 use crate::window::{MaxWindows, PlaneAxis, PlaneShape, Planes, Reduction, WindowTable, Windows};
 use gradus_dialects::addr::{Geometry, constant_table};
@@ -25,6 +25,28 @@ pub(super) fn byte_pool(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 /// Prepares `addr.pool`.
 pub(super) fn pool(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     windows(args, None, args.int("kind") == Some(0))
+}
+
+/// Prepares `addr.pool` on f64, by loops.
+pub(super) fn f64_pool(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (table, is_max) = (constant_table(args)?.into_owned(), args.int("kind") == Some(0));
+    let elements = extents(m, args.operand_type(0))?.iter().product::<usize>();
+    let is_f64 = dtype(m, args.operand_type(0))? == DType::F64 && table.run() > 0;
+    (is_f64 && table.check(i64::try_from(elements).ok()?).is_ok()).then_some(())?;
+    let larger = |a: f64, b: f64| if a.is_nan() || a > b { a } else { b };
+    let kernel = Kernel::shared([0], move |workers, data, out| {
+        let (a, out): (&[f64], &mut [f64]) = (elementwise::elements(data[0]), elementwise::elements_mut(out));
+        let threads = workers.for_steps((out.len() / 4).saturating_mul(table.runs()));
+        workers.share(threads, out.chunks_mut(table.run()).enumerate(), |(row, out)| {
+            out.fill(if is_max { f64::NEG_INFINITY } else { 0.0 });
+            for start in (0..table.runs()).filter_map(|run| table.run_start(row, run)) {
+                let values = out.iter_mut().zip(&a[start as usize..]);
+                values.for_each(|(y, &x)| *y = if is_max { larger(*y, x) } else { *y + x });
+            }
+        });
+        Ok(())
+    });
+    Some(kernel.into())
 }
 
 /// Prepares `addr.depthwise`.
