@@ -54,3 +54,14 @@ fn outputs_are_those_of_mlir_opt() {
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), after.trim(), "{name}");
     }
 }
+
+#[test]
+fn a_valid_program_is_made_invalid() {
+    let program = root().join(file("subview-strides"));
+    let ours = gradus(&["opt".to_owned(), program.display().to_string(), "--canonicalize".to_owned()]);
+    assert!(ours.err.is_empty(), "{}", ours.err);
+    let Some(command) = mlir_opt() else { return };
+    let output = Command::new(command).arg("--canonicalize").arg(program).output().expect("it was found before");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("mismatch of result layout"), "{said}");
+}

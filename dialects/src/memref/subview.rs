@@ -12,7 +12,6 @@ use gradus_ir::{
     Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
     Type, TypeData, op,
 };
-use std::collections::BTreeMap;
 
 /// Strided slice of a memref, given by offsets, sizes and strides. Unit dimensions can be dropped from the result.
 /// Yields poison if the slice is out of bounds.
@@ -75,40 +74,22 @@ pub fn subview_type(ctx: &Context, source: Type, slice: &Slice) -> Option<Type> 
     Some(ctx.memref_type(&sizes, ctx.element_type(source), Some(&layout), ctx.memory_space(source)))
 }
 
-/// Returns which dimensions are dropped from `full` to `reduced`. Strides disambiguate unit dimensions.
+/// Returns which dimensions are dropped from `full` to `reduced`. Strides disambiguate unit dimensions; of equal ones, the last
+/// are kept, as in MLIR.
 fn dropped_dims(ctx: &Context, full: Type, reduced: Type, sizes: &[Mixed]) -> Option<Vec<bool>> {
-    let (rank, want) = (ctx.shape(full)?.len(), ctx.shape(reduced)?.len());
-    let mut dropped = vec![false; rank];
-    if rank == want {
-        return Some(dropped);
-    }
-    for (dropped, size) in dropped.iter_mut().zip(sizes) {
-        *dropped = *size == Mixed::Static(1);
-    }
-    let count = |dropped: &[bool]| dropped.iter().filter(|&&d| d).count();
-    if count(&dropped) + want == rank {
-        return Some(dropped);
-    }
+    let (shape, kept) = (ctx.shape(full)?, ctx.shape(reduced)?);
     let (from, to) = (ctx.strided_layout(full)?.strides, ctx.strided_layout(reduced)?.strides);
-    let (mut left, kept) = (occurrences(&from), occurrences(&to));
-    for (dropped, stride) in dropped.iter_mut().zip(&from).filter(|(d, _)| **d) {
-        let have = left.entry(*stride).or_default();
-        let need = kept.get(stride).copied().unwrap_or(0);
-        match (*have).cmp(&need) {
-            std::cmp::Ordering::Greater => *have -= 1,
-            std::cmp::Ordering::Equal => *dropped = false,
-            std::cmp::Ordering::Less => return None,
+    let (mut dropped, mut left) = (vec![false; shape.len()], kept.len());
+    for i in (0..shape.len()).rev() {
+        if left > 0 && (shape[i], from[i]) == (kept[left - 1], to[left - 1]) {
+            left -= 1;
+        } else if sizes.get(i) == Some(&Mixed::Static(1)) {
+            dropped[i] = true;
+        } else {
+            return None;
         }
     }
-    (count(&dropped) + want == rank).then_some(dropped)
-}
-
-fn occurrences(strides: &[i64]) -> BTreeMap<i64, usize> {
-    let mut counts = BTreeMap::new();
-    for &stride in strides {
-        *counts.entry(stride).or_default() += 1;
-    }
-    counts
+    (left == 0).then_some(dropped)
 }
 
 /// Returns the memref type without the dropped dimensions.

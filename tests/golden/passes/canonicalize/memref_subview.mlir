@@ -67,3 +67,10 @@ func.func @of_cast_of_nothing(%m: memref<0xi32>, %n: index) -> memref<?xi32, str
   %1 = memref.subview %0[0] [%n] [1] : memref<?xi32> to memref<?xi32, strided<[1]>>
   return %1 : memref<?xi32, strided<[1]>>
 }
+
+// Once the first size is known, two of three unit dimensions are kept by the order of their strides.
+func.func @order_of_strides(%m: memref<1x1x2xi8, strided<[3, 1, 3]>>, %i: index) -> memref<?x1xi8, strided<[3, ?], offset: ?>> {
+  %c1 = arith.constant 1 : index
+  %0 = memref.subview %m[%i, %i, 1] [%c1, 1, 1] [1, %i, 1] : memref<1x1x2xi8, strided<[3, 1, 3]>> to memref<?x1xi8, strided<[3, ?], offset: ?>>
+  return %0 : memref<?x1xi8, strided<[3, ?], offset: ?>>
+}
