@@ -71,19 +71,22 @@ impl Chooser for Leaves<'_, '_, '_> {
 
     fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
         let library = self.growing.p.library;
-        let signature = |number: usize| {
+        let all = self.growing.p.parts_of(op).iter().map(|&number| {
             let part = &library.parts[number];
-            let m = &library.sources[part.source];
-            let types = m.operands(part.op).iter().map(|&v| m.value_type(v)).collect();
-            let results = m.results(part.op).map(|v| m.value_type(v)).collect();
-            Signature { operands: types, results, props: m.props(part.op) }
+            (&library.sources[part.source], part.op)
+        });
+        let fits = |&(m, op): &(&Module, Op)| {
+            agree(m, m.results(op), results) && agree(m, m.operands(op).iter().copied(), operands)
         };
-        let all = self.growing.p.parts_of(op).iter().map(|&n| signature(n));
-        let mut all: Vec<Signature> = all.filter(|s| s.fits(results, operands)).collect();
-        if all.is_empty() {
-            return None;
-        }
-        let at = self.growing.p.random.below(all.len() as u64) as usize;
-        Some(all.swap_remove(at))
+        let fitting: Vec<(&Module, Op)> = all.filter(fits).collect();
+        let (m, op) = (!fitting.is_empty()).then(|| self.growing.p.random.pick(&fitting))?;
+        let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
+        let results = m.results(op).map(|v| m.value_type(v)).collect();
+        Some(Signature { operands, results, props: m.props(op) })
     }
+}
+
+/// Whether the types of values agree with those that are given.
+fn agree(m: &Module, values: impl ExactSizeIterator<Item = Value>, given: &[Option<Type>]) -> bool {
+    values.len() == given.len() && values.zip(given).all(|(v, ty)| ty.is_none_or(|ty| ty == m.value_type(v)))
 }

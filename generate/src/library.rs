@@ -4,8 +4,9 @@ use crate::declared::is_usable;
 use crate::domain::{self, Domains};
 use crate::focus::Focus;
 use crate::neighbours::{Instance, neighbours};
+use crate::sample_values::evaluate;
 use gradus_check::Inputs;
-use gradus_ir::eval::{Datum, eval_op};
+use gradus_ir::eval::Datum;
 use gradus_ir::random::Random;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables};
 use gradus_ir::verify::verify_op;
@@ -233,7 +234,7 @@ fn fails(m: &Module, op: Op) -> Option<bool> {
     let mut runs = || {
         let operands: Option<Vec<Datum>> =
             m.operands(op).iter().map(|&v| Inputs::draw_view(&m.ctx, m.value_type(v), &mut random)).collect();
-        operands.is_some_and(|data| m.with_args(op, |args| eval_op(args, &data).is_ok()).unwrap_or(false))
+        operands.is_some_and(|data| evaluate(m, op, &data).is_some())
     };
     let done = (0..PROBES).filter(|_| runs()).count();
     (done > 0).then_some(done < PROBES)

@@ -4,8 +4,9 @@
 //! faster than running the whole function.
 
 use crate::function::{GrowingFunction, options};
-use gradus_check::{Input, Inputs, Outcome, Runner};
+use gradus_check::{Input, Inputs, Options, Outcome, Runner};
 use gradus_ir::effects::is_speculatable;
+use gradus_ir::element_limit::with_element_limit;
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::random::Random;
 use gradus_ir::{DYNAMIC, Effects, Module, Op, Traits, Value};
@@ -35,6 +36,14 @@ pub(crate) fn is_defined(m: &Module, function: Op, inputs: &[Input]) -> bool {
     let mut runner = Runner::new(m, &options());
     let ends = |input| matches!(runner.run(function, input), Outcome::Returned { .. } | Outcome::Aborted(..));
     inputs.iter().all(ends)
+}
+
+/// Evaluates an op alone. Its results are limited as those of a run: computed extents, such as those of a resize by a drawn scale,
+/// may take gigabytes. `None` if it fails.
+pub(crate) fn evaluate(m: &Module, op: Op, operands: &[Datum]) -> Option<Vec<Datum>> {
+    let Options { fuel, elements_per_op, .. } = options();
+    let run = || m.with_args(op, |args| eval_op(args, operands).ok())?;
+    with_element_limit((fuel * elements_per_op) as usize, run).0
 }
 
 /// Whether an op and all that depend on its results are defined for all operands, and their results have static shapes.
@@ -88,7 +97,7 @@ impl GrowingFunction<'_, '_> {
         let on = |number: usize| {
             let operands: Option<Vec<Datum>> =
                 m.operands(op).iter().map(|v| Some(values.get(v)?[number].clone())).collect();
-            m.with_args(op, |args| eval_op(args, &operands?).ok())?
+            evaluate(m, op, &operands?)
         };
         let runs: Vec<Vec<Datum>> = (0..self.samples.inputs.len()).map(on).collect::<Option<_>>()?;
         let result = |i: usize| runs.iter().map(|results| results.get(i).cloned()).collect::<Option<_>>();

@@ -45,7 +45,7 @@ pub(super) struct OpCode {
 
 /// The kind of execution of an op.
 pub(super) enum ExecutionKind {
-    /// A constant.
+    /// A constant of at most [`MAX_CONSTANT`] elements.
     Constant(Datum),
     /// Scalar computation with at most [`MAX_NUMBERS`] operands.
     Scalar(Scalar),
@@ -70,6 +70,9 @@ pub(super) enum ExecutionKind {
     /// An unregistered terminator with successors.
     UnregisteredBranch,
 }
+
+/// Maximum number of elements of a constant that is evaluated once and kept.
+const MAX_CONSTANT: i64 = 1 << 12;
 
 /// Maximum number of operands of a specialized scalar op.
 pub(super) const MAX_NUMBERS: usize = 4;
@@ -334,13 +337,18 @@ fn simple(m: &Module, op: Op, info: &'static OpInfo) -> Option<ExecutionKind> {
     if let Some(access) = info.access {
         return m.with_args(op, access)?.ok().map(ExecutionKind::Access);
     }
-    let numbers =
-        m.operands(op).len() <= MAX_NUMBERS && m.operands(op).iter().copied().chain(m.results(op)).all(is_number);
-    if !numbers || m.num_results(op) != 1 || info.exec.is_some() {
+    if m.num_results(op) != 1 || info.exec.is_some() {
         return None;
     }
     if info.traits.has(Traits::CONSTANT_LIKE) && m.operands(op).is_empty() {
+        let shape = m.ctx.shape(m.value_type(m.result(op, 0))).unwrap_or(&[]);
+        let elements = shape.iter().try_fold(1, |n: i64, &d| n.checked_mul(d));
+        elements.filter(|elements| (0..=MAX_CONSTANT).contains(elements))?;
         return m.with_args(op, |args| eval_op(args, &[]))?.ok()?.pop().map(ExecutionKind::Constant);
+    }
+    let mut values = m.operands(op).iter().copied().chain(m.results(op));
+    if m.operands(op).len() > MAX_NUMBERS || !values.all(is_number) {
+        return None;
     }
     m.with_args(op, info.scalar?)?.ok().map(ExecutionKind::Scalar)
 }

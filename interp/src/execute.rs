@@ -56,7 +56,12 @@ impl Interpreter<'_> {
         }
         self.count(op.op, 1)?;
         match &op.does {
-            ExecutionKind::Constant(value) => code.define_one(frame, op, value.clone()),
+            ExecutionKind::Constant(value) => {
+                if !matches!(value, Datum::Int(_) | Datum::Float(_)) {
+                    self.made += elements(value) / self.elements_per_op;
+                }
+                code.define_one(frame, op, value.clone());
+            }
             ExecutionKind::Scalar(scalar) => match compute(scalar, code.reads(op), frame).map_err(trapped)? {
                 Some(result) => code.define_one(frame, op, result),
                 None => {

@@ -213,9 +213,12 @@ pub(crate) fn segment(ctx: &Context, info: &OpInfo, props: Attr, total: usize, i
     group_range(info.operands, sizes.as_deref(), total, i)
 }
 
+/// The number of values in each group of operands or results.
+pub(crate) type SegmentSizes = SmallVec<[i64; 8]>;
+
 /// Returns the segment sizes in attribute `name` of `props`.
-pub(crate) fn segment_sizes(ctx: &Context, props: Attr, name: &str) -> Option<Vec<i64>> {
-    ctx.dict_get(props, ctx.str(name)).and_then(|a| ctx.as_ints(a))
+pub(crate) fn segment_sizes(ctx: &Context, props: Attr, name: &str) -> Option<SegmentSizes> {
+    ctx.dict_get(props, ctx.str(name)).and_then(|a| ctx.collect_ints(a))
 }
 
 /// Returns the range of group `i` of `specs` among `total` values. Without explicit sizes, the optional and variadic

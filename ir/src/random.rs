@@ -32,6 +32,7 @@ impl Random {
 
     /// Returns 64 random bits.
     #[allow(clippy::should_implement_trait, reason = "choices have no end")]
+    #[inline]
     pub fn next(&mut self) -> u64 {
         let choice = match &mut self.tape {
             Some(tape) => tape.next().unwrap_or(0),
@@ -43,6 +44,7 @@ impl Random {
         choice
     }
 
+    #[inline]
     fn generate(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.state;
@@ -52,11 +54,13 @@ impl Random {
     }
 
     /// Returns a number below `n`, which must not be 0.
+    #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
 
     /// Returns `true` with a probability of `chance` percent.
+    #[inline]
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }

@@ -275,6 +275,11 @@ impl Context {
     /// Returns the values of `array<iN: ...>` for N of 8, 16, 32 or 64, or of an array of integers that fit into 64
     /// bits.
     pub fn as_ints(&self, attr: Attr) -> Option<Vec<i64>> {
+        self.collect_ints(attr)
+    }
+
+    /// Returns the values of [`Context::as_ints`] in any collection.
+    pub(crate) fn collect_ints<C: FromIterator<i64>>(&self, attr: Attr) -> Option<C> {
         match self.attr_data(attr) {
             AttrData::DenseArray { elem, data } => {
                 let size = (self.int_width(*elem)? as usize).div_ceil(8);

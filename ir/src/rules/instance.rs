@@ -58,7 +58,8 @@ impl Context {
 
     /// Builds an instance of the left side of a declared rule; see [`build_left_side`].
     pub fn build_left_side(&self, rule: &str, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
-        let rule = self.all_rules().find(|known| self.text(known.name) == rule)?;
+        let name = self.str(rule);
+        let rule = self.all_rules().find(|known| known.name == name)?;
         build_left_side(rule, at, chooser)
     }
 }

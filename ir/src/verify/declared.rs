@@ -4,7 +4,7 @@ use super::{Check, plural};
 use crate::context::Context;
 use crate::intern::{Attr, OpName, Type};
 use crate::module::{Module, Op};
-use crate::op_info::{Arity, OpInfo, ValueSpec, group_range, segment_sizes};
+use crate::op_info::{Arity, OpInfo, SegmentSizes, ValueSpec, group_range, segment_sizes};
 use crate::traits::Traits;
 use crate::types::TypeData;
 use rustc_hash::{FxHashSet, FxHasher};
@@ -53,22 +53,31 @@ fn types_of(m: &Module, op: Op) -> impl Iterator<Item = Type> + '_ {
 /// Number of signatures in the cache.
 const SIGNATURES: usize = 256;
 
+/// Number of ops that are verified before there is a cache: it takes longer to allocate than a few ops to verify.
+const UNCACHED: usize = 8;
+
 /// The checks, with a cache of signatures and attributes that passed.
+#[derive(Default)]
 pub(super) struct Declared {
+    /// Number of ops verified without the cache.
+    uncached: usize,
     /// A direct-mapped cache of signatures, by hash.
     signatures: Vec<Option<Signature>>,
     /// Verified attribute dictionaries: they can be large, so each is verified once.
     attrs: FxHashSet<(OpName, Attr)>,
 }
 
-impl Default for Declared {
-    fn default() -> Self {
-        Declared { signatures: (0..SIGNATURES).map(|_| None).collect(), attrs: FxHashSet::default() }
-    }
-}
-
 impl Declared {
     pub(super) fn check(&mut self, m: &Module, op: Op, info: &OpInfo) -> Check {
+        if self.uncached < UNCACHED {
+            self.uncached += 1;
+            declared_values(m, op, info)?;
+            declared_attrs(&m.ctx, info, m.props(op))?;
+            return declared_types(m, op, info);
+        }
+        if self.signatures.is_empty() {
+            self.signatures.resize_with(SIGNATURES, || None);
+        }
         let slot = &mut self.signatures[Signature::slot(m, op)];
         if slot.as_ref().is_some_and(|known| known.is_of(m, op)) {
             return Ok(());
@@ -89,7 +98,7 @@ fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
     let ctx = &m.ctx;
     let operand = |i: usize| m.value_type(m.operands(op)[i]);
     let result = |i: usize| m.value_type(m.result(op, i));
-    let sizes = |on: Traits, name: &str, total: usize, groups: usize| -> Result<Option<Vec<i64>>, String> {
+    let sizes = |on: Traits, name: &str, total: usize, groups: usize| -> Result<Option<SegmentSizes>, String> {
         if !info.traits.has(on) {
             return Ok(None);
         }
