@@ -78,7 +78,7 @@ fn a_wrong_rule_is_found() {
         ..Dialect::DEFAULT
     };
     let tool = Tool::gradus().with_dialects(&[&WRONG]);
-    let (found, _) = findings(&tool, Some("builtin.module(canonicalize)"), &["arith", "func", "wrong"], 300);
+    let (found, _) = findings(&tool, Some("builtin.module(canonicalize)"), &["arith", "func", "wrong"], 5 * PROGRAMS);
     assert!(found.iter().any(|f| f.error.contains("wrong-shift")), "{} findings", found.len());
 }
 

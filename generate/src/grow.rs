@@ -27,7 +27,7 @@ impl Default for Limits {
 /// and with passes that apply rules, whose left sides are planted in other programs.
 const STARTED: u64 = 25;
 const DIRECTED: u64 = 75;
-const PLANTED: u64 = 55;
+const PLANTED: u64 = 40;
 
 /// Percentage of fragments that are root ops of the passes under test.
 const FOCUSED: u64 = 60;
