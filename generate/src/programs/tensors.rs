@@ -271,7 +271,7 @@ fn divided(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
     let at = w.random.pick(&known);
     let whole = &tensor.extents[at];
     let number = whole.number.unwrap_or(1);
-    let factors: Vec<u64> = (1..=number).filter(|n| number % n == 0).collect();
+    let factors: Vec<u64> = (1..=number).filter(|&n| number.is_multiple_of(n)).collect();
     let outer = w.random.pick(&factors);
     // A dimension of unknown extent has a part of unknown extent, or two.
     let open = if whole.is_static { [false; 2] } else { w.random.pick(&[[true, false], [false, true], [true; 2]]) };
