@@ -423,19 +423,29 @@ fn json_is_read_by_the_reader_of_this_test() {
 }
 
 /// Expected numbers of occurrences in a program.
-type Counts = &'static [(&'static str, usize)];
+type Counts<'a> = &'a [(&'static str, usize)];
+
+/// Number of sparse products with one column of `digits_mlp_sparse90` for which code can be generated: with AVX-512, two.
+fn generated_products() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+        return 2;
+    }
+    0
+}
 
 /// Networks for targets: numbers of chosen ops, and the model's results.
 #[test]
 fn targets_choose_and_results_stay() {
+    let generated = generated_products();
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("chosen.mlir").display().to_string();
-    let cases: [(&str, &str, Counts); 7] = [
+    let cases: [(&str, &str, Counts<'_>); 7] = [
         ("digits_cnn", "npu", &[("graph.mul ", 0), ("graph.conv ", 11)]),
         ("digits_cnn_batch", "npu", &[("graph.mul ", 0), ("graph.conv ", 11)]),
         ("digits_cnn", "cpu", &[("graph.mul ", 2), ("graph.conv ", 9)]),
         ("digits_cnn", "nna", &[("graph.mul ", 2), ("nna.matmul ", 0)]),
-        ("digits_mlp_sparse90", "cpu", &[("sparse.matmul unrolled", 2), ("graph.matmul ", 1)]),
+        ("digits_mlp_sparse90", "cpu", &[("sparse.matmul unrolled", generated), ("graph.matmul ", 3 - generated)]),
         ("digits_mlp_sparse90", "nna", &[("nna.matmul ", 0), ("graph.conv ", 3), ("graph.matmul ", 0)]),
         ("digits_mlp_sparse90", "cluster", &[("graph.matmul ", 3), ("sparse.matmul", 0)]),
     ];

@@ -213,11 +213,18 @@ fn cancel_runs(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let this = LinearizeIndexOp(op);
     let Some(run) = find_run(m, this) else { return false };
     let (disjoint, loc) = (this.is_disjoint(m), m.loc(op));
-    let sizes: Vec<Option<Mixed>> = this.padded_basis(m)[run.at..run.at + run.len].to_vec();
-    let whole = run.len == m.num_results(run.source.0);
+    let (before, whole) = (run.source.0, run.len == m.num_results(run.source.0));
+    let own: Vec<Option<Mixed>> = this.padded_basis(m)[run.at..run.at + run.len].to_vec();
+    let its: Vec<Option<Mixed>> = run.source.padded_basis(m)[run.from..run.from + run.len].to_vec();
     let position = run.source.linear_index(m);
-    let Some(size) = product(rw, run.source.0, loc, &sizes) else { return false };
-    let index = if whole { Some(position) } else { join(rw, &run, &sizes, size) };
+    // A size that only this op has may be defined after the source.
+    let Some(size) = product(rw, if own == its { before } else { op }, loc, &own) else { return false };
+    let index = if whole {
+        Some(position)
+    } else {
+        let size = if own == its { Some(size) } else { product(rw, before, loc, &its) };
+        size.and_then(|size| join(rw, &run, &its, size))
+    };
     let Some(index) = index else { return false };
     // Read now, since `join` replaced the results of the source, of which others may be operands too.
     let m = rw.module();

@@ -80,3 +80,14 @@ func.func @later_run(%i: index, %j: index) -> index {
   %1 = affine.linearize_index [%j, %i, %0#0, %0#1, %0#2] by (4, %j, 2, 3) : index
   return %1 : index
 }
+
+// The size of the first index is known after the indices are split.
+func.func @later_size(%i: index, %j: index) -> index {
+  %0:2 = affine.delinearize_index %i into (4) : index, index
+  %n = arith.addi %j, %i : index
+  %1 = affine.linearize_index disjoint [%j, %i, %0#0, %0#1] by (2, %n, 4) : index
+  %2:3 = affine.delinearize_index %i into (3, 4) : index, index, index
+  %k = arith.muli %n, %2#2 : index
+  %3 = affine.linearize_index disjoint [%j, %2#0, %2#1] by (%k, 3) : index
+  return %3 : index
+}
