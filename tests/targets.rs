@@ -125,10 +125,10 @@ fn an_unknown_target_is_an_error() {
 #[test]
 fn measured_costs_decide() {
     let tool = Tool::gradus();
-    let text = "func.func @main(%x: tensor<1x64xf32>) -> tensor<1x64xf32> {
+    let text = "func.func @main(%x: tensor<16x64xf32>) -> tensor<16x64xf32> {
   %a = arith.constant dense<0.0> : tensor<64x64xf32>
-  %y = graph.matmul %x, %a : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
-  func.return %y : tensor<1x64xf32>
+  %y = graph.matmul %x, %a : (tensor<16x64xf32>, tensor<64x64xf32>) -> tensor<16x64xf32>
+  func.return %y : tensor<16x64xf32>
 }";
     for cheap in ["graph.matmul", "sparse.matmul unrolled", "sparse.matmul patterns", "sparse.matmul csr"] {
         let ctx = tool.context();
