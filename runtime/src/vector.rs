@@ -185,7 +185,8 @@ impl Isa {
         }
     }
 
-    /// Returns the widest vectors up to these that so many elements fill, if any.
+    /// Returns the widest vectors, at most as wide as these, with no more lanes than `elements`; `None` if the narrowest have
+    /// more.
     pub(crate) fn filled_by(self, elements: usize) -> Option<Isa> {
         match (self, elements) {
             (Isa::Avx512, 16..) => Some(Isa::Avx512),

@@ -62,13 +62,11 @@ fn sizes(w: &mut Writer<'_>) -> Vec<Option<String>> {
 
 /// Splits a joined index by its sizes, by those with the last one divided, or by new ones; or splits any index.
 fn split(w: &mut Writer<'_>, joins: &[(u32, Vec<Part>)]) -> Vec<Part> {
-    let (index, mut list) = match joins {
-        [] => (w.pick("index"), sizes(w)),
-        _ if w.random.percent(30) => (w.pick("index"), sizes(w)),
-        _ => {
-            let (value, parts) = &joins[w.random.below(joins.len() as u64) as usize];
-            (*value, parts.iter().map(|part| part.size.clone()).collect())
-        }
+    let (index, mut list) = if joins.is_empty() || w.random.percent(30) {
+        (w.pick("index"), sizes(w))
+    } else {
+        let (value, parts) = &joins[w.random.below(joins.len() as u64) as usize];
+        (*value, parts.iter().map(|part| part.size.clone()).collect())
     };
     if w.random.percent(30)
         && let Some(Some(last)) = list.last()

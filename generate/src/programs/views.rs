@@ -64,22 +64,23 @@ fn text(number: Known) -> String {
     number.map_or("?".to_owned(), |n| n.to_string())
 }
 
-/// Writes the parts of a type: the extents, then the strides and the offset.
-fn written(extents: &[Known], layout: Option<&(Vec<Known>, Known)>) -> String {
-    let shape: String = extents.iter().map(|&n| text(n) + "x").collect();
-    let Some((strides, offset)) = layout else { return format!("memref<{shape}i32>") };
-    let strides: Vec<String> = strides.iter().map(|&n| text(n)).collect();
-    let offset = if *offset == Some(0) { String::new() } else { format!(", offset: {}", text(*offset)) };
-    format!("memref<{shape}i32, strided<[{}]{offset}>>", strides.join(", "))
-}
-
 impl View {
+    /// Returns the extents that the type has.
     fn stated(&self) -> Vec<Known> {
         self.extents.iter().map(|&(n, is_static)| is_static.then_some(n)).collect()
     }
 
+    /// Returns the number of elements.
+    fn elements(&self) -> i64 {
+        self.extents.iter().map(|e| e.0).product()
+    }
+
     fn ty(&self) -> String {
-        written(&self.stated(), self.layout.as_ref())
+        let shape: String = self.stated().into_iter().map(|n| text(n) + "x").collect();
+        let Some((strides, offset)) = &self.layout else { return format!("memref<{shape}i32>") };
+        let strides: Vec<String> = strides.iter().map(|&n| text(n)).collect();
+        let offset = if *offset == Some(0) { String::new() } else { format!(", offset: {}", text(*offset)) };
+        format!("memref<{shape}i32, strided<[{}]{offset}>>", strides.join(", "))
     }
 
     /// Returns the strides and the offset, those of rows one after another without a layout.
@@ -116,8 +117,7 @@ fn created(w: &mut Writer<'_>) -> View {
     view.value = w.name();
     w.line(&format!("%v{} = memref.{op}({}) : {}", view.value, open.join(", "), view.ty()));
     let scalar = w.pick("i32");
-    let all: i64 = view.extents.iter().map(|e| e.0).product();
-    for number in 0..all {
+    for number in 0..view.elements() {
         let at = position(w, &view, number);
         w.line(&format!("memref.store %v{scalar}, %v{}[{at}] : {}", view.value, view.ty()));
     }
@@ -136,8 +136,7 @@ fn position(w: &mut Writer<'_>, view: &View, mut number: i64) -> String {
 
 /// Draws the indices of an element.
 fn anywhere(w: &mut Writer<'_>, view: &View) -> String {
-    let all: i64 = view.extents.iter().map(|e| e.0).product();
-    let number = w.random.below(all as u64) as i64;
+    let number = w.random.below(view.elements() as u64) as i64;
     position(w, view, number)
 }
 
@@ -169,6 +168,11 @@ fn dim(w: &mut Writer<'_>, view: &View) -> u32 {
     w.op("index", &format!("memref.dim %v{}, %v{at} : {}", view.value, view.ty()))
 }
 
+/// Writes an op that makes a view of another.
+fn viewed(w: &mut Writer<'_>, op: &str, of: &View, made: &View) {
+    w.line(&format!("%v{} = memref.{op} : {} to {}", made.value, of.ty(), made.ty()));
+}
+
 /// Forgets or restores numbers of a type; sometimes all, with the rank, on the way.
 fn cast(w: &mut Writer<'_>, view: &View) -> View {
     let mut made = view.clone();
@@ -190,7 +194,7 @@ fn cast(w: &mut Writer<'_>, view: &View) -> View {
         w.line(&format!("%v{between} = memref.cast %v{} : {} to memref<*xi32>", view.value, view.ty()));
         w.line(&format!("%v{} = memref.cast %v{between} : memref<*xi32> to {}", made.value, made.ty()));
     } else {
-        w.line(&format!("%v{} = memref.cast %v{} : {} to {}", made.value, view.value, view.ty(), made.ty()));
+        viewed(w, &format!("cast %v{}", view.value), view, &made);
     }
     made
 }
@@ -202,11 +206,11 @@ fn part(w: &mut Writer<'_>, view: &View) -> View {
     let mut lists: [Vec<String>; 3] = Default::default();
     let mut made = View { value: w.name(), extents: Vec::new(), layout: None };
     let mut layout = (Vec::new(), offset);
-    let mut dropped = 0;
+    let mut is_reduced = false;
     for (&(extent, _), &stride) in view.extents.iter().zip(&strides) {
         let (step, is_whole) = (1 + w.random.below(2) as i64, w.random.percent(40));
         let first = if is_whole { 0 } else { w.random.below(extent as u64) as i64 };
-        let most = (extent - first).div_euclid(step) + i64::from((extent - first) % step != 0);
+        let most = (extent - first + step - 1) / step;
         let length = match w.random.below(3) {
             0 => 1,
             _ if is_whole => most,
@@ -218,26 +222,16 @@ fn part(w: &mut Writer<'_>, view: &View) -> View {
         let moved = if *first == Some(0) { Some(0) } else { first.zip(stride).map(|(first, stride)| first * stride) };
         layout.1 = layout.1.zip(moved).map(|(sum, moved)| sum + moved);
         // One of several dimensions that look alike cannot be dropped.
-        if *size == Some(1) && dropped == 0 && w.random.percent(50) {
-            dropped += 1;
+        if *size == Some(1) && !is_reduced && w.random.percent(50) {
+            is_reduced = true;
             continue;
         }
         made.extents.push((length, size.is_some()));
         layout.0.push(stride.zip(*step).map(|(a, b)| a * b));
     }
     made.layout = Some(layout);
-    let lists = lists.map(|list| list.join(", "));
-    let line = format!(
-        "%v{} = memref.subview %v{}[{}] [{}] [{}] : {} to {}",
-        made.value,
-        view.value,
-        lists[0],
-        lists[1],
-        lists[2],
-        view.ty(),
-        made.ty()
-    );
-    w.line(&line);
+    let [offsets, sizes, strides] = lists.map(|list| list.join(", "));
+    viewed(w, &format!("subview %v{}[{offsets}] [{sizes}] [{strides}]", view.value), view, &made);
     made
 }
 
@@ -257,14 +251,7 @@ fn transposed(w: &mut Writer<'_>, view: &View) -> View {
     let name = |d: &usize| format!("d{d}");
     let [from, to] =
         [(0..rank).collect::<Vec<_>>(), order].map(|dims| dims.iter().map(name).collect::<Vec<_>>().join(", "));
-    let line = format!(
-        "%v{} = memref.transpose %v{} ({from}) -> ({to}) : {} to {}",
-        made.value,
-        view.value,
-        view.ty(),
-        made.ty()
-    );
-    w.line(&line);
+    viewed(w, &format!("transpose %v{} ({from}) -> ({to})", view.value), view, &made);
     made
 }
 
@@ -273,7 +260,7 @@ fn reshaped(w: &mut Writer<'_>, view: &View) -> View {
     if view.layout.is_some() {
         return cast(w, view);
     }
-    let all: i64 = view.extents.iter().map(|e| e.0).product();
+    let all = view.elements();
     let first = w.random.pick(&[1, 2, 3]);
     let numbers = if all % first == 0 && w.random.percent(60) { vec![first, all / first] } else { vec![all] };
     let (shape, rank, ty) = (w.name(), numbers.len(), w.random.pick(&["index", "i32", "i64"]));
@@ -284,13 +271,7 @@ fn reshaped(w: &mut Writer<'_>, view: &View) -> View {
     }
     let extents = numbers.into_iter().map(|n| (n, w.random.percent(30))).collect();
     let made = View { value: w.name(), extents, layout: None };
-    let line = format!(
-        "%v{} = memref.reshape %v{}(%v{shape}) : ({}, memref<{rank}x{ty}>) -> {}",
-        made.value,
-        view.value,
-        view.ty(),
-        made.ty()
-    );
-    w.line(&line);
+    let (value, source, from, to) = (made.value, view.value, view.ty(), made.ty());
+    w.line(&format!("%v{value} = memref.reshape %v{source}(%v{shape}) : ({from}, memref<{rank}x{ty}>) -> {to}"));
     made
 }
