@@ -407,7 +407,7 @@ impl<'m> Solver<'m> {
         let known: Vec<Datum> = sources.iter().map(datum).collect();
         let operands: Vec<Datum> = m.operands(op).iter().map(|&v| datum(&self.values[v])).collect();
         if let Some(counted) = m.info(op)?.counted {
-            return next_of_loop(m, op, counted, from, operands).filter(|_| from == Point::Op || !known.is_empty());
+            return next_of_loop(m, op, counted, from, operands);
         }
         let control = m.info(op)?.control?;
         let next = |event| m.with_args(op, |args| control(args, &operands, event).ok())?;
@@ -469,7 +469,9 @@ impl<'m> Solver<'m> {
         let Some(parent) = m.parent_op(op) else { return };
         if m.has_trait(parent, Traits::FUNCTION) {
             for call in self.callers.get(&parent).cloned().unwrap_or_default() {
-                self.return_to(op, call);
+                for (result, &operand) in m.results(call).zip(m.operands(op)) {
+                    self.join(result, self.values[operand]);
+                }
             }
             return;
         }
@@ -480,14 +482,6 @@ impl<'m> Solver<'m> {
         self.structured(parent, Point::Region(self.region_index[&region]));
     }
 
-    /// Joins the operands of `leave`, a terminator of the callee, into the results of `call`.
-    fn return_to(&mut self, leave: Op, call: Op) {
-        let m = self.m;
-        for (result, &operand) in m.results(call).zip(m.operands(leave)) {
-            self.join(result, self.values[operand]);
-        }
-    }
-
     fn call(&mut self, op: Op) {
         let m = self.m;
         let callee = m.inherent_attr(op, "callee").and_then(|a| self.tables.resolve(m, op, a));
@@ -496,12 +490,8 @@ impl<'m> Solver<'m> {
         for (&arg, &operand) in m.block_args(entry).iter().zip(m.operands(op)) {
             self.join(arg, self.values[operand]);
         }
+        // Its returns are joined into all calls, visited or not.
         self.reach(entry);
-        // Returns that were reached before, for this call only: revisiting them would propagate to all callers.
-        let returns = m.region_blocks(m.regions(callee)[0]).filter(|&b| self.reached[b]).filter_map(|b| m.last_op(b));
-        for leave in returns.filter(|&r| m.successors(r).is_empty()).collect::<Vec<_>>() {
-            self.return_to(leave, op);
-        }
     }
 }
 

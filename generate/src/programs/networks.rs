@@ -65,7 +65,7 @@ impl Network<'_> {
             "i8" => (-128, 256),
             _ => (-4, 9),
         };
-        let float = elem == "f32";
+        let float = elem.starts_with('f');
         let uniform = self.random.percent(15);
         let one = |random: &mut Random| {
             let number = random.below(span) as i64 + low;
@@ -282,7 +282,7 @@ pub(super) fn clip(n: &mut Network<'_>, x: &Tensor, (low, high): (&str, &str)) -
 fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     match n.random.below(10) {
         0 | 1 => n.generic("graph.relu", &[x], "", &x.shape, x.elem),
-        2 | 3 => {
+        2 | 3 if x.elem == "f32" => {
             let bounds =
                 [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("-3.0", "0.0"), ("2.0", "3.0"), (NAN, "2.0")];
             let bounds = n.random.pick(&bounds);
@@ -302,17 +302,19 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
             let (a, b) = if n.random.percent(50) { (x, &other) } else { (&other, x) };
             n.generic(name, &[a, b], "", &x.shape, x.elem)
         }
-        7 | 8 => {
-            // An axis of one element, at any place.
-            let mut shape = x.shape.clone();
-            shape.insert(n.random.below(shape.len() as u64 + 1) as usize, 1);
-            n.reshaped(x, &shape)
-        }
+        7 | 8 => with_axis(n, x),
         _ => {
             let name = n.random.pick(&["graph.neg", "graph.abs", "graph.identity"]);
             n.generic(name, &[x], "", &x.shape, x.elem)
         }
     }
+}
+
+/// Reshapes a tensor to one with an axis of one element, at any place.
+fn with_axis(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let mut shape = x.shape.clone();
+    shape.insert(n.random.below(shape.len() as u64 + 1) as usize, 1);
+    n.reshaped(x, &shape)
 }
 
 /// Draws convolutions, pools and products with epilogues, on f32.
@@ -329,7 +331,7 @@ pub(super) fn images(random: &mut Random) -> String {
         let x = n.values[n.values.len() - 1].clone();
         let made = match n.random.below(8) {
             0 => pool(&mut n, &x),
-            1 => Some(product(&mut n)),
+            1 => Some(product(&mut n, "f32")),
             2 => branches(&mut n, &x),
             3 => transposed(&mut n, &x),
             _ => conv(&mut n, &x, 70),
@@ -353,11 +355,15 @@ pub(super) fn images(random: &mut Random) -> String {
     n.finish()
 }
 
-/// Draws matrix products with epilogues, on f32.
+/// Draws matrix products with epilogues, some of which follow a reshape.
 pub(super) fn products(random: &mut Random) -> String {
     let mut n = Network::new(random);
+    let elem = n.random.pick(&["f32", "f32", "f32", "f32", "f32", "f32", "f64", "i32"]);
     for _ in 0..1 + n.random.below(2) {
-        let mut y = product(&mut n);
+        let mut y = product(&mut n, elem);
+        if n.random.percent(25) {
+            y = with_axis(&mut n, &y);
+        }
         for _ in 0..1 + n.random.below(4) {
             if n.random.percent(15) {
                 n.values.push(y.clone());
@@ -391,20 +397,20 @@ fn branches(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     out[1] *= parts.len() as i64;
     let parts: Vec<&Tensor> = parts.iter().collect();
     let all = n.generic("graph.concat", &parts, "axis = 1 : i64", &out, x.elem);
-    Some(stage(n, &all))
+    Some(if n.random.percent(50) { n.generic("graph.relu", &[&all], "", &out, x.elem) } else { stage(n, &all) })
 }
 
 /// Adds a matrix product.
-fn product(n: &mut Network<'_>) -> Tensor {
+fn product(n: &mut Network<'_>, elem: &'static str) -> Tensor {
     let (rows, depth, columns) = (n.extent(5), n.extent(9), n.extent(20));
-    let a = n.parameter(&[rows, depth], "f32");
+    let a = n.parameter(&[rows, depth], elem);
     if n.random.percent(50) {
-        let b = n.weights(&[depth, columns], "f32", 80);
-        return n.generic("graph.matmul", &[&a, &b], "", &[rows, columns], "f32");
+        let b = n.weights(&[depth, columns], elem, 80);
+        return n.generic("graph.matmul", &[&a, &b], "", &[rows, columns], elem);
     }
-    let b = n.weights(&[columns, depth], "f32", 80);
-    let bias = n.weights(&[columns], "f32", 80);
-    n.generic("graph.gemm", &[&a, &b, &bias], "transB = 1 : i64", &[rows, columns], "f32")
+    let b = n.weights(&[columns, depth], elem, 80);
+    let bias = n.weights(&[columns], elem, 80);
+    n.generic("graph.gemm", &[&a, &b, &bias], "transB = 1 : i64", &[rows, columns], elem)
 }
 
 /// Draws a quantized convolution with zero points per tensor or channel.

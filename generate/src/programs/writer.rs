@@ -158,6 +158,9 @@ impl Writer<'_> {
         {
             return converted;
         }
+        if ty == "index" && self.random.percent(12) {
+            return self.extent();
+        }
         if ty == "i1" || self.random.percent(15) {
             let of = self.random.pick(&INTS);
             let predicate = self.random.pick(&["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]);
@@ -200,6 +203,15 @@ impl Writer<'_> {
         let op = if from > to { "trunci" } else { self.random.pick(&["extsi", "extui"]) };
         let value = self.known(of).first().copied().unwrap_or_else(|| self.constant(of));
         Some(self.op(ty, &format!("arith.{op} %v{value} : {of} to {ty}")))
+    }
+
+    /// Reads an extent of a tensor back: it equals a value that the op which reads it does not use.
+    fn extent(&mut self) -> u32 {
+        let (size, mask) = (self.pick("index"), self.index(7));
+        let size = self.op("index", &format!("arith.andi %v{size}, %v{mask} : index"));
+        let empty = self.op("tensor<?xi8>", &format!("tensor.empty(%v{size}) : tensor<?xi8>"));
+        let axis = self.index(0);
+        self.op("index", &format!("tensor.dim %v{empty}, %v{axis} : tensor<?xi8>"))
     }
 
     /// Draws a list of one to `most` scalar types, often equal ones.
