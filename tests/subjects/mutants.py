@@ -192,7 +192,8 @@ def line_of(path, begin):
 def write(copy, chosen, planted):
     """Writes the files with all changes. Returns the spans of the changes in each file."""
     spans = {}
-    for path in {one[1] for one in chosen.values()} | set(planted):
+    # Files without a change too: their last change may not have compiled.
+    for path in {file for _, files in PASSES.values() for file in files} | set(planted):
         text = (ROOT / path).read_text()
         kept = dict(planted.get(path, {}))
         # Where mutants overlap, the first one that was chosen stays.
