@@ -168,7 +168,7 @@ def is_rewrite(text, begin):
     """Whether a place is in code of a pattern or fold. Meanings, which the program before and after share, and verifiers are not:
     tests/meaning and golden files check these."""
     headers = re.findall(r"\bfn \w+[^{;]*", text[:begin])
-    return bool(headers) and not re.search(r"Trap|Datum|Scalar|Result<\(\), String>|Parser|Printer|Vec<Type>", headers[-1])
+    return bool(headers) and not re.search(r"Trap|Datum|Scalar|MemRef|Result<\(\), String>|Parser|Printer|Vec<Type>", headers[-1])
 
 
 def mark_of(path, begin, end, change):
