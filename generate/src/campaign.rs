@@ -49,6 +49,8 @@ pub struct Campaign<'a> {
     pub favourite: Option<&'static PassInfo>,
     /// A fixed pipeline in place of drawn ones.
     pub pipeline: Option<&'a str>,
+    /// Pipelines that lead to the fixed one, such as a target's up to its first pass.
+    pub stages: &'a [String],
     /// Seed of all random choices.
     pub seed: u64,
     /// Size limits of programs.
@@ -140,7 +142,7 @@ impl Campaign<'_> {
         }
         if let Some(pipeline) = self.pipeline {
             let mut grown = |n| self.program(&library, u64::MAX - n, &mut Statistics::default()).module;
-            library.focus = Focus::of(ctx, self.passes, pipeline, &library.rules, &mut grown);
+            library.focus = Focus::of(ctx, self.passes, (self.stages, pipeline), &library.rules, &mut grown);
         }
         library
     }

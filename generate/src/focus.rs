@@ -1,8 +1,8 @@
 //! The focus of a campaign: what the passes under test rewrite.
 //!
-//! It is found by trial rather than declared: programs of each family, as they are and after each other pass, run
-//! through the pipeline, and the numbered rewrites are counted with their root ops. Starts that reach new rewrites,
-//! root ops, and rules that apply are drawn more often.
+//! It is found by trial rather than declared: programs of each family, as they are, after each other pass, and after the stages of
+//! targets that lead to the pipeline, run through the pipeline, and the numbered rewrites are counted with their root ops. Starts
+//! that reach new rewrites, root ops, and rules that apply are drawn more often.
 
 use crate::coverage::RewriteCounts;
 use crate::programs::{FAMILIES, Family};
@@ -13,9 +13,11 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Number of programs per family, and per family and preceding pass.
+/// Number of programs per family; per family and preceding pipeline; and per pair of these that makes ops which the family does not have,
+/// such as a lowering.
 const SAMPLES: u64 = 6;
 const PREPARED: u64 = 3;
+const LOWERED: u64 = 16;
 /// Number of grown programs.
 const GROWN: u64 = 150;
 /// Maximum number of ops of a start.
@@ -26,17 +28,19 @@ const WEIGHT: u64 = 1000;
 const MAX_WEIGHT: u64 = 8;
 
 /// A kind of program to start from.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Start {
     family: &'static Family,
-    /// The pass that runs before, which is not under test: a lowering makes the programs that later passes read.
-    before: Option<&'static PassInfo>,
+    /// The pipeline that runs before, which is not under test: a lowering makes the programs that later passes read.
+    before: Option<Arc<str>>,
     weight: u64,
 }
 
 /// The weights of starts, ops and rules.
 pub(crate) struct Focus {
     starts: Vec<Start>,
+    /// The passes of preceding pipelines.
+    passes: Vec<&'static PassInfo>,
     /// Root ops of rewrites, repeated by weight.
     ops: Vec<OpName>,
     /// Whether rules apply.
@@ -53,32 +57,42 @@ impl Focus {
     /// Returns the focus without passes under test.
     pub(crate) fn none() -> Focus {
         let starts = FAMILIES.iter().map(|family| Start { family, before: None, weight: 1 });
-        Focus { starts: starts.collect(), ops: Vec::new(), has_rules: true, kept: Vec::new() }
+        let (passes, ops, kept) = (Vec::new(), Vec::new(), Vec::new());
+        Focus { starts: starts.collect(), passes, ops, has_rules: true, kept }
     }
 
-    /// Finds the focus of a pipeline of some passes. `rules` are those that may be planted, `grown` grows a program.
+    /// Finds the focus of a pipeline of some passes. `stages` are pipelines that lead to it, `rules` are those that may be planted,
+    /// `grown` grows a program.
     pub(crate) fn of(
         ctx: &Arc<Context>,
         passes: &[&'static PassInfo],
-        pipeline: &str,
+        (stages, pipeline): (&[String], &str),
         rules: &[&'static str],
         grown: &mut dyn FnMut(u64) -> Module,
     ) -> Focus {
         let all = RewriteCounts::default();
         let under_test = || Pipeline::parse(pipeline, passes).ok();
         let mut starts: Vec<(Start, IndexMap<String, u64>)> = Vec::new();
-        for before in [None].into_iter().chain(passes.iter().copied().map(Some)) {
+        for before in [None].into_iter().chain(preceding(passes, stages).into_iter().map(Some)) {
             for family in FAMILIES {
-                let known = all.kinds();
-                for n in 0..if before.is_some() { PREPARED } else { SAMPLES } {
-                    let start = Start { family, before, weight: 0 };
-                    // Other programs for each preceding pass: most passes leave those of a family as they are.
-                    let drawn = start.draw(ctx, &mut Random::of((family.name, before.map(|pass| pass.name), n)));
-                    drawn.into_iter().for_each(|m| observe(m, under_test(), &all));
+                let (known, start) = (all.kinds(), Start { family, before: before.clone(), weight: 0 });
+                let mut samples = if before.is_some() { PREPARED } else { SAMPLES };
+                let mut n = 0;
+                while n < samples {
+                    // Other programs for each preceding pipeline: most passes leave those of a family as they are.
+                    let seed = (family.name, before.as_deref(), n);
+                    n += 1;
+                    let Some(m) = start.of_family(ctx, &mut Random::of(seed)) else { continue };
+                    let of_family = names(&m);
+                    let Some(m) = start.prepared(passes, m) else { continue };
+                    if names(&m).keys().any(|name| !of_family.contains_key(name)) {
+                        samples = LOWERED;
+                    }
+                    observe(m, under_test(), &all);
                 }
                 let mut reached = all.kinds();
                 reached.iter_mut().for_each(|(kind, n)| *n -= known.get(kind).unwrap_or(&0));
-                starts.push((Start { family, before, weight: 0 }, reached));
+                starts.push((start, reached));
             }
         }
         let starts = weighted(starts, &all.kinds());
@@ -91,7 +105,7 @@ impl Focus {
         }
         // If some rules apply, others may too.
         let has_rules = rules.iter().any(|rule| all.applied(rule));
-        Focus { starts, ops, has_rules, kept: Vec::new() }
+        Focus { starts, passes: passes.to_vec(), ops, has_rules, kept: Vec::new() }
     }
 
     /// Draws a program to start from: a kept one, or one of a family.
@@ -106,7 +120,8 @@ impl Focus {
             at = at.saturating_sub(start.weight);
             found
         });
-        start?.draw(ctx, random)
+        let start = start?;
+        start.prepared(&self.passes, start.of_family(ctx, random)?)
     }
 
     /// Draws a root op.
@@ -137,18 +152,31 @@ impl Focus {
 }
 
 impl Start {
-    /// Draws a program; `None` if it is invalid, too large, or refused by the preceding pass.
-    fn draw(&self, ctx: &Arc<Context>, random: &mut Random) -> Option<Module> {
+    /// Draws a program of the family; `None` if it is invalid.
+    fn of_family(&self, ctx: &Arc<Context>, random: &mut Random) -> Option<Module> {
         let text = (self.family.draw)(random);
-        let mut m = parse_module(ctx, self.family.name, text, Default::default()).ok()?;
+        let m = parse_module(ctx, self.family.name, text, Default::default()).ok()?;
         verify(&m).ok()?;
-        if let Some(before) = self.before {
-            let mut pipeline = Pipeline::on("builtin.module");
-            pipeline.add(before, "").ok()?;
-            run(&mut pipeline, &mut m, &mut Watch::default())?;
+        Some(m)
+    }
+
+    /// Runs the preceding pipeline; `None` if it refuses the program, or makes it too large.
+    fn prepared(&self, passes: &[&'static PassInfo], mut m: Module) -> Option<Module> {
+        if let Some(before) = &self.before {
+            run(&mut Pipeline::parse(before, passes).ok()?, &mut m, &mut Watch::default())?;
         }
         (m.num_ops() <= MAX_OPS).then_some(m)
     }
+}
+
+/// Returns the pipelines that may precede the one under test: single passes, and stages.
+fn preceding(passes: &[&'static PassInfo], stages: &[String]) -> Vec<Arc<str>> {
+    let single = passes.iter().filter_map(|pass| {
+        let mut pipeline = Pipeline::on("builtin.module");
+        pipeline.add(pass, "").ok()?;
+        Some(pipeline.to_string().into())
+    });
+    single.chain(stages.iter().map(|stage| stage.as_str().into())).collect()
 }
 
 /// Divides the weight of each kind of rewrite among the starts that reach it, by the number of applications: a kind

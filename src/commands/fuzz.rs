@@ -11,6 +11,8 @@ use gradus_generate::Limits;
 use gradus_generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
 use gradus_generate::survey::Survey;
 use gradus_ir::PrintOptions;
+use gradus_ir::pass::Pipeline;
+use gradus_targets::Target;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,9 +75,23 @@ fn command(tool: &Tool) -> Command {
         .args(pass_flags::pipeline_arguments(tool))
 }
 
+/// Returns the pipelines of targets up to the first pass of a pipeline. They do not saturate, which takes long.
+fn stages(tool: &Tool, pipeline: &Pipeline) -> Vec<String> {
+    let Some(first) = pipeline.first() else { return Vec::new() };
+    let ctx = tool.context();
+    let stage = |target: &Target| {
+        let text = target.pipeline(&target.cost.machine(&ctx).ok()?).ok()?;
+        let mut stage = Pipeline::parse(&text, &tool.passes).ok()?;
+        stage.leave_out("saturate");
+        (stage.end_before(first.name) && !stage.is_empty()).then(|| stage.to_string())
+    };
+    tool.targets.iter().copied().filter_map(stage).collect()
+}
+
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let value = |name: &str| *matches.get_one::<u64>(name).expect("has a default");
     let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
+    let stages = stages(tool, &pipeline);
     let pipeline = (!pipeline.is_empty()).then(|| pipeline.to_string());
     let seeds = learn(matches, streams)?;
     let dialects: Vec<String> = matches.get_many("dialects").into_iter().flatten().cloned().collect();
@@ -86,6 +102,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         passes: &tool.passes,
         favourite: tool.passes.iter().find(|info| info.name == "canonicalize").copied(),
         pipeline: pipeline.as_deref(),
+        stages: &stages,
         seed: value("seed"),
         limits: Limits { ops: value("ops") as usize, ..Limits::default() },
         options: campaign::options(value("inputs")),

@@ -109,9 +109,9 @@ fn terminate(w: &mut Writer<'_>, blocks: &[Block], number: usize, results: &[&st
             w.line(&format!("cf.cond_br %v{condition}, {yes}, {no}"));
         }
         _ => {
-            let ty = w.random.pick(&["i32", "i8"]);
+            let ty = w.random.pick(&["i32", "i32", "i8"]);
             // Two switches often have the same flag.
-            let flag = if w.random.percent(50) { w.known(ty).first().copied() } else { None };
+            let flag = if w.random.percent(70) { w.known(ty).first().copied() } else { None };
             let flag = flag.unwrap_or_else(|| w.pick(ty));
             let mut line = format!("cf.switch %v{flag} : {ty}, [\n default: {}", target(w, blocks, number));
             let first = w.random.below(3) as i64 - 1;

@@ -331,7 +331,10 @@ pub(super) fn images(random: &mut Random) -> String {
         let x = n.values[n.values.len() - 1].clone();
         let made = match n.random.below(8) {
             0 => pool(&mut n, &x),
-            1 => Some(product(&mut n, "f32")),
+            1 => {
+                let rows = n.extent(5);
+                Some(product(&mut n, "f32", rows))
+            }
             2 => branches(&mut n, &x),
             3 => transposed(&mut n, &x),
             _ => conv(&mut n, &x, 70),
@@ -355,14 +358,22 @@ pub(super) fn images(random: &mut Random) -> String {
     n.finish()
 }
 
-/// Draws matrix products with epilogues, some of which follow a reshape.
+/// Draws matrix products with epilogues, some of which follow a reshape or a concatenation.
 pub(super) fn products(random: &mut Random) -> String {
     let mut n = Network::new(random);
     let elem = n.random.pick(&["f32", "f32", "f32", "f32", "f32", "f32", "f64", "i32"]);
     for _ in 0..1 + n.random.below(2) {
-        let mut y = product(&mut n, elem);
-        if n.random.percent(25) {
-            y = with_axis(&mut n, &y);
+        let rows = n.extent(5);
+        let mut y = product(&mut n, elem, rows);
+        match n.random.below(8) {
+            0 | 1 => y = with_axis(&mut n, &y),
+            2 => {
+                let other = product(&mut n, elem, rows);
+                let shape = [rows, y.shape[1] + other.shape[1]];
+                let all = n.generic("graph.concat", &[&y, &other], "axis = 1 : i64", &shape, elem);
+                y = n.generic("graph.relu", &[&all], "", &shape, elem);
+            }
+            _ => {}
         }
         for _ in 0..1 + n.random.below(4) {
             if n.random.percent(15) {
@@ -400,9 +411,9 @@ fn branches(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     Some(if n.random.percent(50) { n.generic("graph.relu", &[&all], "", &out, x.elem) } else { stage(n, &all) })
 }
 
-/// Adds a matrix product.
-fn product(n: &mut Network<'_>, elem: &'static str) -> Tensor {
-    let (rows, depth, columns) = (n.extent(5), n.extent(9), n.extent(20));
+/// Adds a matrix product with a number of rows.
+fn product(n: &mut Network<'_>, elem: &'static str, rows: i64) -> Tensor {
+    let (depth, columns) = (n.extent(9), n.extent(20));
     let a = n.parameter(&[rows, depth], elem);
     if n.random.percent(50) {
         let b = n.weights(&[depth, columns], elem, 80);

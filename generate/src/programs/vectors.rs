@@ -89,7 +89,10 @@ fn step(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Option<Vector> {
             Some(mask(w, extents))
         }
         3 | 4 => Some(slice(w, vector)),
-        5 | 6 => Some(put(w, vector, all)),
+        5 | 6 => {
+            let (whole, at) = put(w, vector, all);
+            Some(if w.random.percent(40) { slice_at(w, &whole, &at) } else { whole })
+        }
         7 if vector.element == "i32" && vector.extents.len() == 1 => Some(sum(w, vector)),
         8 | 9 => Some(stretched(w, vector)),
         10 | 11 => Some(permuted(w, vector)),
@@ -203,8 +206,8 @@ fn inserted(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
     Vector { value, ..vector.clone() }
 }
 
-/// Inserts a vector of no more dimensions as a block.
-fn put(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
+/// Inserts a vector of no more dimensions as a block; returns its place too.
+fn put(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> (Vector, Vec<u64>) {
     let fits = |other: &&Vector| {
         let own = vector.extents.iter().rev();
         other.element == vector.element
@@ -225,7 +228,7 @@ fn put(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
         "%v{value} = vector.insert_strided_slice %v{}, %v{} {lists} : {of} into {ty}",
         block.value, vector.value
     ));
-    Vector { value, ..vector.clone() }
+    (Vector { value, ..vector.clone() }, at)
 }
 
 /// Inserts all elements in any order, some of them twice.
@@ -282,8 +285,14 @@ fn mask(w: &mut Writer<'_>, extents: Vec<u64>) -> Vector {
 fn slice(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     let dims = vector.extents.len() - w.random.below(vector.extents.len() as u64) as usize / 2;
     let offsets = position(w, &vector.extents[..dims]);
-    let sizes: Vec<u64> = vector.extents.iter().zip(&offsets).map(|(&n, &at)| 1 + w.random.below(n - at)).collect();
-    let lists = [&offsets, &sizes, &vec![1; dims]].map(|numbers| list(numbers));
+    slice_at(w, vector, &offsets)
+}
+
+/// Extracts a block of any size at a place in the first dimensions.
+fn slice_at(w: &mut Writer<'_>, vector: &Vector, offsets: &[u64]) -> Vector {
+    let dims = offsets.len();
+    let sizes: Vec<u64> = vector.extents.iter().zip(offsets).map(|(&n, &at)| 1 + w.random.below(n - at)).collect();
+    let lists = [offsets, &sizes, &vec![1; dims]].map(list);
     let lists = format!("{{offsets = [{}], sizes = [{}], strides = [{}]}}", lists[0], lists[1], lists[2]);
     let from = type_of(&vector.extents, vector.element);
     let extents = [&sizes[..], &vector.extents[dims..]].concat();

@@ -89,6 +89,27 @@ impl Pipeline {
         });
     }
 
+    /// Drops the first pass of a name and all that follow. Returns whether there was one.
+    pub fn end_before(&mut self, name: &str) -> bool {
+        let found = self.steps.iter_mut().position(|step| match step {
+            Step::Pass(scheduled) => scheduled.info.name == name,
+            Step::Nested(pipelines) => pipelines.iter_mut().any(|pipeline| pipeline.end_before(name)),
+        });
+        if let Some(i) = found {
+            let is_nested = matches!(self.steps[i], Step::Nested(_));
+            self.steps.truncate(i + usize::from(is_nested));
+        }
+        found.is_some()
+    }
+
+    /// Returns the declaration of the first pass.
+    pub fn first(&self) -> Option<&'static PassInfo> {
+        match self.steps.first()? {
+            Step::Pass(scheduled) => Some(scheduled.info),
+            Step::Nested(pipelines) => pipelines.iter().find_map(Pipeline::first),
+        }
+    }
+
     /// Whether the pipeline has no passes.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()

@@ -157,12 +157,12 @@ macro_rules! tile_product {
                     second = inout(reg) of.strips[1] => _,
                     b = inout(reg) of.b => _,
                     steps = inout(reg) of.steps => _,
-                    bias = in(reg) of.bias,
                     sums = in(reg) of.sums,
-                    at = out(reg) _,
-                    stride = out(reg) _,
+                    // Of the initial accumulators, then of tiles of the left factor.
+                    at = inout(reg) of.initial[0] => _,
+                    stride = inout(reg) of.initial_stride => _,
+                    other = in(reg) of.initial[1],
                     width = in(reg) $width as usize,
-                    zero = in(reg) 0usize,
                     out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
                     out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
                     options(nostack)
@@ -176,27 +176,27 @@ macro_rules! tile_product {
 macro_rules! tile_products {
     ($op:literal, [$one_one:ident, $one_two:ident, $two_one:ident, $two_two:ident]) => {
         tile_product!($one_one, $op, 64,
-            ["tileloadd tmm0, [{bias} + {zero}]"],
+            ["tileloadd tmm0, [{at} + {stride}]" "/* {other} */"],
             ["mov {at}, [{first}]" "mov {stride}, [{first} + 8]" "tileloadd tmm4, [{at} + {stride}]" "add {first}, 16"
              "tileloadd tmm6, [{b} + {width}]" "/* {second} */"],
             ["tmm0, tmm4, tmm6"],
             ["tilestored [{sums} + {width}], tmm0"]);
         tile_product!($one_two, $op, 128,
-            ["tileloadd tmm0, [{bias} + {zero}]" "tileloadd tmm1, [{bias} + {zero} + 64]"],
+            ["tileloadd tmm0, [{at} + {stride}]" "tileloadd tmm1, [{at} + {stride} + 64]" "/* {other} */"],
             ["mov {at}, [{first}]" "mov {stride}, [{first} + 8]" "tileloadd tmm4, [{at} + {stride}]" "add {first}, 16"
              "tileloadd tmm6, [{b} + {width}]" "tileloadd tmm7, [{b} + {width} + 64]" "/* {second} */"],
             ["tmm0, tmm4, tmm6" "tmm1, tmm4, tmm7"],
             ["tilestored [{sums} + {width}], tmm0" "tilestored [{sums} + {width} + 64], tmm1"]);
         tile_product!($two_one, $op, 64,
-            ["tileloadd tmm0, [{bias} + {zero}]" "tileloadd tmm2, [{bias} + {zero}]"],
+            ["tileloadd tmm0, [{at} + {stride}]" "tileloadd tmm2, [{other} + {stride}]"],
             ["mov {at}, [{first}]" "mov {stride}, [{first} + 8]" "tileloadd tmm4, [{at} + {stride}]" "add {first}, 16"
              "tileloadd tmm6, [{b} + {width}]"
              "mov {at}, [{second}]" "mov {stride}, [{second} + 8]" "tileloadd tmm5, [{at} + {stride}]" "add {second}, 16"],
             ["tmm0, tmm4, tmm6" "tmm2, tmm5, tmm6"],
             ["tilestored [{sums} + {width}], tmm0" "tilestored [{sums} + {width} + 16 * 64], tmm2"]);
         tile_product!($two_two, $op, 128,
-            ["tileloadd tmm0, [{bias} + {zero}]" "tileloadd tmm1, [{bias} + {zero} + 64]"
-             "tileloadd tmm2, [{bias} + {zero}]" "tileloadd tmm3, [{bias} + {zero} + 64]"],
+            ["tileloadd tmm0, [{at} + {stride}]" "tileloadd tmm1, [{at} + {stride} + 64]"
+             "tileloadd tmm2, [{other} + {stride}]" "tileloadd tmm3, [{other} + {stride} + 64]"],
             ["mov {at}, [{first}]" "mov {stride}, [{first} + 8]" "tileloadd tmm4, [{at} + {stride}]" "add {first}, 16"
              "tileloadd tmm6, [{b} + {width}]" "tileloadd tmm7, [{b} + {width} + 64]"
              "mov {at}, [{second}]" "mov {stride}, [{second} + 8]" "tileloadd tmm5, [{at} + {stride}]" "add {second}, 16"],

@@ -72,49 +72,78 @@ impl Bf16Isa {
         }
     }
 
-    /// Multiplies tiles and writes the block.
+    /// Multiplies tiles of some rows and the width of the panel.
     ///
     /// # Safety
     /// The machine has the extension, and with AMX the tile registers are configured. Tiles, initial accumulators and accumulators
-    /// exist for two strips, or for one if the block has at most its rows; the block's elements exist in residual and result, to which the
-    /// caller has exclusive access.
-    pub(super) unsafe fn compute(self, tiles: &TileProduct, block: &Block) {
+    /// exist for two strips, or for one if there are at most its rows.
+    pub(super) unsafe fn multiply(self, tiles: &TileProduct, [rows, width]: [usize; 2]) {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
                 #[cfg(target_arch = "x86_64")]
-                Bf16Isa::Avx2 => x86::avx2(tiles, block),
+                Bf16Isa::Avx2 => x86::avx2(tiles, [rows, width]),
                 #[cfg(target_arch = "x86_64")]
-                Bf16Isa::Avx512 => x86::avx512(tiles, block),
+                Bf16Isa::Avx512 => x86::avx512(tiles, [rows, width]),
                 #[cfg(target_arch = "x86_64")]
-                Bf16Isa::Amx => x86::amx(tiles, block),
-                _ => {
-                    plain(tiles, block);
-                    store(tiles, block);
-                }
+                Bf16Isa::Amx => match (rows > TILE_ROWS, width > MAX_WIDTH / 2) {
+                    (false, false) => amx::bf16_1_1(tiles),
+                    (false, true) => amx::bf16_1_2(tiles),
+                    (true, false) => amx::bf16_2_1(tiles),
+                    (true, true) => amx::bf16_2_2(tiles),
+                },
+                _ => plain(tiles, [rows, width]),
+            }
+        }
+    }
+
+    /// Applies the epilogue to accumulators, rounds them and writes the block.
+    ///
+    /// # Safety
+    /// The machine has the extension. The accumulators exist, and the block's elements exist in residual and result, to which the
+    /// caller has exclusive access.
+    pub(super) unsafe fn store(self, sums: *const f32, block: &Block) {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match self {
+                #[cfg(target_arch = "x86_64")]
+                Bf16Isa::Avx2 => x86::store_avx2(sums, block),
+                #[cfg(target_arch = "x86_64")]
+                Bf16Isa::Avx512 | Bf16Isa::Amx => x86::store_masked(sums, block),
+                _ => store(sums, block),
             }
         }
     }
 }
 
+/// Returns the initial accumulators of a row.
+///
+/// # Safety
+/// They exist.
+#[inline(always)]
+unsafe fn initial(t: &TileProduct, row: usize) -> *const f32 {
+    // SAFETY: guaranteed by the caller.
+    unsafe { t.initial[row / TILE_ROWS].add(row % TILE_ROWS * t.initial_stride).cast() }
+}
+
 /// Multiplies tiles in f32.
 ///
 /// # Safety
-/// As for [`Bf16Isa::compute`].
+/// As for [`Bf16Isa::multiply`].
 #[inline(always)]
-unsafe fn plain(t: &TileProduct, block: &Block) {
+unsafe fn plain(t: &TileProduct, [rows, width]: [usize; 2]) {
     /// Number of columns that are computed at once.
     const COLUMNS: usize = 16;
-    for first in (0..block.width).step_by(COLUMNS) {
-        for row in 0..block.rows {
+    for first in (0..width).step_by(COLUMNS) {
+        for row in 0..rows {
             // SAFETY: guaranteed by the caller.
             unsafe {
-                let mut sums = t.bias.cast::<[f32; COLUMNS]>().add(first / COLUMNS).read();
+                let mut sums = initial(t, row).add(first).cast::<[f32; COLUMNS]>().read();
                 for step in 0..t.steps {
                     let tile = *t.strips[row / TILE_ROWS].add(step);
                     let left = tile.at.offset((row % TILE_ROWS) as isize * tile.stride).cast::<[[u16; 2]; 16]>();
                     for (pair, [even, odd]) in left.read_unaligned().into_iter().enumerate() {
-                        let right = t.b.cast::<[u16; 2]>().add((16 * step + pair) * block.width + first);
+                        let right = t.b.cast::<[u16; 2]>().add((16 * step + pair) * width + first);
                         let right = right.cast::<[[u16; 2]; COLUMNS]>().read();
                         for n in 0..COLUMNS {
                             sums[n] += widened(even) * widened(right[n][0]);
@@ -122,18 +151,18 @@ unsafe fn plain(t: &TileProduct, block: &Block) {
                         }
                     }
                 }
-                t.sums.cast::<f32>().add(row * block.width + first).cast::<[f32; COLUMNS]>().write(sums);
+                t.sums.cast::<f32>().add(row * width + first).cast::<[f32; COLUMNS]>().write(sums);
             }
         }
     }
 }
 
-/// Applies the epilogue to the accumulators, rounds them and stores them.
+/// Applies the epilogue to accumulators, rounds them and writes the block.
 ///
 /// # Safety
-/// As for [`Bf16Isa::compute`].
+/// As for [`Bf16Isa::store`].
 #[inline(always)]
-unsafe fn store(t: &TileProduct, block: &Block) {
+unsafe fn store(sums: *const f32, block: &Block) {
     let (low, high) = block.range;
     let clamped = |x: f32| {
         let x = if x < low { low } else { x };
@@ -142,7 +171,7 @@ unsafe fn store(t: &TileProduct, block: &Block) {
     for row in 0..block.rows {
         // SAFETY: guaranteed by the caller.
         let (sums, to) = unsafe {
-            let sums = t.sums.cast::<f32>().add(row * block.width);
+            let sums = sums.add(row * block.width);
             let to = block.to.add(row * block.stride);
             (std::slice::from_raw_parts(sums, block.columns), std::slice::from_raw_parts_mut(to, block.columns))
         };
@@ -161,87 +190,79 @@ unsafe fn store(t: &TileProduct, block: &Block) {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Block, TILE_ROWS, TileProduct, amx, plain, store};
+    use super::{Block, MAX_WIDTH, TILE_ROWS, TileProduct, initial, plain, store};
     use std::arch::x86_64::*;
 
-    /// Multiplies tiles with AVX2 and writes the block.
+    /// Multiplies tiles with AVX2.
     ///
     /// # Safety
-    /// As for [`Bf16Isa::compute`](super::Bf16Isa::compute).
+    /// As for [`Bf16Isa::multiply`](super::Bf16Isa::multiply).
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn avx2(t: &TileProduct, block: &Block) {
+    pub(super) unsafe fn avx2(t: &TileProduct, size: [usize; 2]) {
         // SAFETY: guaranteed by the caller.
-        unsafe {
-            plain(t, block);
-            store(t, block);
-        }
+        unsafe { plain(t, size) }
     }
 
-    /// Multiplies tiles with AMX and writes the block.
+    /// Writes a block with AVX2.
     ///
     /// # Safety
-    /// As for [`Bf16Isa::compute`](super::Bf16Isa::compute).
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
-    pub(super) unsafe fn amx(t: &TileProduct, block: &Block) {
+    /// As for [`Bf16Isa::store`](super::Bf16Isa::store).
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn store_avx2(sums: *const f32, block: &Block) {
         // SAFETY: guaranteed by the caller.
-        unsafe {
-            match (block.rows > TILE_ROWS, block.width > 16) {
-                (false, false) => amx::bf16_1_1(t),
-                (false, true) => amx::bf16_1_2(t),
-                (true, false) => amx::bf16_2_1(t),
-                (true, true) => amx::bf16_2_2(t),
-            }
-            store_masked(t, block);
-        }
+        unsafe { store(sums, block) }
     }
 
-    /// Multiplies tiles with AVX512_BF16 and writes the block.
+    /// Multiplies tiles with AVX512_BF16.
     ///
     /// # Safety
-    /// As for [`Bf16Isa::compute`](super::Bf16Isa::compute).
+    /// As for [`Bf16Isa::multiply`](super::Bf16Isa::multiply).
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
-    pub(super) unsafe fn avx512(t: &TileProduct, block: &Block) {
+    pub(super) unsafe fn avx512(t: &TileProduct, [rows, width]: [usize; 2]) {
         let mut row = 0;
         // SAFETY: guaranteed by the caller.
         unsafe {
-            while row < block.rows {
-                row += match (block.rows - row, block.width) {
-                    (8.., 32) => dots::<8, 2>(t, row),
+            while row < rows {
+                row += match (rows - row, width) {
+                    (8.., MAX_WIDTH) => dots::<8, 2>(t, row),
                     (8.., _) => dots::<8, 1>(t, row),
-                    (_, 32) => dots::<1, 2>(t, row),
+                    (_, MAX_WIDTH) => dots::<1, 2>(t, row),
                     _ => dots::<1, 1>(t, row),
                 };
             }
-            store_masked(t, block);
         }
     }
 
-    /// Does the same as [`store`], sixteen columns at once.
+    /// Does the same as [`store`], two vectors of columns at once.
     ///
     /// # Safety
-    /// As for [`Bf16Isa::compute`](super::Bf16Isa::compute).
+    /// As for [`Bf16Isa::store`](super::Bf16Isa::store).
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
-    unsafe fn store_masked(t: &TileProduct, block: &Block) {
+    pub(super) unsafe fn store_masked(sums: *const f32, block: &Block) {
         let (low, high) = (_mm512_set1_ps(block.range.0), _mm512_set1_ps(block.range.1));
-        for column in (0..block.columns).step_by(16) {
-            let mask = (u32::MAX >> (32 - (block.columns - column).min(16))) as u16;
-            for row in 0..block.rows {
-                let at = row * block.stride + column;
-                // SAFETY: guaranteed by the caller; the mask has the columns that exist.
-                unsafe {
-                    let mut x = _mm512_loadu_ps(t.sums.cast::<f32>().add(row * block.width + column));
-                    if let Some(add) = block.add {
-                        let add = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, add.add(at).cast()));
-                        x = _mm512_add_ps(x, _mm512_castsi512_ps(_mm512_slli_epi32::<16>(add)));
-                    }
-                    // If either operand is NaN, the instructions return the second.
-                    let x = _mm512_cvtneps_pbh(_mm512_min_ps(high, _mm512_max_ps(low, x)));
-                    _mm256_mask_storeu_epi16(
-                        block.to.add(at).cast(),
-                        mask,
-                        std::mem::transmute::<__m256bh, __m256i>(x),
-                    );
+        // If either operand is NaN, the instructions return the second.
+        let clamped = |x| _mm512_min_ps(high, _mm512_max_ps(low, x));
+        let mask = u32::MAX >> (32 - block.columns.min(MAX_WIDTH));
+        for row in 0..block.rows {
+            let at = row * block.stride;
+            // SAFETY: guaranteed by the caller; the mask has the columns that exist, and there are accumulators for whole vectors.
+            unsafe {
+                let sums = sums.add(row * block.width);
+                let wide = block.width == MAX_WIDTH;
+                let mut x =
+                    [_mm512_loadu_ps(sums), if wide { _mm512_loadu_ps(sums.add(16)) } else { _mm512_setzero_ps() }];
+                if let Some(add) = block.add {
+                    let add = _mm512_maskz_loadu_epi16(mask, add.add(at).cast());
+                    let halves = [_mm512_castsi512_si256(add), _mm512_extracti64x4_epi64::<1>(add)];
+                    let halves = halves.map(|half| _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(half)));
+                    x = std::array::from_fn(|i| _mm512_add_ps(x[i], _mm512_castsi512_ps(halves[i])));
                 }
+                let rounded = _mm512_cvtne2ps_pbh(clamped(x[1]), clamped(x[0]));
+                _mm512_mask_storeu_epi16(
+                    block.to.add(at).cast(),
+                    mask,
+                    std::mem::transmute::<__m512bh, __m512i>(rounded),
+                );
             }
         }
     }
@@ -249,15 +270,16 @@ mod x86 {
     /// Computes `MR` rows from row `first` on, a multiple of `MR`, of `NV` vectors of columns. Returns `MR`.
     ///
     /// # Safety
-    /// As for [`Bf16Isa::compute`](super::Bf16Isa::compute).
+    /// As for [`Bf16Isa::multiply`](super::Bf16Isa::multiply).
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
     unsafe fn dots<const MR: usize, const NV: usize>(t: &TileProduct, first: usize) -> usize {
         // SAFETY: guaranteed by the caller.
         unsafe {
             let mut sums = [[_mm512_setzero_ps(); NV]; MR];
-            for v in 0..NV {
-                let bias = _mm512_loadu_ps(t.bias.cast::<f32>().add(16 * v));
-                (0..MR).for_each(|i| sums[i][v] = bias);
+            for i in 0..MR {
+                for v in 0..NV {
+                    sums[i][v] = _mm512_loadu_ps(initial(t, first + i).add(16 * v));
+                }
             }
             for step in 0..t.steps {
                 let tile = *t.strips[first / TILE_ROWS].add(step);

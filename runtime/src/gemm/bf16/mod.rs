@@ -16,8 +16,9 @@ mod tests;
 use super::addresses::Addresses;
 #[cfg(target_arch = "x86_64")]
 use super::amx::Configured;
-use super::tile_rows::{ROW_BYTES, TILE_ROWS, TileProduct, TileRows};
+use super::tile_rows::{ROW_BYTES, Source, TILE_ROWS, TileProduct, TileRows};
 use super::{ColumnSlice, MAX_ROWS};
+use crate::aligned_bytes::AlignedBytes;
 use crate::workers::{DisjointWriter, Workers};
 pub use kernels::Bf16Isa;
 use kernels::{Block, MAX_WIDTH};
@@ -26,9 +27,13 @@ use std::cell::Cell;
 use std::ops::Range;
 
 thread_local! {
-    /// The tiles of the thread's block of rows.
-    static COLLECTED: Cell<TileRows> = Cell::default();
+    /// The tiles of the thread's block of rows, and the accumulators of its rows of a panel.
+    static COLLECTED: Cell<(TileRows, AlignedBytes)> = Cell::default();
 }
+
+/// Maximum number of tiles along the summands of a slice: a panel's part of 16 KiB, which stays in the first cache while the tiles
+/// of all rows are multiplied with it.
+const SLICE: usize = 8;
 
 /// Number of rows per register tile, `mr`.
 const BLOCK_ROWS: usize = 2 * TILE_ROWS;
@@ -91,44 +96,74 @@ impl Bf16Product<'_> {
         });
     }
 
-    /// Computes some rows of some panels.
+    /// Computes some rows of some panels, slice by slice of the summands.
     fn block(&self, rows: Range<usize>, panels: Range<usize>, c: DisjointWriter<u16>, to: ColumnSlice) {
         let padding = vec![0; if self.addresses.has_holes() { 2 * self.addresses.run() } else { 0 }];
-        let mut collected = COLLECTED.take();
+        let (mut collected, mut sums) = COLLECTED.take();
         collected.pack(bytemuck::cast_slice(self.a), self.addresses, 2, rows.clone(), &padding);
+        let bytes = rows.len().next_multiple_of(BLOCK_ROWS) * MAX_WIDTH * size_of::<f32>();
+        if sums.as_ref().len() < bytes {
+            sums = AlignedBytes::zeros(bytes);
+        }
         // SAFETY: panels with this extension exist only where the machine has it.
         #[cfg(target_arch = "x86_64")]
         let _configured = (self.b.isa() == Bf16Isa::Amx).then(|| unsafe { Configured::new() });
+        let (steps, slices) = (collected.steps(), collected.steps().div_ceil(SLICE).max(1));
         for panel in panels {
-            for first in rows.clone().step_by(BLOCK_ROWS) {
-                let tile = first..(first + BLOCK_ROWS).min(rows.end);
-                self.tile(&collected, (first - rows.start) / TILE_ROWS, tile, panel, (c, to));
+            for slice in 0..slices {
+                let part = slice * steps / slices..(slice + 1) * steps / slices;
+                for first in rows.clone().step_by(BLOCK_ROWS) {
+                    let tile = first..(first + BLOCK_ROWS).min(rows.end);
+                    let start = first - rows.start;
+                    // Accumulators of a single slice are used at once.
+                    let at = if slices > 1 { start * MAX_WIDTH } else { 0 };
+                    let sums = &mut bytemuck::cast_slice_mut(sums.as_mut())[at..][..BLOCK_ROWS * MAX_WIDTH];
+                    let strips = collected.strips(start / TILE_ROWS, tile.len());
+                    self.multiply(strips, sums, (panel, part.clone()), tile.len());
+                    if slice + 1 == slices {
+                        self.store(sums, tile, panel, (c, to));
+                    }
+                }
             }
         }
-        COLLECTED.set(collected);
+        COLLECTED.set((collected, sums));
     }
 
-    /// Computes the rows of one or two strips of a panel.
-    fn tile(
+    /// Adds the products of some steps of a panel to the accumulators of one or two strips.
+    fn multiply(
         &self,
-        collected: &TileRows,
-        strip: usize,
+        strips: [*const Source; 2],
+        sums: &mut [f32],
+        (panel, steps): (usize, Range<usize>),
+        rows: usize,
+    ) {
+        let (isa, width) = (self.b.isa(), self.b.width());
+        let (stride, sums) = (width * size_of::<f32>(), sums.as_mut_ptr().cast::<u8>());
+        let bias: *const u8 = self.b.bias()[panel * width..][..width].as_ptr().cast();
+        let (initial, initial_stride) = match steps.start {
+            0 => ([bias; 2], 0),
+            _ => ([sums, sums.wrapping_add(TILE_ROWS * stride)].map(<*mut u8>::cast_const), stride),
+        };
+        let strips = strips.map(|strip| strip.wrapping_add(steps.start));
+        let b = self.b.panel(panel)[steps.start * TILE_ROWS * stride..].as_ptr();
+        let tiles = TileProduct { strips, b, steps: steps.len(), initial, initial_stride, sums };
+        // SAFETY: the strips have the tiles of these rows, whose addresses `check` found inside `a`, and the panel has rows for as
+        // many. `sums` has an element for each of the tile's, and the panel a bias for each column. Panels exist only for
+        // extensions that the machine has; the tile registers are configured if kernels use them.
+        unsafe { isa.multiply(&tiles, [rows, width]) };
+    }
+
+    /// Writes some rows of a panel from their accumulators.
+    fn store(
+        &self,
+        sums: &[f32],
         rows: Range<usize>,
         panel: usize,
         (c, ColumnSlice { first, of }): (DisjointWriter<u16>, ColumnSlice),
     ) {
-        let (isa, width) = (self.b.isa(), self.b.width());
+        let width = self.b.width();
         let columns = panel * width..(panel * width + width).min(self.b.columns());
-        let mut sums = Sums([0.0; BLOCK_ROWS * MAX_WIDTH]);
         let at = rows.start * of + first + columns.start;
-        let strips = collected.strips(strip, rows.len());
-        let tiles = TileProduct {
-            strips,
-            b: self.b.panel(panel).as_ptr(),
-            steps: collected.steps(),
-            bias: self.b.bias()[columns.start..][..width].as_ptr().cast(),
-            sums: sums.0.as_mut_ptr().cast(),
-        };
         let block = Block {
             rows: rows.len(),
             columns: columns.len(),
@@ -138,16 +173,12 @@ impl Bf16Product<'_> {
             stride: of,
             range: self.range,
         };
-        // SAFETY: `collected` has the tiles of these rows, whose addresses `check` found inside `a`, and the panel has rows for as
-        // many. `sums` has an element for each of the tile's. `check` found `rows` rows of `of` elements in the result and in the
-        // residual, and this thread has exclusive access to these rows and columns. Panels exist only for extensions that
-        // the machine has; the tile registers are configured if kernels use them.
-        unsafe { isa.compute(&tiles, &block) };
+        let sums = &sums[..rows.len() * width];
+        // SAFETY: there is an accumulator for each of the rows and columns. `check` found `rows` rows of `of` elements in the result
+        // and in the residual, and this thread has exclusive access to these rows and columns. Panels exist only for extensions that
+        // the machine has.
+        unsafe { self.b.isa().store(sums.as_ptr(), &block) };
     }
 }
-
-/// The accumulators of a tile, aligned for whole vectors.
-#[repr(align(64))]
-struct Sums([f32; BLOCK_ROWS * MAX_WIDTH]);
 
 const _: () = assert!(ROW_BYTES == 32 * size_of::<u16>());
