@@ -30,6 +30,7 @@ fn findings(
         passes: &tool.passes,
         favourite: tool.passes.iter().find(|info| info.name == "canonicalize").copied(),
         pipeline,
+        stages: &[],
         seed: 1,
         limits: Limits::default(),
         options: campaign::options(16),
