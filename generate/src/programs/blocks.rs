@@ -108,19 +108,38 @@ fn terminate(w: &mut Writer<'_>, blocks: &[Block], number: usize, results: &[&st
             let (yes, no) = (target(w, blocks, number), target(w, blocks, number));
             w.line(&format!("cf.cond_br %v{condition}, {yes}, {no}"));
         }
-        _ => {
-            let ty = w.random.pick(&["i32", "i32", "i8"]);
-            // Two switches often have the same flag.
-            let flag = if w.random.percent(70) { w.known(ty).first().copied() } else { None };
-            let flag = flag.unwrap_or_else(|| w.pick(ty));
-            let mut line = format!("cf.switch %v{flag} : {ty}, [\n default: {}", target(w, blocks, number));
-            let first = w.random.below(3) as i64 - 1;
-            for case in 0..1 + w.random.below(3) as i64 {
-                line += &format!(",\n {}: {}", first + case, target(w, blocks, number));
-            }
-            w.line(&(line + "\n]"));
-        }
+        _ => switches(w, blocks, number),
     }
+}
+
+/// Ends a block with a switch, one case of which often leads to a block of its own that switches on the same flag.
+fn switches(w: &mut Writer<'_>, blocks: &[Block], number: usize) {
+    let ty = w.random.pick(&["i32", "i32", "i8"]);
+    // Two switches often have the same flag.
+    let flag = if w.random.percent(70) { w.known(ty).first().copied() } else { None };
+    let flag = flag.unwrap_or_else(|| w.pick(ty));
+    let inner = w.random.percent(40).then(|| blocks.len() + number);
+    switch(w, blocks, number, (flag, ty), inner);
+    if let Some(inner) = inner {
+        w.line(&format!("^bb{inner}:"));
+        switch(w, blocks, number, (flag, ty), None);
+    }
+}
+
+/// Writes a switch on a flag; one of its destinations is `inner`.
+fn switch(w: &mut Writer<'_>, blocks: &[Block], number: usize, (flag, ty): (u32, &str), inner: Option<usize>) {
+    let cases = 1 + w.random.below(3);
+    let chosen = w.random.below(cases + 1);
+    let mut dest = |w: &mut Writer<'_>, i: u64| match inner {
+        Some(inner) if i == chosen => format!("^bb{inner}"),
+        _ => target(w, blocks, number),
+    };
+    let mut line = format!("cf.switch %v{flag} : {ty}, [\n default: {}", dest(w, cases));
+    let first = w.random.below(3) as i64 - 1;
+    for case in 0..cases {
+        line += &format!(",\n {}: {}", first + case as i64, dest(w, case));
+    }
+    w.line(&(line + "\n]"));
 }
 
 /// Branches to an earlier block while the counter is positive.
