@@ -120,7 +120,11 @@ fn parts(w: &mut Writer<'_>, splits: &[Vec<Part>]) -> Vec<Part> {
         }
         if w.random.percent(NEAR_MISSES) {
             let at = w.random.below(parts.len() as u64) as usize;
-            parts[at] = bounded(w);
+            // Another index, or one of the same split.
+            match w.random.percent(50) {
+                true => parts[at].value = split[w.random.below(split.len() as u64) as usize].value,
+                false => parts[at] = bounded(w),
+            }
         }
     }
     if parts.is_empty() {
