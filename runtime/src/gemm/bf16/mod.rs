@@ -16,7 +16,7 @@ mod tests;
 use super::addresses::Addresses;
 #[cfg(target_arch = "x86_64")]
 use super::amx::Configured;
-use super::tile_rows::{ROW_BYTES, Source, TILE_ROWS, TileProduct, TileRows};
+use super::tile_rows::{ROW_BYTES, TILE_ROWS, TileProduct, TileRows};
 use super::{ColumnSlice, MAX_ROWS};
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::{DisjointWriter, Workers};
@@ -118,8 +118,7 @@ impl Bf16Product<'_> {
                     // Accumulators of a single slice are used at once.
                     let at = if slices > 1 { start * MAX_WIDTH } else { 0 };
                     let sums = &mut bytemuck::cast_slice_mut(sums.as_mut())[at..][..BLOCK_ROWS * MAX_WIDTH];
-                    let strips = collected.strips(start / TILE_ROWS, tile.len());
-                    self.multiply(strips, sums, (panel, part.clone()), tile.len());
+                    self.multiply((&collected, start / TILE_ROWS), sums, (panel, part.clone()), tile.len());
                     if slice + 1 == slices {
                         self.store(sums, tile, panel, (c, to));
                     }
@@ -129,10 +128,10 @@ impl Bf16Product<'_> {
         COLLECTED.set((collected, sums));
     }
 
-    /// Adds the products of some steps of a panel to the accumulators of one or two strips.
+    /// Adds the products of some steps of a panel to the accumulators of one or two strips, from a strip on.
     fn multiply(
         &self,
-        strips: [*const Source; 2],
+        (collected, strip): (&TileRows, usize),
         sums: &mut [f32],
         (panel, steps): (usize, Range<usize>),
         rows: usize,
@@ -144,10 +143,10 @@ impl Bf16Product<'_> {
             0 => ([bias; 2], 0),
             _ => ([sums, sums.wrapping_add(TILE_ROWS * stride)].map(<*mut u8>::cast_const), stride),
         };
-        let strips = strips.map(|strip| strip.wrapping_add(steps.start));
+        let strips = collected.strips(strip, rows).map(|strip| strip.wrapping_add(steps.start));
         let b = self.b.panel(panel)[steps.start * TILE_ROWS * stride..].as_ptr();
         let tiles = TileProduct { strips, b, steps: steps.len(), initial, initial_stride, sums };
-        // SAFETY: the strips have the tiles of these rows, whose addresses `check` found inside `a`, and the panel has rows for as
+        // SAFETY: `collected` has the tiles of these rows, whose addresses `check` found inside `a`, and the panel has rows for as
         // many. `sums` has an element for each of the tile's, and the panel a bias for each column. Panels exist only for
         // extensions that the machine has; the tile registers are configured if kernels use them.
         unsafe { isa.multiply(&tiles, [rows, width]) };
