@@ -130,7 +130,7 @@ fn switches(w: &mut Writer<'_>, blocks: &[Block], number: usize) {
 fn switch(w: &mut Writer<'_>, blocks: &[Block], number: usize, (flag, ty): (u32, &str), inner: Option<usize>) {
     let cases = 1 + w.random.below(3);
     let chosen = w.random.below(cases + 1);
-    let mut dest = |w: &mut Writer<'_>, i: u64| match inner {
+    let dest = |w: &mut Writer<'_>, i: u64| match inner {
         Some(inner) if i == chosen => format!("^bb{inner}"),
         _ => target(w, blocks, number),
     };
