@@ -1,8 +1,9 @@
 //! The division of a function into programs and ops of the host.
 //!
 //! Each op has a level: ops of the machine that depend on an op of the host, which depends on the machine, have the next one. The ops of
-//! the machine of a level are a program.
+//! the machine of a level are a program. Ops with effects keep their order.
 
+use gradus_ir::effects::is_memory_free;
 use gradus_ir::{Block, Module, Op, Traits, Value};
 use rustc_hash::FxHashMap;
 
@@ -20,15 +21,23 @@ pub(crate) struct Level {
 pub(crate) fn levels(m: &Module, block: Block, is_of_machine: &dyn Fn(Op) -> bool) -> Vec<Level> {
     let mut of: FxHashMap<Value, (usize, bool)> = FxHashMap::default();
     let mut levels = vec![Level::default()];
+    // The level of the last op with effects, whose order stays.
+    let mut last_access = 0;
     for op in m.block_ops(block) {
         if m.has_trait(op, Traits::CONSTANT_LIKE) || m.has_trait(op, Traits::TERMINATOR) {
             continue;
         }
         let is_machine = is_of_machine(op);
-        let known = m.operands(op).iter().filter_map(|v| of.get(v));
+        // Regions use values too.
+        let used = m.ops_under(op).into_iter().flat_map(|user| m.operands(user));
+        let known = used.filter_map(|v| of.get(v));
         // An op of the machine comes after ops of the host that its operands need.
         let level = known.map(|&(level, machine)| level + usize::from(is_machine && !machine)).max();
-        let level = level.unwrap_or(0).max(usize::from(is_machine));
+        let mut level = level.unwrap_or(0).max(usize::from(is_machine));
+        if !is_memory_free(m, op) {
+            level = level.max(last_access);
+            last_access = level;
+        }
         levels.resize_with(levels.len().max(level + 1), Level::default);
         if is_machine {
             levels[level].machine.push(op);

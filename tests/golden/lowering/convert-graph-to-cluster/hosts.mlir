@@ -23,3 +23,35 @@ func.func @view(%x: tensor<1x4xf16>) -> tensor<1x4xf16> {
   %0 = graph.flatten %x : (tensor<1x4xf16>) -> tensor<1x4xf16>
   return %0 : tensor<1x4xf16>
 }
+
+// -----
+
+// A region uses a result of the program, so that its op comes after it.
+// CHECK-LABEL: func.func @region
+// CHECK: %[[A:.*]] = cluster.call @cluster0(%arg0)
+// CHECK: scf.if
+// CHECK-NEXT: func.call @use(%[[A]])
+func.func private @use(tensor<1x4xf16>)
+func.func @region(%x: tensor<1x4xf16>, %c: i1) {
+  %0 = graph.add %x, %x : (tensor<1x4xf16>, tensor<1x4xf16>) -> tensor<1x4xf16>
+  scf.if %c {
+    func.call @use(%0) : (tensor<1x4xf16>) -> ()
+  }
+  return
+}
+
+// -----
+
+// The second call does not need the program, and stays after the first one, which does.
+// CHECK-LABEL: func.func @calls
+// CHECK: %[[A:.*]] = cluster.call @cluster0(%arg0)
+// CHECK-NEXT: call @use(%[[A]])
+// CHECK-NEXT: call @other()
+func.func private @use(tensor<1x4xf16>)
+func.func private @other()
+func.func @calls(%x: tensor<1x4xf16>) {
+  %0 = graph.add %x, %x : (tensor<1x4xf16>, tensor<1x4xf16>) -> tensor<1x4xf16>
+  func.call @use(%0) : (tensor<1x4xf16>) -> ()
+  func.call @other() : () -> ()
+  return
+}
