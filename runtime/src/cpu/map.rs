@@ -9,6 +9,7 @@ use crate::workers::Workers;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, OpArgs};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The source of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -221,7 +222,8 @@ impl Map {
     fn rows<T: Element>(&self, operands: &[&[T]], out: &mut [T], first: usize) {
         let start = first % self.nest.run.max(1);
         let [wide, result] = [operands.len(), 1].map(|count| vec![0.0; if self.is_bf16 { count * CHUNK } else { 0 }]);
-        let mut chunks = Chunks { map: self, operands, start, buffers: [[0.0; CHUNK]; 3], wide, result };
+        let (buffers, widened) = ([[0.0; CHUNK]; 3], vec![0..0; operands.len()]);
+        let mut chunks = Chunks { map: self, operands, start, buffers, wide, widened, result };
         self.nest.rows(out, first, &mut chunks);
     }
 
@@ -269,6 +271,8 @@ struct Chunks<'a, T> {
     buffers: [[f32; CHUNK]; 3],
     /// A chunk of each operand in f32, if elements are narrower.
     wide: Vec<f32>,
+    /// The elements of each operand that are in `wide`: factors of channels are the same for many rows.
+    widened: Vec<Range<usize>>,
     /// A chunk of the result in f32, if elements are narrower.
     result: Vec<f32>,
 }
@@ -299,12 +303,18 @@ impl Element for f32 {
 impl Element for u16 {
     #[inline(always)]
     fn chunk(chunks: &mut Chunks<'_, u16>, offsets: &[usize], first: usize, out: &mut [u16]) {
-        let Chunks { map, operands, buffers, wide, result, .. } = chunks;
+        let Chunks { map, operands, buffers, wide, widened: known, result, .. } = chunks;
         let len = out.len();
         for (i, wide) in wide.chunks_exact_mut(CHUNK).enumerate() {
             match operands[i] {
                 [] => widen(out, wide),
-                from if map.nest.is_many[i] => widen(&from[offsets[i] + first..][..len], wide),
+                from if map.nest.is_many[i] => {
+                    let chunk = offsets[i] + first..offsets[i] + first + len;
+                    if known[i] != chunk {
+                        widen(&from[chunk.clone()], wide);
+                        known[i] = chunk;
+                    }
+                }
                 from => wide[0] = widened(from[offsets[i]]),
             }
         }
