@@ -234,3 +234,19 @@ fn a_run_is_drawn() {
     let text = std::fs::read_to_string(picture).expect("the picture was written");
     assert!(["@npu0: ", ">array<", ">SRAM<", "</svg>"].iter().all(|part| text.contains(part)), "{text}");
 }
+
+#[test]
+fn pipelines_end_before_a_pass() {
+    let passes = Tool::gradus().passes;
+    let text = "builtin.module(cse,func.func(dce,cse),func.func(sccp),dce)";
+    let parsed = || Pipeline::parse(text, &passes).expect("the passes exist");
+    let ended = |name: &str| {
+        let mut pipeline = parsed();
+        pipeline.end_before(name).then(|| pipeline.to_string())
+    };
+    assert_eq!(parsed().first().map(|pass| pass.name), Some("cse"));
+    assert_eq!(ended("cse").as_deref(), Some("builtin.module()"));
+    assert_eq!(ended("dce").as_deref(), Some("builtin.module(cse)"));
+    assert_eq!(ended("sccp").as_deref(), Some("builtin.module(cse,func.func(dce,cse))"));
+    assert_eq!(ended("inline"), None);
+}

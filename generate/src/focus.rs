@@ -1,6 +1,6 @@
 //! The focus of a campaign: what the passes under test rewrite.
 //!
-//! It is found by trial rather than declared: programs of each family, as they are, after each other pass, and after the stages of
+//! It is found by trial rather than declared: programs of each family, unchanged, after each other pass, and after the stages of
 //! targets that lead to the pipeline, run through the pipeline, and the numbered rewrites are counted with their root ops. Starts
 //! that reach new rewrites, root ops, and rules that apply are drawn more often.
 
@@ -79,7 +79,7 @@ impl Focus {
                 let mut samples = if before.is_some() { PREPARED } else { SAMPLES };
                 let mut n = 0;
                 while n < samples {
-                    // Other programs for each preceding pipeline: most passes leave those of a family as they are.
+                    // Other programs for each preceding pipeline: most passes do not change those of a family.
                     let seed = (family.name, before.as_deref(), n);
                     n += 1;
                     let Some(m) = start.of_family(ctx, &mut Random::of(seed)) else { continue };

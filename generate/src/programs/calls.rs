@@ -86,7 +86,7 @@ fn region(w: &mut Writer<'_>, callees: &[Callee], depth: u64) {
     let (zero, one, trips) = (w.index(0), w.index(1), w.random.below(4) as i64);
     let end = match w.random.percent(40) {
         true => {
-            // A number that may be known at first and not later: an argument, or what an outer loop carries.
+            // A number that may be known at first and not later: an argument, or a value that an outer loop carries.
             let (some, mask) = (w.pick("index"), w.index(3));
             w.op("index", &format!("arith.andi %v{some}, %v{mask} : index"))
         }

@@ -124,6 +124,17 @@ impl Network<'_> {
         self.constant(&[all.len() as i64], "i64", &format!("[{}]", text.join(", ")))
     }
 
+    /// Concatenates tensors along an axis.
+    pub(super) fn concat(&mut self, parts: &[&Tensor], axis: usize) -> Tensor {
+        let mut shape = parts[0].shape.clone();
+        shape[axis] = parts.iter().map(|part| part.shape[axis]).sum();
+        self.generic("graph.concat", parts, &format!("axis = {axis} : i64"), &shape, parts[0].elem)
+    }
+
+    pub(super) fn relu(&mut self, x: &Tensor) -> Tensor {
+        self.generic("graph.relu", &[x], "", &x.shape, x.elem)
+    }
+
     pub(super) fn reshaped(&mut self, x: &Tensor, shape: &[i64]) -> Tensor {
         let to = self.indices(shape);
         self.generic("graph.reshape", &[x, &to], "", shape, x.elem)
@@ -281,7 +292,7 @@ pub(super) fn clip(n: &mut Network<'_>, x: &Tensor, (low, high): (&str, &str)) -
 /// Adds an op of an epilogue: clamp, activation, residual, or a sum with a channel's constant.
 fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     match n.random.below(10) {
-        0 | 1 => n.generic("graph.relu", &[x], "", &x.shape, x.elem),
+        0 | 1 => n.relu(x),
         2 | 3 if x.elem == "f32" => {
             let bounds =
                 [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("-3.0", "0.0"), ("2.0", "3.0"), (NAN, "2.0")];
@@ -369,9 +380,8 @@ pub(super) fn products(random: &mut Random) -> String {
             0 | 1 => y = with_axis(&mut n, &y),
             2 => {
                 let other = product(&mut n, elem, rows);
-                let shape = [rows, y.shape[1] + other.shape[1]];
-                let all = n.generic("graph.concat", &[&y, &other], "axis = 1 : i64", &shape, elem);
-                y = n.generic("graph.relu", &[&all], "", &shape, elem);
+                let all = n.concat(&[&y, &other], 1);
+                y = n.relu(&all);
             }
             _ => {}
         }
@@ -390,25 +400,21 @@ pub(super) fn products(random: &mut Random) -> String {
 fn joined(n: &mut Network<'_>, y: &Tensor) -> Tensor {
     let fits = |t: &&Tensor| t.shape.len() == y.shape.len() && t.shape[0] == y.shape[0] && t.shape[2..] == y.shape[2..];
     let other = n.values.iter().find(fits).cloned().unwrap_or_else(|| y.clone());
-    let mut shape = y.shape.clone();
-    shape[1] += other.shape[1];
-    let all = n.generic("graph.concat", &[y, &other], "axis = 1 : i64", &shape, y.elem);
-    n.generic("graph.relu", &[&all], "", &shape, y.elem)
+    let all = n.concat(&[y, &other], 1);
+    n.relu(&all)
 }
 
 /// Adds convolutions of an image with the same window, concatenated and clamped.
 fn branches(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
-    let (shape, attrs, mut out) = conv_window(n, x)?;
+    let (shape, attrs, out) = conv_window(n, x)?;
     let parts: Vec<Tensor> = (0..n.extent(3))
         .map(|_| {
             let weights = n.weights(&shape, x.elem, 80);
             n.generic("graph.conv", &[x, &weights], &attrs, &out, x.elem)
         })
         .collect();
-    out[1] *= parts.len() as i64;
-    let parts: Vec<&Tensor> = parts.iter().collect();
-    let all = n.generic("graph.concat", &parts, "axis = 1 : i64", &out, x.elem);
-    Some(if n.random.percent(50) { n.generic("graph.relu", &[&all], "", &out, x.elem) } else { stage(n, &all) })
+    let all = n.concat(&parts.iter().collect::<Vec<_>>(), 1);
+    Some(if n.random.percent(50) { n.relu(&all) } else { stage(n, &all) })
 }
 
 /// Adds a matrix product with a number of rows.
@@ -461,7 +467,7 @@ pub(super) fn quantized(random: &mut Random) -> String {
         n.generic("graph.qlinear_conv", &operands[..count], &attrs, &out, of_x)
     };
     let clamps = y.elem == "i32" && n.random.percent(40);
-    let y = if clamps { n.generic("graph.relu", &[&y], "", &y.shape, "i32") } else { y };
+    let y = if clamps { n.relu(&y) } else { y };
     n.values.push(y);
     n.finish()
 }

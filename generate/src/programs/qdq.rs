@@ -170,15 +170,13 @@ fn operand(n: &mut Network<'_>, shape: &[i64]) -> Tensor {
 fn concat(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let axis = n.random.below(x.shape.len() as u64) as usize;
     let other = if n.random.percent(30) { x.clone() } else { operand(n, &x.shape) };
-    let mut shape = x.shape.clone();
-    shape[axis] *= 2;
-    n.generic("graph.concat", &[x, &other], &format!("axis = {axis} : i64"), &shape, "f32")
+    n.concat(&[x, &other], axis)
 }
 
 /// Clamps a tensor, applies another function to it, or neither.
 fn clamped(n: &mut Network<'_>, y: Tensor) -> Tensor {
     match n.random.below(6) {
-        0 => n.generic("graph.relu", &[&y], "", &y.shape, "f32"),
+        0 => n.relu(&y),
         1 => {
             let bounds = n.random.pick(&[("0.0", "6.0"), ("-1.0", "1.0"), ("-100.0", "100.0"), ("0.5", "2.0")]);
             clip(n, &y, bounds)

@@ -91,15 +91,23 @@ impl Pipeline {
 
     /// Drops the first pass of a name and all that follow. Returns whether there was one.
     pub fn end_before(&mut self, name: &str) -> bool {
-        let found = self.steps.iter_mut().position(|step| match step {
-            Step::Pass(scheduled) => scheduled.info.name == name,
-            Step::Nested(pipelines) => pipelines.iter_mut().any(|pipeline| pipeline.end_before(name)),
-        });
-        if let Some(i) = found {
-            let is_nested = matches!(self.steps[i], Step::Nested(_));
-            self.steps.truncate(i + usize::from(is_nested));
+        for i in 0..self.steps.len() {
+            let kept = match &mut self.steps[i] {
+                Step::Pass(scheduled) if scheduled.info.name == name => i,
+                Step::Nested(pipelines) => {
+                    let Some(last) = pipelines.iter_mut().position(|pipeline| pipeline.end_before(name)) else {
+                        continue;
+                    };
+                    pipelines.truncate(last + 1);
+                    pipelines.retain(|pipeline| !pipeline.is_empty());
+                    i + usize::from(!pipelines.is_empty())
+                }
+                Step::Pass(_) => continue,
+            };
+            self.steps.truncate(kept);
+            return true;
         }
-        found.is_some()
+        false
     }
 
     /// Returns the declaration of the first pass.

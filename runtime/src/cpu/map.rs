@@ -222,8 +222,8 @@ impl Map {
     fn rows<T: Element>(&self, operands: &[&[T]], out: &mut [T], first: usize) {
         let start = first % self.nest.run.max(1);
         let [wide, result] = [operands.len(), 1].map(|count| vec![0.0; if self.is_bf16 { count * CHUNK } else { 0 }]);
-        let (buffers, widened) = ([[0.0; CHUNK]; 3], vec![0..0; operands.len()]);
-        let mut chunks = Chunks { map: self, operands, start, buffers, wide, widened, result };
+        let (buffers, held) = ([[0.0; CHUNK]; 3], vec![0..0; wide.len() / CHUNK]);
+        let mut chunks = Chunks { map: self, operands, start, buffers, wide, held, result };
         self.nest.rows(out, first, &mut chunks);
     }
 
@@ -271,8 +271,8 @@ struct Chunks<'a, T> {
     buffers: [[f32; CHUNK]; 3],
     /// A chunk of each operand in f32, if elements are narrower.
     wide: Vec<f32>,
-    /// The elements of each operand that are in `wide`: factors of channels are the same for many rows.
-    widened: Vec<Range<usize>>,
+    /// The elements of each operand that `wide` holds: factors of channels are the same for many rows.
+    held: Vec<Range<usize>>,
     /// A chunk of the result in f32, if elements are narrower.
     result: Vec<f32>,
 }
@@ -303,16 +303,16 @@ impl Element for f32 {
 impl Element for u16 {
     #[inline(always)]
     fn chunk(chunks: &mut Chunks<'_, u16>, offsets: &[usize], first: usize, out: &mut [u16]) {
-        let Chunks { map, operands, buffers, wide, widened: known, result, .. } = chunks;
+        let Chunks { map, operands, buffers, wide, held, result, .. } = chunks;
         let len = out.len();
         for (i, wide) in wide.chunks_exact_mut(CHUNK).enumerate() {
             match operands[i] {
                 [] => widen(out, wide),
                 from if map.nest.is_many[i] => {
                     let chunk = offsets[i] + first..offsets[i] + first + len;
-                    if known[i] != chunk {
+                    if held[i] != chunk {
                         widen(&from[chunk.clone()], wide);
-                        known[i] = chunk;
+                        held[i] = chunk;
                     }
                 }
                 from => wide[0] = widened(from[offsets[i]]),

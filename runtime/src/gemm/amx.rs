@@ -4,7 +4,7 @@
 //! 64 bytes of summands; one of the right factor has 16 rows, each with four bytes of summands of 16 columns. The product of
 //! two tiles has 16 rows of 16 accumulators of 32 bits.
 
-use super::tile_rows::{Source, TILE_BYTES, TileProduct};
+use super::tile_rows::{Source, TILE_BYTES, TILE_ROWS, TileProduct};
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
 use std::sync::OnceLock;
@@ -159,9 +159,10 @@ macro_rules! tile_product {
                     steps = inout(reg) of.steps => _,
                     sums = in(reg) of.sums,
                     // Of the initial accumulators, then of tiles of the left factor.
-                    at = inout(reg) of.initial[0] => _,
+                    at = inout(reg) of.initial => _,
                     stride = inout(reg) of.initial_stride => _,
-                    other = in(reg) of.initial[1],
+                    // Of the initial accumulators of the second strip.
+                    other = in(reg) of.initial.wrapping_add(TILE_ROWS * of.initial_stride),
                     width = in(reg) $width as usize,
                     out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
                     out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,

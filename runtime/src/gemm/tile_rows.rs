@@ -31,8 +31,8 @@ pub(super) struct TileProduct {
     pub b: *const u8,
     /// Number of tiles along the summands.
     pub steps: usize,
-    /// The initial accumulators of each strip: rows of the panel's width.
-    pub initial: [*const u8; 2],
+    /// The initial accumulators: rows of the panel's width.
+    pub initial: *const u8,
     /// The distance of these rows in bytes: 0 if all rows have the same.
     pub initial_stride: usize,
     /// The accumulators, row-major with the panel's width.

@@ -123,7 +123,7 @@ impl Bf16Isa {
 #[inline(always)]
 unsafe fn initial(t: &TileProduct, row: usize) -> *const f32 {
     // SAFETY: guaranteed by the caller.
-    unsafe { t.initial[row / TILE_ROWS].add(row % TILE_ROWS * t.initial_stride).cast() }
+    unsafe { t.initial.add(row * t.initial_stride).cast() }
 }
 
 /// Multiplies tiles in f32.

@@ -139,10 +139,7 @@ impl Bf16Product<'_> {
         let (isa, width) = (self.b.isa(), self.b.width());
         let (stride, sums) = (width * size_of::<f32>(), sums.as_mut_ptr().cast::<u8>());
         let bias: *const u8 = self.b.bias()[panel * width..][..width].as_ptr().cast();
-        let (initial, initial_stride) = match steps.start {
-            0 => ([bias; 2], 0),
-            _ => ([sums, sums.wrapping_add(TILE_ROWS * stride)].map(<*mut u8>::cast_const), stride),
-        };
+        let (initial, initial_stride) = if steps.start == 0 { (bias, 0) } else { (sums.cast_const(), stride) };
         let strips = collected.strips(strip, rows).map(|strip| strip.wrapping_add(steps.start));
         let b = self.b.panel(panel)[steps.start * TILE_ROWS * stride..].as_ptr();
         let tiles = TileProduct { strips, b, steps: steps.len(), initial, initial_stride, sums };

@@ -203,7 +203,7 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")]
     unsafe fn amx<const STRIPS: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
         let (b, bias, sums) = (t.b.cast(), t.bias.cast(), t.sums.cast());
-        let product = TileProduct { strips: t.strips, b, steps: t.steps, initial: [bias; 2], initial_stride: 0, sums };
+        let product = TileProduct { strips: t.strips, b, steps: t.steps, initial: bias, initial_stride: 0, sums };
         // SAFETY: guaranteed by the caller.
         unsafe {
             match (STRIPS, NV, SIGNED) {
