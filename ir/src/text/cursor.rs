@@ -308,7 +308,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips the bracketed text that starts here, honoring strings and comments. Returns `false`, without moving, if
-    /// brackets do not match.
+    /// none does or brackets do not match.
     ///
     /// `>` only closes a `<`, so that comparisons may stand in parentheses; `->` is no bracket.
     pub(crate) fn skip_balanced(&mut self) -> bool {
@@ -316,6 +316,9 @@ impl<'a> Cursor<'a> {
             let len = bracketed_len(self.rest());
             self.pos += len;
             return len > 0;
+        }
+        if !matches!(CLASSES[self.peek() as usize], Class::Open) {
+            return false;
         }
         let bytes = self.text.as_bytes();
         let start = self.pos;

@@ -187,7 +187,8 @@ impl<'a> OpParser<'_, 'a> {
         let at = self.offset();
         match self.p.cur.skip_balanced() {
             true => Ok((at, self.p.cur.since(at))),
-            false => self.error(at, "this bracket is never closed"),
+            false if b"([{<".contains(&self.peek()) => self.error(at, "this bracket is never closed"),
+            false => self.error(at, "expected a bracket"),
         }
     }
 

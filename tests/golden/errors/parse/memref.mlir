@@ -45,6 +45,22 @@ func.func @permutation(%m: memref<4x4xf32>) {
 
 // -----
 
+func.func @no_permutation(%m: memref<4x4xf32>) {
+  // expected-error@+1 {{expected a bracket}}
+  %0 = memref.transpose %m, (i, j) -> (j, i) : memref<4x4xf32> to memref<4x4xf32, strided<[1, 4]>>
+  return
+}
+
+// -----
+
+func.func @open_permutation(%m: memref<4x4xf32>) {
+  // expected-error@+1 {{this bracket is never closed}}
+  %0 = memref.transpose %m (i, j -> (j, i) : memref<4x4xf32> to memref<4x4xf32, strided<[1, 4]>>
+  return
+}
+
+// -----
+
 func.func @words(%m: memref<4xf32>, %i: index, %v: f32) {
   // expected-error@+1 {{for attribute 'kind' [addf, addi, andi, assign}}
   %0 = memref.atomic_rmw plus %v, %m[%i] : (f32, memref<4xf32>) -> f32
