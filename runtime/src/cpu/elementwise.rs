@@ -2,8 +2,8 @@
 //! be fused are stages of [`map`](super::map) instead.
 
 use super::function::{Binary, Unary};
-use super::map::{Nest, RowKernel};
 use super::narrow::{rounded, widened};
+use super::nest::{Nest, RowKernel};
 use super::{Kernel, Prepared, dtype, extents};
 use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;

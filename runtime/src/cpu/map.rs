@@ -1,8 +1,10 @@
 //! Fused elementwise ops with broadcasting on f32, and on bf16 in f32: chunks are converted, and the
 //! result of the last stage is rounded.
 
+use super::affine::Affine;
 use super::function::{Argument, Binary, Unary};
-use super::narrow::{round, widen, widened};
+use super::narrow::{round, rounded, widened};
+use super::nest::{Along, Nest, RowKernel};
 use super::{Kernel, floats_mut, is};
 use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
@@ -78,107 +80,17 @@ pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize
 }
 
 /// Number of elements that go through all stages at once, so that they stay in the L1 cache.
-const CHUNK: usize = 2048;
+const CHUNK: usize = 512;
 
 /// Number of elements whose movement takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 4;
-
-/// An outer loop.
-#[derive(Debug)]
-struct Loop {
-    extent: usize,
-    /// Stride of each operand.
-    strides: Vec<usize>,
-}
-
-/// The computation of a row: the inner loop of a [`Nest`]. Not a closure, which compilers do not inline into the loops of each
-/// vector width.
-pub(super) trait RowKernel<T> {
-    /// Computes a row from the offset of each operand.
-    fn row(&mut self, offsets: &[usize], out: &mut [T]);
-}
-
-/// A loop nest over the elements of a result, to which operands broadcast.
-#[derive(Debug)]
-pub(super) struct Nest {
-    /// The outer loops, outermost first.
-    loops: Vec<Loop>,
-    /// Length of the inner loop, in which each operand is contiguous or constant.
-    run: usize,
-    /// Whether each operand is contiguous in the inner loop.
-    is_many: Vec<bool>,
-}
-
-impl Nest {
-    /// Builds the loop nest; operands broadcast to the result.
-    pub(super) fn new(result: &[usize], operands: &[Vec<usize>]) -> Option<Nest> {
-        let strides: Vec<Vec<usize>> = operands.iter().map(|shape| strides(shape, result)).collect::<Option<_>>()?;
-        let mut loops: Vec<Loop> = Vec::new();
-        for (axis, &extent) in result.iter().enumerate().filter(|(_, d)| **d != 1) {
-            let strides: Vec<usize> = strides.iter().map(|s| s[axis]).collect();
-            match loops.last_mut() {
-                Some(outer) if outer.strides.iter().zip(&strides).all(|(&o, &s)| o == s * extent) => {
-                    *outer = Loop { extent: outer.extent * extent, strides };
-                }
-                _ => loops.push(Loop { extent, strides }),
-            }
-        }
-        let inner = loops.pop().unwrap_or(Loop { extent: 1, strides: vec![1; operands.len()] });
-        let is_many = inner.strides.iter().map(|&stride| stride == 1).collect();
-        Some(Nest { loops, run: inner.extent, is_many })
-    }
-
-    /// Whether an operand is contiguous in the inner loop.
-    pub(super) fn is_many(&self, operand: usize) -> bool {
-        self.is_many[operand]
-    }
-
-    /// Divides a result among threads if that pays: whole rows, or parts of the only one. `work` gets the position within the
-    /// row, a part of the result, and the index of its first element. `per_step` elements take as long as a vector operation.
-    pub(super) fn share<T: Send>(
-        &self,
-        workers: &Workers,
-        per_step: usize,
-        out: &mut [T],
-        work: impl Fn(usize, &mut [T], usize) + Sync,
-    ) {
-        let (threads, run) = (workers.for_steps(out.len() / per_step), self.run.max(1));
-        let unit = if out.len() == run { 1 } else { run };
-        let part = (out.len() / unit).div_ceil(Workers::parts(threads)).max(1) * unit;
-        workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| work(i * part % run, out, i * part));
-    }
-
-    /// Computes each row of `out`, which begins with element `first`.
-    #[inline(always)]
-    pub(super) fn rows<T>(&self, out: &mut [T], first: usize, kernel: &mut impl RowKernel<T>) {
-        let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
-        let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.is_many.len()];
-        let run = self.run.max(1);
-        let mut row = first / run;
-        for (at, l) in index.iter_mut().zip(&self.loops).rev() {
-            *at = row % l.extent;
-            row /= l.extent;
-            offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride * *at);
-        }
-        for row in out.chunks_mut(run) {
-            kernel.row(&offsets, row);
-            for (at, l) in index.iter_mut().zip(&self.loops).rev() {
-                *at += 1;
-                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride);
-                if *at < l.extent {
-                    break;
-                }
-                *at = 0;
-                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset -= stride * l.extent);
-            }
-        }
-    }
-}
 
 /// A fused loop nest of elementwise stages.
 #[derive(Debug)]
 struct Map {
     stages: Vec<Stage>,
+    /// The stages as one loop, if they are such.
+    affine: Option<Affine>,
     nest: Nest,
     /// Whether elements are bf16, not f32.
     is_bf16: bool,
@@ -186,7 +98,9 @@ struct Map {
 
 impl Map {
     fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Map> {
-        Some(Map { stages, nest: Nest::new(result, operands)?, is_bf16: false })
+        let nest = Nest::new(result, operands)?.with_rows_of(CHUNK);
+        let affine = Affine::of(&stages, nest.along());
+        Some(Map { stages, affine, nest, is_bf16: false })
     }
 
     /// Computes all elements, on several threads if that pays: each computes some rows, or a part of the only one.
@@ -204,7 +118,7 @@ impl Map {
         // An empty slice need not be aligned.
         let operands = data.iter().map(|&bytes| if bytes.is_empty() { &[][..] } else { bytemuck::cast_slice(bytes) });
         let operands: SmallVec<[&[T]; 8]> = operands.collect();
-        let run = self.nest.run.max(1);
+        let run = self.nest.row_len().max(1);
         let rows = out.len() / run;
         let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP * (1 + self.stages.len()));
         let parts = Workers::parts(threads);
@@ -220,38 +134,24 @@ impl Map {
     /// Computes the elements from `first` on: whole rows, or a part of one.
     #[inline(always)]
     fn rows<T: Element>(&self, operands: &[&[T]], out: &mut [T], first: usize) {
-        let start = first % self.nest.run.max(1);
-        let [wide, result] = [operands.len(), 1].map(|count| vec![0.0; if self.is_bf16 { count * CHUNK } else { 0 }]);
-        let (buffers, held) = ([[0.0; CHUNK]; 3], vec![0..0; wide.len() / CHUNK]);
-        let mut chunks = Chunks { map: self, operands, start, buffers, wide, held, result };
+        let start = first % self.nest.row_len().max(1);
+        let is_copied = T::IS_NARROW || self.nest.along().iter().any(|along| matches!(along, Along::Repeated(_)));
+        let copies = vec![0.0; if is_copied { operands.len() * CHUNK } else { 0 }];
+        let result = vec![0.0; if T::IS_NARROW { CHUNK } else { 0 }];
+        let (stages, input, held) = ([[0.0; CHUNK]; 2], [0.0; CHUNK], vec![0..0; copies.len() / CHUNK]);
+        let mut chunks = Chunks { map: self, operands, start, stages, input, copies, held, result };
         self.nest.rows(out, first, &mut chunks);
     }
 
-    /// Applies all stages to a chunk of the inner loop. A stage does not write where it reads: of a choice between a new
-    /// element and the old one, compilers make masked stores, which are slow. An operand in the place of the result is
-    /// copied to a buffer first.
+    /// Applies all stages to a chunk. A stage does not write where it reads: of a choice between a new element and the old
+    /// one, compilers make masked stores, which are slow.
     #[inline(always)]
-    fn chunk(
-        &self,
-        operands: &[&[f32]],
-        offsets: &[usize],
-        first: usize,
-        [previous, next, input]: &mut [[f32; CHUNK]; 3],
-        out: &mut [f32],
-    ) {
-        let len = out.len();
-        let input = &mut input[..len];
-        if operands.iter().any(|operand| operand.is_empty()) {
-            input.copy_from_slice(out);
-        }
-        let input = &*input;
-        let (mut previous, mut next) = (&mut previous[..len], &mut next[..len]);
+    fn chunk(&self, operands: &[Argument<'_>], [previous, next]: [&mut [f32; CHUNK]; 2], out: &mut [f32]) {
+        let (mut previous, mut next) = (&mut previous[..out.len()], &mut next[..out.len()]);
         for (i, stage) in self.stages.iter().enumerate() {
             let argument = |source| match source {
                 Source::Previous => Argument::Many(&*previous),
-                Source::Operand(i) if operands[i].is_empty() => Argument::Many(input),
-                Source::Operand(i) if self.nest.is_many[i] => Argument::Many(&operands[i][offsets[i] + first..][..len]),
-                Source::Operand(i) => Argument::One(operands[i][offsets[i]]),
+                Source::Operand(i) => operands[i],
             };
             let to: &mut [f32] = if i + 1 < self.stages.len() { &mut *next } else { &mut *out };
             match *stage {
@@ -268,60 +168,153 @@ struct Chunks<'a, T> {
     map: &'a Map,
     operands: &'a [&'a [T]],
     start: usize,
-    buffers: [[f32; CHUNK]; 3],
-    /// A chunk of each operand in f32, if elements are narrower.
-    wide: Vec<f32>,
-    /// The elements of each operand that `wide` holds: factors of channels are the same for many rows.
+    /// Results of stages.
+    stages: [[f32; CHUNK]; 2],
+    /// The operand in the place of the result.
+    input: [f32; CHUNK],
+    /// A chunk in f32 of each operand, if some are narrower or repeated.
+    copies: Vec<f32>,
+    /// The elements of each operand in `copies`: factors of channels are the same for many rows.
     held: Vec<Range<usize>>,
     /// A chunk of the result in f32, if elements are narrower.
     result: Vec<f32>,
+}
+
+impl<T: Element> Chunks<'_, T> {
+    /// Copies what a chunk from element `first` of a row on needs: narrower and repeated operands, and that in the place of the
+    /// result.
+    #[inline(always)]
+    fn copy(&mut self, offsets: &[usize], first: usize, out: &[T]) {
+        let is_read_as_it_is = |operand| self.map.affine.is_some_and(|affine| affine.x == operand);
+        let is_in_place = |i: usize| self.operands[i].is_empty() && !is_read_as_it_is(i);
+        if (0..self.operands.len()).any(is_in_place) {
+            T::widen(out, &mut self.input[..out.len()]);
+        }
+        for (i, copy) in self.copies.chunks_exact_mut(CHUNK).enumerate() {
+            let (from, copy) = (self.operands[i], &mut copy[..out.len()]);
+            let (elements, times) = match self.map.nest.along()[i] {
+                _ if from.is_empty() || is_read_as_it_is(i) => continue,
+                Along::Many if T::IS_NARROW => (offsets[i] + first..offsets[i] + first + out.len(), 1),
+                // Repeated rows fit into a chunk.
+                Along::Repeated(len) => (offsets[i]..offsets[i] + len, out.len() / len),
+                Along::One if T::IS_NARROW => (offsets[i]..offsets[i] + 1, 1),
+                _ => continue,
+            };
+            if self.held[i] != elements {
+                let len = elements.len();
+                (0..times).for_each(|k| T::widen(&from[elements.clone()], &mut copy[k * len..][..len]));
+                self.held[i] = elements;
+            }
+        }
+    }
+
+    /// Computes a chunk from element `first` of a row on.
+    #[inline(always)]
+    fn chunk(&mut self, offsets: &[usize], first: usize, out: &mut [T]) {
+        self.copy(offsets, first, out);
+        let Chunks { map, operands, stages: [previous, next], input, copies, result, .. } = self;
+        let len = out.len();
+        let argument = |i: usize| {
+            let (from, copy) = (operands[i], copies.get(i * CHUNK..));
+            match (map.nest.along()[i], T::floats(from), copy) {
+                _ if from.is_empty() => Argument::Many(&input[..len]),
+                (Along::Many, Some(from), _) => Argument::Many(&from[offsets[i] + first..][..len]),
+                (Along::One, Some(from), _) => Argument::One(from[offsets[i]]),
+                (Along::One, None, Some(copy)) => Argument::One(copy[0]),
+                (_, _, copy) => Argument::Many(&copy.unwrap_or_default()[..len]),
+            }
+        };
+        if let Some(affine) = map.affine {
+            let x = Some(operands[affine.x]).filter(|x| !x.is_empty());
+            let x = x.map(|x| &x[offsets[affine.x] + first..][..len]);
+            return affine.apply(x, argument, out);
+        }
+        let arguments: SmallVec<[Argument<'_>; 8]> = (0..operands.len()).map(argument).collect();
+        T::write(out, result, |out| map.chunk(&arguments, [previous, next], out));
+    }
 }
 
 impl<T: Element> RowKernel<T> for Chunks<'_, T> {
     #[inline(always)]
     fn row(&mut self, offsets: &[usize], out: &mut [T]) {
         for (i, chunk) in out.chunks_mut(CHUNK).enumerate() {
-            T::chunk(self, offsets, self.start + i * CHUNK, chunk);
+            self.chunk(offsets, self.start + i * CHUNK, chunk);
         }
     }
 }
 
 /// The element type of a map.
-trait Element: bytemuck::Pod + Send + Sync {
-    /// Computes a chunk of a row, from element `first` of the row on.
-    fn chunk(chunks: &mut Chunks<'_, Self>, offsets: &[usize], first: usize, out: &mut [Self]);
-}
+pub(super) trait Element: bytemuck::Pod + Send + Sync {
+    /// Whether elements are narrower than f32.
+    const IS_NARROW: bool;
 
-impl Element for f32 {
+    /// Converts an element to f32.
+    fn wide(self) -> f32;
+
+    /// Rounds to an element.
+    fn narrow(x: f32) -> Self;
+
+    /// Returns elements that are f32.
+    fn floats(elements: &[Self]) -> Option<&[f32]>;
+
+    /// Writes results that are computed in f32, in `wide` if elements are narrower.
+    fn write(out: &mut [Self], wide: &mut [f32], compute: impl FnOnce(&mut [f32]));
+
+    /// Converts elements to f32.
     #[inline(always)]
-    fn chunk(chunks: &mut Chunks<'_, f32>, offsets: &[usize], first: usize, out: &mut [f32]) {
-        chunks.map.chunk(chunks.operands, offsets, first, &mut chunks.buffers, out);
+    fn widen(from: &[Self], to: &mut [f32]) {
+        to.iter_mut().zip(from).for_each(|(to, &x)| *to = x.wide());
     }
 }
 
-/// The bits of bf16. Operands are converted, also one in the place of the result.
-impl Element for u16 {
+impl Element for f32 {
+    const IS_NARROW: bool = false;
+
     #[inline(always)]
-    fn chunk(chunks: &mut Chunks<'_, u16>, offsets: &[usize], first: usize, out: &mut [u16]) {
-        let Chunks { map, operands, buffers, wide, held, result, .. } = chunks;
-        let len = out.len();
-        for (i, wide) in wide.chunks_exact_mut(CHUNK).enumerate() {
-            match operands[i] {
-                [] => widen(out, wide),
-                from if map.nest.is_many[i] => {
-                    let chunk = offsets[i] + first..offsets[i] + first + len;
-                    if held[i] != chunk {
-                        widen(&from[chunk.clone()], wide);
-                        held[i] = chunk;
-                    }
-                }
-                from => wide[0] = widened(from[offsets[i]]),
-            }
-        }
-        let wide: SmallVec<[&[f32]; 8]> = wide.chunks_exact(CHUNK).collect();
-        let result = &mut result[..len];
-        map.chunk(&wide, &SmallVec::<[usize; 8]>::from_elem(0, wide.len()), 0, buffers, result);
-        round(result, out);
+    fn wide(self) -> f32 {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(x: f32) -> f32 {
+        x
+    }
+
+    #[inline(always)]
+    fn floats(elements: &[f32]) -> Option<&[f32]> {
+        Some(elements)
+    }
+
+    #[inline(always)]
+    fn write(out: &mut [f32], _: &mut [f32], compute: impl FnOnce(&mut [f32])) {
+        compute(out);
+    }
+}
+
+/// The bits of bf16.
+impl Element for u16 {
+    const IS_NARROW: bool = true;
+
+    #[inline(always)]
+    fn wide(self) -> f32 {
+        widened(self)
+    }
+
+    #[inline(always)]
+    fn narrow(x: f32) -> u16 {
+        rounded(x)
+    }
+
+    #[inline(always)]
+    fn floats(_: &[u16]) -> Option<&[f32]> {
+        None
+    }
+
+    #[inline(always)]
+    fn write(out: &mut [u16], wide: &mut [f32], compute: impl FnOnce(&mut [f32])) {
+        let wide = &mut wide[..out.len()];
+        compute(wide);
+        round(wide, out);
     }
 }
 
@@ -340,23 +333,6 @@ impl<T: Element> Loops for Rows<'_, T> {
     }
 }
 
-/// Returns the strides of a broadcasting operand along the result's axes; 0 where its extent is 1.
-fn strides(operand: &[usize], result: &[usize]) -> Option<Vec<usize>> {
-    let missing = result.len().checked_sub(operand.len())?;
-    let mut all = vec![0; result.len()];
-    let mut stride = 1;
-    for (axis, &extent) in operand.iter().enumerate().rev() {
-        if extent != 1 && extent != result[missing + axis] {
-            return None;
-        }
-        if extent != 1 {
-            all[missing + axis] = stride;
-        }
-        stride *= extent;
-    }
-    Some(all)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,7 +347,8 @@ mod tests {
             Stage::Two(Binary::Sub, Source::Operand(2), Source::Previous),
         ];
         let map = Map::new(stages, &[2, 3, 4], &[vec![2, 3, 4], vec![3, 1], vec![]]).unwrap();
-        assert_eq!((map.nest.loops.len(), map.nest.run), (2, 4));
+        // Twelve scales of four equal elements are no repeated row.
+        assert_eq!(map.nest.row_len(), 4);
         let (x, scale, shift) = (bytes(&x), bytes(&scale), bytes(&shift));
         let mut out = vec![0.0_f32; 24];
         map.compute(&Workers::default(), &[&x, &scale, &shift], bytemuck::cast_slice_mut(&mut out)).unwrap();
@@ -405,6 +382,41 @@ mod tests {
     }
 
     #[test]
+    fn factors_of_short_rows_are_repeated() {
+        let of = |n: usize| (0..n).map(|i| (i % 61) as f32 * 0.5 - 3.0).collect::<Vec<f32>>();
+        for [outer, rows, columns] in [[1, 1, 3], [2, 12, 700], [3, 97, 40], [1, 300, 1], [2, 5000, 2], [2, 3, 2100]] {
+            let (x, scale, shift) = (of(outer * rows * columns), of(outer * columns), of(columns));
+            let operands = [vec![outer, rows, columns], vec![outer, 1, columns], vec![columns], vec![]];
+            let stages = vec![
+                Stage::Two(Binary::Mul, Source::Operand(0), Source::Operand(1)),
+                Stage::Two(Binary::Add, Source::Previous, Source::Operand(2)),
+                Stage::Two(Binary::Max, Source::Previous, Source::Operand(3)),
+            ];
+            let map = Map::new(stages, &operands[0], &operands).unwrap();
+            let want = |i: usize| {
+                let factor = scale[i / (rows * columns) * columns + i % columns];
+                (x[i] * factor + shift[i % columns]).max(-1.0)
+            };
+            let want: Vec<f32> = (0..x.len()).map(want).collect();
+            for (threads, in_place) in [(1, false), (3, false), (1, true)] {
+                let mut out = x.clone();
+                let first: &[u8] = if in_place { &[] } else { bytemuck::cast_slice(&x) };
+                let data =
+                    [first, bytemuck::cast_slice(&scale), bytemuck::cast_slice(&shift), bytemuck::bytes_of(&-1.0_f32)];
+                map.compute(&Workers::new(threads).unwrap(), &data, bytemuck::cast_slice_mut(&mut out)).unwrap();
+                assert_eq!(out, want, "{operands:?}");
+            }
+            let narrow = |all: &[f32]| all.iter().map(|&x| rounded(x)).collect::<Vec<u16>>();
+            let [x, scale, shift, least, want] = [&x[..], &scale, &shift, &[-1.0], &want].map(narrow);
+            let mut out = x.clone();
+            let data = [&x, &scale, &shift, &least].map(|all| bytemuck::cast_slice(all));
+            let map = Map { is_bf16: true, ..map };
+            map.compute(&Workers::default(), &data, bytemuck::cast_slice_mut(&mut out)).unwrap();
+            assert_eq!(out, want, "{operands:?}");
+        }
+    }
+
+    #[test]
     fn threads_compute_what_one_does() {
         let bytes = |n: usize| bytemuck::cast_slice::<f32, u8>(&(0..n).map(|i| i as f32).collect::<Vec<_>>()).to_vec();
         for shape in [vec![3, 300, 700], vec![500_001], vec![7, 100_003]] {
@@ -424,14 +436,5 @@ mod tests {
             });
             assert!(one == more && one.contains(&-1.0));
         }
-    }
-
-    #[test]
-    fn what_is_the_same_along_all_axes_is_one_run() {
-        let map = Map::new(vec![], &[5, 6, 7], &[vec![5, 6, 7], vec![1, 1, 1], vec![]]).unwrap();
-        assert_eq!(
-            (map.nest.loops.len(), map.nest.run, map.nest.is_many.as_slice()),
-            (0, 210, &[true, false, false][..])
-        );
     }
 }

@@ -35,6 +35,7 @@
 //! | `sparse_bytes.rs` | products of bytes with sparse constants, and their words |
 
 mod addr;
+mod affine;
 mod bf16;
 mod byte_products;
 mod call;
@@ -45,6 +46,7 @@ mod lanes;
 mod map;
 mod movement;
 mod narrow;
+mod nest;
 mod norm;
 mod operands;
 mod products;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length over several arrays are vectorized")]
 
-use super::map::{Nest, RowKernel};
+use super::nest::{Nest, RowKernel};
 use super::{Kernel, Prepared, constant, dtype, extents};
 use crate::vector::{Loops, ROUND, run_widest};
 use gradus_ir::{DType, Module, OpArgs};
