@@ -15,6 +15,7 @@ mod parallel;
 mod qdq;
 mod ranges;
 mod rules;
+mod scalable;
 mod shuffles;
 mod statements;
 mod sums;
@@ -45,6 +46,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "parallel", draw: parallel::draw },
     Family { name: "tensors", draw: tensors::draw },
     Family { name: "vectors", draw: vectors::draw },
+    Family { name: "scalable", draw: scalable::draw },
     Family { name: "memory", draw: statements::memory },
     Family { name: "views", draw: views::draw },
     Family { name: "blocks", draw: blocks::draw },
