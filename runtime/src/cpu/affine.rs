@@ -15,7 +15,7 @@ pub(super) struct Affine {
 }
 
 impl Affine {
-    /// Recognizes stages. Along rows, `x` has many elements, and the factors have both many or both one.
+    /// Recognizes stages. Along rows, `x` has many elements, and the factors, other operands, have both many or both one.
     pub(super) fn of(stages: &[Stage], along: &[Along]) -> Option<Affine> {
         use Source::{Operand, Previous};
         let (stages, is_relu) = match stages {
@@ -27,7 +27,9 @@ impl Affine {
         };
         let ((Previous, Operand(shift)) | (Operand(shift), Previous)) = (first, second) else { return None };
         let is_one = |operand: usize| along[operand] == Along::One;
-        let fits = |&(x, scale): &(usize, usize)| along[x] == Along::Many && is_one(scale) == is_one(shift);
+        let fits = |&(x, scale): &(usize, usize)| {
+            along[x] == Along::Many && ![scale, shift].contains(&x) && is_one(scale) == is_one(shift)
+        };
         let (x, scale) = [(a, b), (b, a)].into_iter().find(fits)?;
         Some(Affine { x, scale, shift, is_relu })
     }

@@ -417,6 +417,30 @@ mod tests {
     }
 
     #[test]
+    fn a_factor_may_be_scaled_itself() {
+        let (x, scale) = ([0.5_f32, -2.0, 3.0, 4.0, -0.25], [2.0_f32, 3.0, -1.0, 0.5, 8.0]);
+        let add = |shift| Stage::Two(Binary::Add, Source::Previous, Source::Operand(shift));
+        let mul = |a, b| Stage::Two(Binary::Mul, Source::Operand(a), Source::Operand(b));
+        for (stages, want) in [
+            (vec![mul(0, 1), add(0)], x.iter().zip(scale).map(|(x, s)| x * s + x).collect::<Vec<f32>>()),
+            (vec![mul(0, 0), add(1)], x.iter().zip(scale).map(|(x, s)| x * x + s).collect()),
+            (
+                vec![mul(0, 0), add(0), Stage::One(Unary::Relu, Source::Previous)],
+                x.map(|x| (x * x + x).max(0.0)).to_vec(),
+            ),
+        ] {
+            let map = Map::new(stages, &[5], &[vec![5], vec![5]]).unwrap();
+            let mut out = x;
+            let scale = bytemuck::cast_slice(&scale);
+            map.compute(&Workers::default(), &[&[], scale], bytemuck::cast_slice_mut(&mut out)).unwrap();
+            assert_eq!(out, want[..]);
+            map.compute(&Workers::default(), &[bytemuck::cast_slice(&x), scale], bytemuck::cast_slice_mut(&mut out))
+                .unwrap();
+            assert_eq!(out, want[..]);
+        }
+    }
+
+    #[test]
     fn threads_compute_what_one_does() {
         let bytes = |n: usize| bytemuck::cast_slice::<f32, u8>(&(0..n).map(|i| i as f32).collect::<Vec<_>>()).to_vec();
         for shape in [vec![3, 300, 700], vec![500_001], vec![7, 100_003]] {
