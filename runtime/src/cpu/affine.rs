@@ -2,8 +2,9 @@
 //! of densely connected networks.
 
 use super::function::{Argument, Binary, Unary};
-use super::map::{Element, Source, Stage};
+use super::narrow::Element;
 use super::nest::Along;
+use super::stage::{Source, Stage};
 
 /// `x * scale + shift` in operands, by their numbers, and perhaps its relu.
 #[derive(Clone, Copy, Debug)]

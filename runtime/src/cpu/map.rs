@@ -2,74 +2,16 @@
 //! result of the last stage is rounded.
 
 use super::affine::Affine;
-use super::function::{Argument, Binary, Unary};
-use super::narrow::{round, rounded, widened};
+use super::function::Argument;
+use super::narrow::Element;
 use super::nest::{Along, Nest, RowKernel};
-use super::{Kernel, floats_mut, is};
+use super::stage::{Source, Stage};
+use super::{Kernel, floats_mut};
 use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
-use gradus_ir::{DType, OpArgs};
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// The source of an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Source {
-    /// The result of the previous stage.
-    Previous,
-    /// An operand.
-    Operand(usize),
-}
-
-/// One fused elementwise stage.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Stage {
-    One(Unary, Source),
-    Two(Binary, Source, Source),
-}
-
-impl Stage {
-    /// Returns the stage with other sources.
-    pub(super) fn with(self, f: impl Fn(Source) -> Source) -> Stage {
-        match self {
-            Stage::One(function, x) => Stage::One(function, f(x)),
-            Stage::Two(function, a, b) => Stage::Two(function, f(a), f(b)),
-        }
-    }
-
-    /// Whether the stage reads an operand.
-    pub(super) fn reads(self, operand: usize) -> bool {
-        let is = |source| source == Source::Operand(operand);
-        match self {
-            Stage::One(_, x) => is(x),
-            Stage::Two(_, a, b) => is(a) || is(b),
-        }
-    }
-}
-
-/// Returns the stages of an elementwise op.
-pub(super) fn stages(args: &OpArgs<'_>) -> Option<Vec<Stage>> {
-    // The exponent of a power may be of another type.
-    let float = dtype_of_result(args).filter(|float| [DType::F32, DType::BF16].contains(float))?;
-    if !(0..args.operands.len()).all(|i| is(args, i, float)) {
-        return None;
-    }
-    if let Some(function) = Unary::of(args) {
-        return Some(vec![Stage::One(function, Source::Operand(0))]);
-    }
-    let function = Binary::of(args)?;
-    let mut all = vec![Stage::One(Unary::Same, Source::Operand(0))];
-    if args.operands.len() > 1 {
-        all[0] = Stage::Two(function, Source::Operand(0), Source::Operand(1));
-        all.extend((2..args.operands.len()).map(|i| Stage::Two(function, Source::Previous, Source::Operand(i))));
-    }
-    Some(all)
-}
-
-fn dtype_of_result(args: &OpArgs<'_>) -> Option<DType> {
-    super::dtype(args.module, *args.result_types.first()?)
-}
 
 /// Builds a kernel from stages, the result's extents and the operands' extents.
 /// Elements are f32, or bf16 if `is_bf16`.
@@ -243,81 +185,6 @@ impl<T: Element> RowKernel<T> for Chunks<'_, T> {
     }
 }
 
-/// The element type of a map.
-pub(super) trait Element: bytemuck::Pod + Send + Sync {
-    /// Whether elements are narrower than f32.
-    const IS_NARROW: bool;
-
-    /// Converts an element to f32.
-    fn wide(self) -> f32;
-
-    /// Rounds to an element.
-    fn narrow(x: f32) -> Self;
-
-    /// Returns elements that are f32.
-    fn floats(elements: &[Self]) -> Option<&[f32]>;
-
-    /// Writes results that are computed in f32, in `wide` if elements are narrower.
-    fn write(out: &mut [Self], wide: &mut [f32], compute: impl FnOnce(&mut [f32]));
-
-    /// Converts elements to f32.
-    #[inline(always)]
-    fn widen(from: &[Self], to: &mut [f32]) {
-        to.iter_mut().zip(from).for_each(|(to, &x)| *to = x.wide());
-    }
-}
-
-impl Element for f32 {
-    const IS_NARROW: bool = false;
-
-    #[inline(always)]
-    fn wide(self) -> f32 {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(x: f32) -> f32 {
-        x
-    }
-
-    #[inline(always)]
-    fn floats(elements: &[f32]) -> Option<&[f32]> {
-        Some(elements)
-    }
-
-    #[inline(always)]
-    fn write(out: &mut [f32], _: &mut [f32], compute: impl FnOnce(&mut [f32])) {
-        compute(out);
-    }
-}
-
-/// The bits of bf16.
-impl Element for u16 {
-    const IS_NARROW: bool = true;
-
-    #[inline(always)]
-    fn wide(self) -> f32 {
-        widened(self)
-    }
-
-    #[inline(always)]
-    fn narrow(x: f32) -> u16 {
-        rounded(x)
-    }
-
-    #[inline(always)]
-    fn floats(_: &[u16]) -> Option<&[f32]> {
-        None
-    }
-
-    #[inline(always)]
-    fn write(out: &mut [u16], wide: &mut [f32], compute: impl FnOnce(&mut [f32])) {
-        let wide = &mut wide[..out.len()];
-        compute(wide);
-        round(wide, out);
-    }
-}
-
 /// The output of a run: the elements from `first` on.
 struct Rows<'a, T> {
     map: &'a Map,
@@ -335,6 +202,8 @@ impl<T: Element> Loops for Rows<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::function::{Binary, Unary};
+    use super::super::narrow::rounded;
     use super::*;
 
     #[test]

@@ -59,6 +59,7 @@ mod region;
 mod schedule;
 mod sparse;
 mod sparse_bytes;
+mod stage;
 mod step;
 mod store;
 mod table;
@@ -74,7 +75,7 @@ use crate::workers::Workers;
 use gradus_dialects::{self as dialects, graph, layout};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
-use map::Stage;
+use stage::Stage;
 
 /// A function that computes a result from the bytes of operands, on the threads of a pool.
 type Run = dyn Fn(&Workers, &[&[u8]], Out<'_>) -> Result<(), Trap> + Send + Sync;
@@ -241,7 +242,7 @@ fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
     let mut known = KERNELS.iter().filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();
     match known.peek() {
         Some(_) => known.find_map(|(_, prepare)| prepare(m, args)),
-        None => map::stages(args).map(Prepared::Map).or_else(|| elementwise::kernel(m, args)),
+        None => stage::stages(args).map(Prepared::Map).or_else(|| elementwise::kernel(m, args)),
     }
 }
 

@@ -113,6 +113,81 @@ fn keep(wide: Vec<f32>) {
     SCRATCH.set(all);
 }
 
+/// An element that is computed in f32.
+pub(super) trait Element: bytemuck::Pod + Send + Sync {
+    /// Whether elements are narrower than f32.
+    const IS_NARROW: bool;
+
+    /// Converts an element to f32.
+    fn wide(self) -> f32;
+
+    /// Rounds to an element.
+    fn narrow(x: f32) -> Self;
+
+    /// Returns elements that are f32.
+    fn floats(elements: &[Self]) -> Option<&[f32]>;
+
+    /// Writes results that are computed in f32, in `wide` if elements are narrower.
+    fn write(out: &mut [Self], wide: &mut [f32], compute: impl FnOnce(&mut [f32]));
+
+    /// Converts elements to f32.
+    #[inline(always)]
+    fn widen(from: &[Self], to: &mut [f32]) {
+        to.iter_mut().zip(from).for_each(|(to, &x)| *to = x.wide());
+    }
+}
+
+impl Element for f32 {
+    const IS_NARROW: bool = false;
+
+    #[inline(always)]
+    fn wide(self) -> f32 {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(x: f32) -> f32 {
+        x
+    }
+
+    #[inline(always)]
+    fn floats(elements: &[f32]) -> Option<&[f32]> {
+        Some(elements)
+    }
+
+    #[inline(always)]
+    fn write(out: &mut [f32], _: &mut [f32], compute: impl FnOnce(&mut [f32])) {
+        compute(out);
+    }
+}
+
+/// The bits of bf16.
+impl Element for u16 {
+    const IS_NARROW: bool = true;
+
+    #[inline(always)]
+    fn wide(self) -> f32 {
+        widened(self)
+    }
+
+    #[inline(always)]
+    fn narrow(x: f32) -> u16 {
+        rounded(x)
+    }
+
+    #[inline(always)]
+    fn floats(_: &[u16]) -> Option<&[f32]> {
+        None
+    }
+
+    #[inline(always)]
+    fn write(out: &mut [u16], wide: &mut [f32], compute: impl FnOnce(&mut [f32])) {
+        let wide = &mut wide[..out.len()];
+        compute(wide);
+        round(wide, out);
+    }
+}
+
 /// Converts bf16 to f32.
 #[inline(always)]
 pub(super) fn widen(from: &[u16], to: &mut [f32]) {

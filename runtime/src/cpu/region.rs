@@ -1,7 +1,8 @@
 //! Selection of kernels for the regions of schedule steps.
 
 use super::call::{by_kernels, run_on};
-use super::map::{self, Source, Stage};
+use super::map;
+use super::stage::{Source, Stage};
 use super::{Kernel, Prepared, dtype, extents, prepare};
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::{Block, DType, Module, Op, Value};

@@ -116,11 +116,14 @@ impl TileRows {
             let mut rest = &mut self.data.as_mut()[start + i * self.pitch..][..self.steps * ROW_BYTES];
             let mut walk = image.of.walk(0);
             for part in image.of.runs() {
-                let (to, after) = rest.split_at_mut(each);
-                let (copy, padding) = to.split_at_mut(size);
-                copy_short(image.bytes(image.base(index, part.column), walk.next(part)), copy);
-                padding.iter_mut().for_each(|x| *x = 0);
-                rest = after;
+                let (base, offset) = (image.base(index, part.column), walk.next(part));
+                match (image.line(base, offset), rest.first_chunk_mut()) {
+                    // What is copied too much is overwritten by what follows.
+                    (Some(from), Some(to)) if size <= ROW_BYTES => *to = *from,
+                    _ => copy_short(image.bytes(base, offset), &mut rest[..size]),
+                }
+                rest[size..each].iter_mut().for_each(|x| *x = 0);
+                rest = &mut rest[each..];
             }
             rest.fill(0);
         }
@@ -202,6 +205,14 @@ impl<'a> Image<'a> {
             .map(|(base, next)| (!is_hole(base) && !is_hole(next)).then(|| next as isize - base as isize));
         let first = pairs.next()??;
         pairs.all(|stride| stride == Some(first)).then_some(first)
+    }
+
+    /// Returns the bytes of a row of a tile from the start of a run on, if there are as many.
+    fn line(&self, base: i32, offset: isize) -> Option<&'a [u8; ROW_BYTES]> {
+        match base {
+            ZERO_PAGE if self.of.has_holes() => None,
+            base => self.a.get((base as isize + offset) as usize * self.size..)?.first_chunk(),
+        }
     }
 
     /// Returns the bytes of a run.
