@@ -228,19 +228,26 @@ fn inserted(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
     let (lists, extents) = part(w, tensor);
     let extents = reduced(w, extents);
     let (whole, ty) = (type_of(&tensor.extents), type_of(&extents));
-    let source = if w.random.percent(50) {
+    let (source, dest) = if w.random.percent(50) {
         let source = w.name();
         w.line(&format!("%v{source} = tensor.extract_slice %v{}{lists} : {whole} to {ty}", tensor.value));
-        source
+        // The same block of another tensor is another block.
+        let dest = if w.random.percent(30) { repeated(w, tensor.extents.clone()) } else { tensor.value };
+        (source, dest)
     } else {
-        let mut known = toggled(w, &extents);
-        mistake(w, &mut known, &extents);
-        let part = splat(w, known);
-        cast_to(w, &part, extents).value
+        (repeated(w, extents), tensor.value)
     };
     let value = w.name();
-    w.line(&format!("%v{value} = tensor.insert_slice %v{source} into %v{}{lists} : {ty} into {whole}", tensor.value));
+    w.line(&format!("%v{value} = tensor.insert_slice %v{source} into %v{dest}{lists} : {ty} into {whole}"));
     Tensor { value, extents: tensor.extents.clone() }
+}
+
+/// Makes a tensor of one number, by way of a type that knows other extents.
+fn repeated(w: &mut Writer<'_>, extents: Vec<Extent>) -> u32 {
+    let mut known = toggled(w, &extents);
+    mistake(w, &mut known, &extents);
+    let whole = splat(w, known);
+    cast_to(w, &whole, extents).value
 }
 
 /// Joins two adjacent dimensions.
