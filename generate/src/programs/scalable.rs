@@ -72,7 +72,7 @@ fn step(w: &mut Writer<'_>, vector: &Vector, all: &[Vector], scale: u32) -> Vect
         }
         8 => divided(w, vector),
         9 if vector.dims.len() > 1 => part(w, vector),
-        10 => inserted(w, vector, all),
+        10 => inserted(w, vector),
         _ => combined(w, vector, all),
     }
 }
@@ -126,7 +126,7 @@ fn broadcast(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     made(w, &format!("vector.broadcast %v{} : {ty} to", vector.value), dims, element)
 }
 
-/// Creates a mask of a box: of numbers, which are none or all of a scalable dimension, or of values.
+/// Creates a mask of a box, whose bounds are numbers (none or all of a scalable dimension) or values.
 fn mask(w: &mut Writer<'_>, dims: Vec<Dim>, scale: u32) -> Vector {
     if w.random.percent(40) {
         let is_empty = w.random.percent(20);
@@ -163,22 +163,17 @@ fn part(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     Vector { value, dims: vector.dims[dims..].to_vec(), ..*vector }
 }
 
-/// Inserts an element, or a vector of the last dimensions.
-fn inserted(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
+/// Inserts an element, or a part of the vector in another place.
+fn inserted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     let rank = vector.dims.len();
-    let is_part = |other: &&Vector| {
-        other.element == vector.element && other.dims.len() < rank && vector.dims.ends_with(&other.dims)
-    };
-    let parts: Vec<&Vector> = all.iter().filter(is_part).collect();
-    let (part, dims, of) = match parts.is_empty() || w.random.percent(30) {
-        true => (w.pick(vector.element), rank, vector.element.to_owned()),
-        false => {
-            let part = w.random.pick(&parts);
-            (part.value, rank - part.dims.len(), type_of(&part.dims, part.element))
-        }
+    let (value, dims, of) = if rank == 1 || w.random.percent(30) {
+        (w.pick(vector.element), rank, vector.element.to_owned())
+    } else {
+        let part = part(w, vector);
+        (part.value, rank - part.dims.len(), type_of(&part.dims, part.element))
     };
     let at = position(w, &vector.dims[..dims]);
-    let op = format!("vector.insert %v{part}, %v{} [{at}] : {of} into", vector.value);
+    let op = format!("vector.insert %v{value}, %v{} [{at}] : {of} into", vector.value);
     made(w, &op, vector.dims.clone(), vector.element)
 }
 
