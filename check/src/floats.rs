@@ -131,8 +131,8 @@ impl<'m> Judge<'m> {
         if approximate && after.relation_by(before, about_the_same) == Relation::Refines {
             return Relation::Refines;
         }
-        match self.options.floats {
-            Floats::Bits => after.relation(before),
+        let relation = match self.options.floats {
+            Floats::Bits => return after.relation(before),
             Floats::Exact => self.exact(input, before, after),
             Floats::Algebra | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
                 match self.rounded(input, before, after, SHAKES) {
@@ -142,7 +142,10 @@ impl<'m> Judge<'m> {
                     relation => relation,
                 }
             }
-        }
+        };
+        // A zero of a matrix times infinity is no number, and nothing where zeros are left out.
+        let is_special = || overflows(before, after) && has_special_constants(self.before.m);
+        if relation == Relation::Differs && is_special() { Relation::Close } else { relation }
     }
 
     /// Returns the relation apart from roundings, which `runs` runs of the original measure.
@@ -155,8 +158,6 @@ impl<'m> Judge<'m> {
                 Some(tolerances) if is_near(before, after, &tolerances, approximate) => Relation::Refines,
                 // The narrower type may lack the range.
                 Some(_) if self.narrowing.relative > 0.0 && overflows(before, after) => Relation::Close,
-                // A zero of a matrix times infinity is no number, and nothing where zeros are left out.
-                Some(_) if overflows(before, after) && has_special_constants(self.before.m) => Relation::Close,
                 Some(_) => close(Relation::Differs),
                 None => Relation::Close,
             },

@@ -1,7 +1,7 @@
 // RUN: not gradus check %s --choose-layouts 2>&1 | FileCheck %s
 
-// A zero of a filter times infinity is no number in the dense form, and nothing in the sparse one. Passes that round are not
-// compared where a constant of the program is not finite and a result becomes so.
+// A zero of a filter times infinity is no number in the dense form, and nothing in the sparse one. Unless bits are compared, a
+// result that is finite before the pass only says nothing, if a constant of the program is not finite.
 // CHECK: inconclusive for 1 of 2 functions
 func.func @special(%bias: tensor<1xf32>) -> tensor<1x1x10x10xf32> {
   %filter = arith.constant dense<0.0> : tensor<1x1x1x1xf32>
