@@ -13,6 +13,9 @@ use crate::op_info::OpInfo;
 use crate::traits::Traits;
 use smallvec::SmallVec;
 
+/// The error message for a name that is never defined, without the name.
+pub(super) const UNDECLARED: &str = "use of undeclared SSA value name";
+
 impl<'a> Parser<'a> {
     pub(super) fn op(&mut self, block: Block) -> PResult<()> {
         let start = self.cur.pos;
@@ -475,7 +478,7 @@ impl<'a> Parser<'a> {
             if self.names.poisoned.contains(name) || self.diags.len() >= MAX_ERRORS {
                 continue;
             }
-            let mut d = Diagnostic::error(self.place(offset), format!("use of undeclared SSA value name '%{name}'"));
+            let mut d = Diagnostic::error(self.place(offset), format!("{UNDECLARED} '%{name}'"));
             if let Some(hidden) = self.names.hidden(name) {
                 let why = "defined here, but an op in between sees no values from outside";
                 d = d.note(self.place(hidden), why);

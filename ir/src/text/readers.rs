@@ -1,14 +1,41 @@
 //! Comparison of the two readers.
 
+use super::parse::MAX_ERRORS;
+use super::parse_op::UNDECLARED;
 use super::{ParseOptions, PrintOptions, Reader, parse_source};
 use crate::context::Context;
 use crate::diag::Diagnostic;
 use crate::module::Module;
 use std::sync::Arc;
 
-/// The outcome of a reader: the program as text in generic form with locations, or the line of the first error and its
-/// message.
-type Outcome = Result<String, (Option<u32>, String)>;
+/// The outcome of a reader: the program as text in generic form with locations, or the first error.
+type Outcome = Result<String, FirstError>;
+
+/// The first error of a reader.
+struct FirstError {
+    line: Option<u32>,
+    message: String,
+    /// Whether the reader stopped at the maximum number of errors.
+    is_stopped: bool,
+}
+
+impl FirstError {
+    fn of(ctx: &Context, errors: &[Diagnostic]) -> FirstError {
+        let first = errors.first();
+        let place = first.and_then(|d| d.loc.as_source());
+        FirstError {
+            line: place.map(|(source, offset)| ctx.source(source).line_col(offset).0),
+            message: first.map_or_else(String::new, |d| d.message.clone()),
+            is_stopped: errors.len() >= MAX_ERRORS,
+        }
+    }
+
+    /// Whether another reader agrees. A reader that stops does not know which names are declared later.
+    fn agrees(&self, other: &FirstError) -> bool {
+        let is_name = [self, other].iter().any(|error| error.message.starts_with(UNDECLARED));
+        self.line == other.line || is_name && (self.is_stopped || other.is_stopped)
+    }
+}
 
 /// Returns how the two readers disagree on a text: one accepts what the other rejects, the programs differ, or the first
 /// errors are on different lines. `None` if they agree.
@@ -18,33 +45,25 @@ pub fn disagreement(ctx: &Arc<Context>, text: &str, options: ParseOptions) -> Op
         let source = ctx.add_source("text", text.clone());
         outcome(ctx, parse_source(ctx, source, ParseOptions { reader, ..options }))
     });
-    let line = |outcome: &Outcome| outcome.as_ref().err().and_then(|(line, _)| *line);
     match (&fast, &grammar) {
         (Ok(fast), Ok(grammar)) if fast == grammar => None,
         (Ok(fast), Ok(grammar)) => {
             let (a, b) = fast.lines().zip(grammar.lines()).find(|(a, b)| a != b).unwrap_or_default();
             Some(format!("the programs differ:\n  fast: {a}\n  grammar: {b}"))
         }
-        (Err(_), Err(_)) if line(&fast) == line(&grammar) => None,
+        (Err(fast), Err(grammar)) if fast.agrees(grammar) => None,
         _ => Some(format!("fast: {}\n  grammar: {}", shown(&fast), shown(&grammar))),
     }
 }
 
 fn outcome(ctx: &Context, read: Result<Module, Vec<Diagnostic>>) -> Outcome {
-    match read {
-        Ok(m) => Ok(m.to_text(PrintOptions { generic: true, debug_info: true, ..PrintOptions::default() })),
-        Err(errors) => {
-            let first = errors.first();
-            let place = first.and_then(|d| d.loc.as_source());
-            let line = place.map(|(source, offset)| ctx.source(source).line_col(offset).0);
-            Err((line, first.map_or_else(String::new, |d| d.message.clone())))
-        }
-    }
+    let print = PrintOptions { generic: true, debug_info: true, ..PrintOptions::default() };
+    read.map(|m| m.to_text(print)).map_err(|errors| FirstError::of(ctx, &errors))
 }
 
 fn shown(outcome: &Outcome) -> String {
     match outcome {
         Ok(_) => "accepted".to_owned(),
-        Err((line, message)) => format!("line {}: {message}", line.unwrap_or(0)),
+        Err(FirstError { line, message, .. }) => format!("line {}: {message}", line.unwrap_or(0)),
     }
 }
