@@ -165,12 +165,14 @@ fn verify_transpose(m: &Module, op: Op) -> Result<(), String> {
     check(from.len() == to.len(), || format!("vector result rank mismatch: {}", to.len()))?;
     let order = permutation(m, op);
     check(order.len() == from.len(), || format!("transposition length mismatch: {}", order.len()))?;
+    let [is_scalable, becomes_scalable] = [source, result].map(|value| scalable(ctx, m.value_type(value)));
     let mut seen = vec![false; from.len()];
-    for (&dim, &extent) in order.iter().zip(to) {
+    for ((&dim, &extent), &becomes_scalable) in order.iter().zip(to).zip(becomes_scalable) {
         let at = usize::try_from(dim).ok().filter(|&i| i < from.len());
         let at = at.ok_or_else(|| format!("transposition index out of range: {dim}"))?;
         check(!std::mem::replace(&mut seen[at], true), || format!("duplicate position index: {dim}"))?;
         check(extent == from[at], || format!("dimension size mismatch at: {dim}"))?;
+        check(becomes_scalable == is_scalable[at], || format!("dimension is scalable on one side only: {dim}"))?;
     }
     Ok(())
 }

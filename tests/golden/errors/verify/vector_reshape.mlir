@@ -40,6 +40,14 @@ func.func @f(%v24: vector<2x4xf32>) {
 
 // -----
 
+func.func @f(%v: vector<1x[1]xf32>) {
+  // expected-error@+1 {{dimension is scalable on one side only: 1}}
+  %a = vector.transpose %v, [1,0] : vector<1x[1]xf32> to vector<1x1xf32>
+  return
+}
+
+// -----
+
 func.func @f(%v24: vector<2x4xf32>) {
   // expected-error@+1 {{vector result rank mismatch: 3}}
   %a = vector.transpose %v24, [1,0] : vector<2x4xf32> to vector<4x2x1xf32>
