@@ -95,6 +95,8 @@ pub(crate) struct Judge<'m> {
     after: Side<'m>,
     options: Options,
     narrowing: Narrowing,
+    /// Whether a constant of the original program is not finite.
+    has_special_constants: OnceCell<bool>,
 }
 
 /// The losses by ops in a narrower type than those of the original.
@@ -120,7 +122,8 @@ impl<'m> Judge<'m> {
             Floats::Bits | Floats::Exact => Narrowing::default(),
             _ => versions.get_or_insert_with(|| Versions::new(before.0)).add(after.0),
         };
-        Judge { before: Side::new(before), after: Side::new(after), options, narrowing }
+        let (before, after) = (Side::new(before), Side::new(after));
+        Judge { before, after, options, narrowing, has_special_constants: OnceCell::new() }
     }
 
     /// Returns the relation of a run to the original run on the same input.
@@ -144,7 +147,11 @@ impl<'m> Judge<'m> {
             }
         };
         // A zero of a matrix times infinity is no number, and nothing where zeros are left out.
-        let is_special = || overflows(before, after) && has_special_constants(self.before.m);
+        let is_special = || {
+            overflows(before, after)
+                && after.relation_by(before, about_the_same_or_special) == Relation::Refines
+                && *self.has_special_constants.get_or_init(|| has_special_constants(self.before.m))
+        };
         if relation == Relation::Differs && is_special() { Relation::Close } else { relation }
     }
 
@@ -439,4 +446,8 @@ fn has_special_constants(m: &Module) -> bool {
 /// Whether two numbers are within a percent of each other; true if the first is not a number.
 fn about_the_same(a: f64, b: f64) -> bool {
     !a.is_finite() || (a - b).abs() <= PERCENT * a.abs().max(b.abs())
+}
+
+fn about_the_same_or_special(a: f64, b: f64) -> bool {
+    !b.is_finite() || about_the_same(a, b)
 }

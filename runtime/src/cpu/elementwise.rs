@@ -314,7 +314,8 @@ fn combined<F: Combine, T: Number>(m: &Module, args: &OpArgs<'_>, order: [usize;
         if must_not_be_zero && operands[1].contains(&T::ZERO) {
             return Err(Trap::unsupported("div: integer division by zero"));
         }
-        nest.share(workers, ELEMENTS_PER_STEP, elements_mut(out), |part, out, first| {
+        let out = elements_mut(out);
+        nest.share(workers, out.len() / ELEMENTS_PER_STEP, 1, out, |part, out, first| {
             let is_many = [nest.is_many(0), nest.is_many(1)];
             nest.rows(out, first, &mut Row { operands, is_many, part, of: PhantomData::<F> });
         });
@@ -366,7 +367,8 @@ fn selected<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let nest = Nest::new(&extents(m, args.result_types[0])?, &shapes)?;
     let kernel = Kernel::shared([0, 1, 2], move |workers, data, out| {
         let (condition, choices) = (data[0], [elements(data[1]), elements(data[2])]);
-        nest.share(workers, ELEMENTS_PER_STEP, elements_mut(out), |part, out, first| {
+        let out = elements_mut(out);
+        nest.share(workers, out.len() / ELEMENTS_PER_STEP, 1, out, |part, out, first| {
             let steps = [0, 1, 2].map(|i| usize::from(nest.is_many(i)));
             nest.rows(out, first, &mut Selection::<T> { condition, choices, steps, part });
         });

@@ -7,7 +7,6 @@ use super::narrow::Element;
 use super::nest::{Along, Nest, RowKernel};
 use super::stage::{Source, Stage};
 use super::{Kernel, floats_mut};
-use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
 use smallvec::SmallVec;
@@ -60,29 +59,10 @@ impl Map {
         // An empty slice need not be aligned.
         let operands = data.iter().map(|&bytes| if bytes.is_empty() { &[][..] } else { bytemuck::cast_slice(bytes) });
         let operands: SmallVec<[&[T]; 8]> = operands.collect();
-        let run = self.nest.row_len().max(1);
-        let rows = out.len() / run;
-        let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP * (1 + self.stages.len()));
-        let parts = Workers::parts(threads);
-        let part = match rows {
-            0 | 1 => run.div_ceil(parts).next_multiple_of(CHUNK),
-            _ => rows.div_ceil(parts) * run,
-        };
-        workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| {
-            run_widest(Rows { map: self, operands: &operands, out, first: i * part });
+        let steps = out.len() / ELEMENTS_PER_STEP * (1 + self.stages.len());
+        self.nest.share(workers, steps, CHUNK, out, |start, out, first| {
+            self.nest.rows_widest(out, first, &mut Chunks::new(self, &operands, start));
         });
-    }
-
-    /// Computes the elements from `first` on: whole rows, or a part of one.
-    #[inline(always)]
-    fn rows<T: Element>(&self, operands: &[&[T]], out: &mut [T], first: usize) {
-        let start = first % self.nest.row_len().max(1);
-        let is_copied = T::IS_NARROW || self.nest.along().iter().any(|along| matches!(along, Along::Repeated(_)));
-        let copies = vec![0.0; if is_copied { operands.len() * CHUNK } else { 0 }];
-        let result = vec![0.0; if T::IS_NARROW { CHUNK } else { 0 }];
-        let (stages, input, held) = ([[0.0; CHUNK]; 2], [0.0; CHUNK], vec![0..0; copies.len() / CHUNK]);
-        let mut chunks = Chunks { map: self, operands, start, stages, input, copies, held, result };
-        self.nest.rows(out, first, &mut chunks);
     }
 
     /// Applies all stages to a chunk. A stage does not write where it reads: of a choice between a new element and the old
@@ -122,7 +102,15 @@ struct Chunks<'a, T> {
     result: Vec<f32>,
 }
 
-impl<T: Element> Chunks<'_, T> {
+impl<'a, T: Element> Chunks<'a, T> {
+    fn new(map: &'a Map, operands: &'a [&'a [T]], start: usize) -> Chunks<'a, T> {
+        let is_copied = T::IS_NARROW || map.nest.along().iter().any(|along| matches!(along, Along::Repeated(_)));
+        let copies = vec![0.0; if is_copied { operands.len() * CHUNK } else { 0 }];
+        let result = vec![0.0; if T::IS_NARROW { CHUNK } else { 0 }];
+        let (stages, input, held) = ([[0.0; CHUNK]; 2], [0.0; CHUNK], vec![0..0; copies.len() / CHUNK]);
+        Chunks { map, operands, start, stages, input, copies, held, result }
+    }
+
     /// Copies what a chunk from element `first` of a row on needs: narrower and repeated operands, and that in the place of the
     /// result.
     #[inline(always)]
@@ -185,21 +173,6 @@ impl<T: Element> RowKernel<T> for Chunks<'_, T> {
     }
 }
 
-/// The output of a run: the elements from `first` on.
-struct Rows<'a, T> {
-    map: &'a Map,
-    operands: &'a [&'a [T]],
-    out: &'a mut [T],
-    first: usize,
-}
-
-impl<T: Element> Loops for Rows<'_, T> {
-    #[inline(always)]
-    fn run(self) {
-        self.map.rows(self.operands, self.out, self.first);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::function::{Binary, Unary};
@@ -216,8 +189,6 @@ mod tests {
             Stage::Two(Binary::Sub, Source::Operand(2), Source::Previous),
         ];
         let map = Map::new(stages, &[2, 3, 4], &[vec![2, 3, 4], vec![3, 1], vec![]]).unwrap();
-        // Twelve scales of four equal elements are no repeated row.
-        assert_eq!(map.nest.row_len(), 4);
         let (x, scale, shift) = (bytes(&x), bytes(&scale), bytes(&shift));
         let mut out = vec![0.0_f32; 24];
         map.compute(&Workers::default(), &[&x, &scale, &shift], bytemuck::cast_slice_mut(&mut out)).unwrap();

@@ -188,19 +188,13 @@ impl Element for u16 {
     }
 }
 
-/// Converts bf16 to f32.
-#[inline(always)]
-pub(super) fn widen(from: &[u16], to: &mut [f32]) {
-    to.iter_mut().zip(from).for_each(|(to, &x)| *to = widened(x));
-}
-
 /// Rounds f32 to bf16.
 #[inline(always)]
-pub(super) fn round(from: &[f32], to: &mut [u16]) {
+fn round(from: &[f32], to: &mut [u16]) {
     to.iter_mut().zip(from).for_each(|(to, &x)| *to = rounded(x));
 }
 
-/// [`widen`] on the widest vectors.
+/// [`Element::widen`] of bf16 on the widest vectors.
 struct Widen<'a> {
     from: &'a [u16],
     to: &'a mut [f32],
@@ -209,7 +203,7 @@ struct Widen<'a> {
 impl Loops for Widen<'_> {
     #[inline(always)]
     fn run(self) {
-        widen(self.from, self.to);
+        u16::widen(self.from, self.to);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Loop nests over the elements of a result, to which operands broadcast.
 
+use crate::vector::{Loops, run_widest};
 use crate::workers::Workers;
 use smallvec::SmallVec;
 
@@ -80,11 +81,6 @@ impl Nest {
         self
     }
 
-    /// Returns the number of elements of a row.
-    pub(super) fn row_len(&self) -> usize {
-        self.run
-    }
-
     /// Returns each operand along a row.
     pub(super) fn along(&self) -> &[Along] {
         &self.along
@@ -95,19 +91,26 @@ impl Nest {
         self.along[operand] != Along::One
     }
 
-    /// Divides a result among threads if that pays: whole rows, or parts of the only one. `work` gets the position within the
-    /// row, a part of the result, and the index of its first element. `per_step` elements take as long as a vector operation.
+    /// Divides a result among threads if that pays for as many vector operations as `steps`: whole rows, or parts of the only
+    /// one, multiples of `unit` elements. `work` gets the position within the row, a part of the result, and the index of its
+    /// first element.
     pub(super) fn share<T: Send>(
         &self,
         workers: &Workers,
-        per_step: usize,
+        steps: usize,
+        unit: usize,
         out: &mut [T],
         work: impl Fn(usize, &mut [T], usize) + Sync,
     ) {
-        let (threads, run) = (workers.for_steps(out.len() / per_step), self.run.max(1));
-        let unit = if out.len() == run { 1 } else { run };
-        let part = (out.len() / unit).div_ceil(Workers::parts(threads)).max(1) * unit;
+        let (threads, run) = (workers.for_steps(steps), self.run.max(1));
+        let unit = if out.len() == run { unit } else { run };
+        let part = out.len().div_ceil(unit).div_ceil(Workers::parts(threads)).max(1) * unit;
         workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| work(i * part % run, out, i * part));
+    }
+
+    /// [`Nest::rows`] on the widest vectors.
+    pub(super) fn rows_widest<T>(&self, out: &mut [T], first: usize, kernel: &mut impl RowKernel<T>) {
+        run_widest(Rows { nest: self, out, first, kernel });
     }
 
     /// Computes each row of `out`, which begins with element `first`.
@@ -134,6 +137,21 @@ impl Nest {
                 offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset -= stride * l.extent);
             }
         }
+    }
+}
+
+/// The rows of a result from element `first` on.
+struct Rows<'a, T, K> {
+    nest: &'a Nest,
+    out: &'a mut [T],
+    first: usize,
+    kernel: &'a mut K,
+}
+
+impl<T, K: RowKernel<T>> Loops for Rows<'_, T, K> {
+    #[inline(always)]
+    fn run(self) {
+        self.nest.rows(self.out, self.first, self.kernel);
     }
 }
 
@@ -164,6 +182,8 @@ mod tests {
         assert_eq!((nest.loops.len(), nest.run), (0, 210));
         assert_eq!(nest.along(), [Along::Many, Along::One, Along::One]);
         assert!(Nest::new(&[2, 3], &[vec![2]]).is_none());
+        let nest = Nest::new(&[2, 3, 4], &[vec![2, 3, 4], vec![3, 1], vec![]]).unwrap().with_rows_of(100);
+        assert_eq!((nest.loops.len(), nest.run), (2, 4));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use super::nest::{Nest, RowKernel};
 use super::{Kernel, Prepared, constant, dtype, extents};
-use crate::vector::{Loops, ROUND, run_widest};
+use crate::vector::ROUND;
 use gradus_ir::{DType, Module, OpArgs};
 use std::marker::PhantomData;
 
@@ -138,31 +138,16 @@ fn prepare<F: Combine>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let is_usual = scales.iter().all(|scale| (1e-12..1e12).contains(&scale.abs()));
     let limit = if is_usual { 0.5 - off } else { 0.0 };
     let kernel = Kernel::shared([a, b], move |workers, data, out| {
-        nest.share(workers, ELEMENTS_PER_STEP, out, |start, out, first| {
+        nest.share(workers, out.len() / ELEMENTS_PER_STEP, 1, out, |start, out, first| {
             let is_many = [nest.is_many(0), nest.is_many(1)];
             let starts = is_many.map(|is_many| if is_many { start } else { 0 });
             let operands = [data[0], data[1]];
-            let row = Row { parameters, factors, limit, operands, is_many, starts, of: PhantomData::<F> };
-            run_widest(Rows { nest: &nest, out, first, row });
+            let mut row = Row { parameters, factors, limit, operands, is_many, starts, of: PhantomData::<F> };
+            nest.rows_widest(out, first, &mut row);
         });
         Ok(())
     });
     Some(kernel.into())
-}
-
-/// The elements of a result from `first` on, in whole rows or a part of one.
-struct Rows<'a, F> {
-    nest: &'a Nest,
-    out: &'a mut [u8],
-    first: usize,
-    row: Row<'a, F>,
-}
-
-impl<F: Combine> Loops for Rows<'_, F> {
-    #[inline(always)]
-    fn run(mut self) {
-        self.nest.rows(self.out, self.first, &mut self.row);
-    }
 }
 
 /// Number of elements that are computed together, and again with the given scales if one of them is too close to a rounding

@@ -118,7 +118,7 @@ impl TileRows {
             for part in image.of.runs() {
                 let (base, offset) = (image.base(index, part.column), walk.next(part));
                 match (image.line(base, offset), rest.first_chunk_mut()) {
-                    // What is copied too much is overwritten by what follows.
+                    // The bytes after the run are overwritten by the next run, or by zeros.
                     (Some(from), Some(to)) if size <= ROW_BYTES => *to = *from,
                     _ => copy_short(image.bytes(base, offset), &mut rest[..size]),
                 }
