@@ -328,6 +328,31 @@ impl Memory {
         }
     }
 
+    /// Loads the element at `indices` as it is stored: its bytes, which as a number a NaN would not keep, or a single value.
+    pub(crate) fn load_bits(&mut self, from: &MemRef, indices: &[i64]) -> Result<Vec<Datum>, Trap> {
+        let place = self.place(from, from.address(indices)?, AccessKind::Read)?;
+        match &self.live(from.buffer)?.elements {
+            Elements::Values(values) => Ok(values.get(place).ok_or_else(outside)?.to_vec()),
+            Elements::Bytes(bytes) => place.map(|at| byte_element(bytes, at..at + 1, DType::I8)).collect(),
+        }
+    }
+
+    /// Stores to the element at `indices` what [`load_bits`](Memory::load_bits) returned for one of the same type.
+    pub(crate) fn store_bits(&mut self, bits: &[Datum], to: &MemRef, indices: &[i64]) -> Result<(), Trap> {
+        let place = self.place(to, to.address(indices)?, AccessKind::Write)?;
+        match self.writable(to.buffer)? {
+            Elements::Values(values) => {
+                let elements = values.get_mut(place).filter(|all| all.len() == bits.len()).ok_or_else(outside)?;
+                elements.clone_from_slice(bits);
+                Ok(())
+            }
+            Elements::Bytes(bytes) => {
+                let mut all = place.zip(bits);
+                all.try_for_each(|(at, value)| set_byte_element(bytes, at..at + 1, DType::I8, value))
+            }
+        }
+    }
+
     /// Loads all elements of a view in row-major order.
     pub fn load_all(&mut self, from: &MemRef) -> Result<Vec<Datum>, Trap> {
         let mut elements = Vec::new();

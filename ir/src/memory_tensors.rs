@@ -54,6 +54,15 @@ impl Memory {
         {
             return Ok(());
         }
+        if dtype(from) == dtype(to) {
+            let mut elements = Vec::new();
+            from.for_each_index(|index| {
+                elements.push(self.load_bits(from, index)?);
+                Ok(())
+            })?;
+            let mut elements = elements.into_iter();
+            return to.for_each_index(|index| self.store_bits(&elements.next().unwrap_or_default(), to, index));
+        }
         let mut elements = self.load_all(from)?.into_iter();
         to.for_each_index(|index| self.store(elements.next().unwrap_or(Datum::Poison), to, index))
     }

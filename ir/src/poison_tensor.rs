@@ -83,6 +83,21 @@ impl Datum {
         }
     }
 
+    /// Reads the bytes of a tensor as elements of another type. A NaN has unspecified bits: elements of others that have its bytes are
+    /// poison.
+    ///
+    /// # Errors
+    /// The sizes differ.
+    pub fn bitcast(tensor: &Tensor, to: DType, shape: Vec<usize>) -> Result<Datum, Trap> {
+        let (from, cast) = (tensor.dtype(), Tensor::new(to, shape, tensor.bytes().clone())?);
+        if !from.is_float() || from == to {
+            return Ok(Datum::Tensor(cast));
+        }
+        let numbers = tensor.to_f64().into_iter();
+        let bytes: Vec<bool> = numbers.flat_map(|number| std::iter::repeat_n(number.is_nan(), from.size())).collect();
+        Ok(PoisonTensor::datum(cast, bytes.chunks(to.size()).map(|bytes| bytes.contains(&true)).collect()))
+    }
+
     /// Returns the tensor or vector with the mask of its poison elements, if it has any.
     pub fn masked(&self) -> Option<(&Tensor, Option<&[bool]>)> {
         match self {
@@ -112,6 +127,22 @@ mod tests {
         assert_eq!(half, other);
         assert_eq!(half.elements(), Some(vec![Datum::Poison, Datum::Int(2)]));
         assert!(half.has_poison() && !half.is_all_poison());
+    }
+
+    #[test]
+    fn bits_of_a_nan_are_poison() {
+        let tensor = Tensor::from_vec(&[3], vec![1.0_f32, f32::NAN, 2.0]);
+        let cast = |to, len| Datum::bitcast(&tensor, to, vec![len]).expect("as many bytes").elements();
+        let one = |bits: u32| Datum::Int(i64::from(bits));
+        assert_eq!(cast(DType::I32, 3), Some(vec![one(0x3F80_0000), Datum::Poison, one(0x4000_0000)]));
+        let halves = [one(0), one(0x3F80), Datum::Poison, Datum::Poison, one(0), one(0x4000)];
+        assert_eq!(cast(DType::I16, 6), Some(halves.to_vec()));
+        assert_eq!(Datum::bitcast(&tensor, DType::F32, vec![3]), Ok(Datum::Tensor(tensor.clone())));
+        let pair = Tensor::from_vec(&[2], vec![f32::NAN, 1.0]);
+        assert_eq!(
+            Datum::bitcast(&pair, DType::I64, vec![1]).expect("as many bytes").elements(),
+            Some(vec![Datum::Poison])
+        );
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::emit::Emitter;
 use gradus_dialects::graph::{
-    BatchNormalizationOp, BitCastOp, CastLikeOp, CastOp, DequantizeLinearOp, DynamicQuantizeLinearOp, RangeOp, ResizeOp,
+    AttentionOp, BatchNormalizationOp, BitCastOp, CastLikeOp, CastOp, DequantizeLinearOp, DynamicQuantizeLinearOp,
+    RangeOp, ResizeOp,
 };
 use gradus_ir::effects::{is_dead, is_memory_free};
 use gradus_ir::verify::verify_op;
@@ -42,7 +43,8 @@ one rounding to f16 for each op and constant; other modes report constants that 
 # Refuses
 
 Ops without f32 results, such as comparisons; operands whose declaration does not accept f16; casts; dequantization,
-whose scales need the range of f32; `graph.resize` and `graph.range`, whose operands decide extents; and ops that read a constant outside
+whose scales need the range of f32; `graph.resize` and `graph.range`, whose operands decide extents; `graph.attention` with a mask of
+integers, which may be outside the range of f16; and ops that read a constant outside
 the range of f16: a finite element that would become infinite, or nonzero elements that would all become zero.
 
 # Cost
@@ -130,8 +132,16 @@ fn is_candidate(m: &Module, op: Op) -> bool {
         && m.regions(op).is_empty()
         && !m.is_one_of(op, STAY)
         && is_memory_free(m, op)
+        && !adds_integers(m, op)
         && m.operands(op).iter().any(|&value| is_f32(m, value))
         && m.results(op).any(|value| is_f32(m, value))
+}
+
+/// Whether an op adds integers, which may be outside the range of a narrower type: the mask of an attention.
+fn adds_integers(m: &Module, op: Op) -> bool {
+    let mask = AttentionOp::cast(m, op).and_then(|attention| attention.attn_mask(m));
+    let element = mask.map(|mask| m.ctx.element_type(m.value_type(mask)));
+    element.is_some_and(|ty| m.ctx.float_kind(ty).is_none() && ty != Type::I1)
 }
 
 fn is_f32(m: &Module, value: Value) -> bool {

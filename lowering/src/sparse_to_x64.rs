@@ -72,8 +72,9 @@ nonzeros; a function multiplies the next weights of a packed list. The code depe
 
 Each `sparse.conv` of f32 on one image with constant filters and bias becomes a product of the filters and the image in its row-major
 layout: the row of the dense operand for a channel and tap begins at the element that the tap reads for output position 0, and columns
-are positions. Around windows the image is padded first, and columns of positions between the output's rows are computed and sliced off;
-with strides, the image is divided into one image for each phase, or sliced if filters are 1x1. The bias, an addition of a tensor of the
+are positions. Around windows the image is padded first; then each row of the output is a `strip` of columns, or the columns between
+rows are computed too and sliced off, by estimated cycles. With strides, the image is divided into one image for each phase, or sliced
+if filters are 1x1. The bias, an addition of a tensor of the
 result's type, and `graph.relu` or `graph.clip` with constant bounds are computed before the store.
 
 # Refuses
@@ -167,7 +168,7 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
         let product = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32);
         return product.is_some_and(|(matmul, matrix)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
     }
-    let product = Product::of(m, op).map(|(_, product)| product).or_else(|| Some(Conv::of(m, op)?.product));
+    let product = Product::of(m, op).map(|(_, product)| product).or_else(|| Some(Conv::of(m, op, width)?.product));
     product.is_some_and(|product| product.plan(width).is_some())
 }
 
@@ -255,8 +256,9 @@ impl SparseToX64 {
 
     /// Lowers a convolution with the ops of its epilogue.
     fn conv(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let conv = Conv::of(m, op)?;
-        let called = self.compile(m, op, (&conv.product, self.isa?.width), cx)?;
+        let width = self.isa?.width;
+        let conv = Conv::of(m, op, width)?;
+        let called = self.compile(m, op, (&conv.product, width), cx)?;
         let last = conv.last();
         let mut b = Builder::before(m, last);
         let mut e = Emitter::of(&mut b, last);

@@ -73,7 +73,9 @@ struct Case {
     /// Row, column and value of the nonzeros, by columns.
     nonzeros: Vec<(usize, usize, f64)>,
     rows: usize,
+    /// Columns of all strips, and elements of a row of the dense operand.
     columns: usize,
+    pitch: usize,
     is_double: bool,
     /// Whether results are clamped, only of f32.
     is_clamped: bool,
@@ -93,27 +95,34 @@ impl Case {
             nonzeros.extend((0..rows).filter(|_| random.percent(30)).map(|r| (r, k)));
         }
         let nonzeros: Vec<_> = nonzeros.into_iter().map(|(r, k)| (r, k, random.below(9) as f64 - 4.0)).collect();
-        let row = element * columns as u64;
-        let output = rows as u64 * row;
+        let strips = if random.percent(40) { 1 + random.below(4) } else { 1 };
+        let apart = random.below(columns as u64 + 8);
+        let pitch = columns + (apart * (strips - 1)) as usize;
+        let (strip, columns) = (element * columns as u64, columns * strips as usize);
+        let output = rows as u64 * strips * strip;
         let abi = Abi {
             element,
             pool: element * (nonzeros.len() + BOUNDS.len()) as u64,
-            input: depth as u64 * row,
+            input: depth as u64 * element * pitch as u64,
             output,
             residual: if random.percent(40) { output } else { 0 },
-            row,
+            row: strips * strip,
+            strips,
+            pitch: element * apart,
             panel,
             tile: panel * (1 + random.below(3)),
-            masked: width == Width::Zmm && (row < panel || random.percent(80)),
+            masked: width == Width::Zmm && (strip < panel || random.percent(80)),
         };
         let [is_clamped, prefetches] = [!is_double && random.percent(40), random.percent(40)];
-        let mut case = Case { abi, nonzeros, rows, columns, is_double, is_clamped, prefetches, code: Vec::new() };
+        let mut case =
+            Case { abi, nonzeros, rows, columns, pitch, is_double, is_clamped, prefetches, code: Vec::new() };
         case.generate(width);
         case
     }
 
     fn generate(&mut self, width: Width) {
-        let (mut code, row, f) = (Vec::new(), self.abi.row as i32, if self.is_double { F64 } else { F32 });
+        let (mut code, f) = (Vec::new(), if self.is_double { F64 } else { F32 });
+        let row = (f.element * self.pitch) as i32;
         let scalar = |code: &mut Vec<u8>, what, reg, rm, imm| encode(&Inst::scalar(what, reg, rm, imm), code);
         let mask = u8::from(self.abi.masked);
         let vector = |code: &mut Vec<u8>, what: &'static Instruction, reg, src, rm, mask| {
@@ -209,8 +218,10 @@ impl Case {
     fn expected(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.rows * self.columns];
         for &(r, k, value) in &self.nonzeros {
+            let (strip, apart) = (self.columns as u64 / self.abi.strips, self.abi.pitch / self.abi.element);
             for j in 0..self.columns {
-                sums[r * self.columns + j] += value * (((k * self.columns + j) % 13) as f64 - 6.0);
+                let read = k * self.pitch + (j as u64 / strip * apart + j as u64 % strip) as usize;
+                sums[r * self.columns + j] += value * ((read % 13) as f64 - 6.0);
             }
         }
         for (i, sum) in sums.iter_mut().enumerate() {
@@ -302,8 +313,19 @@ fn damaged(code: &[u8], random: &mut Random) -> Vec<u8> {
 /// Each rule refuses code that breaks it alone.
 #[test]
 fn each_rule_is_enforced() {
-    let abi =
-        Abi { element: 4, pool: 64, input: 256, output: 256, residual: 0, row: 64, panel: 64, tile: 64, masked: false };
+    let abi = Abi {
+        element: 4,
+        pool: 64,
+        input: 256,
+        output: 256,
+        residual: 0,
+        row: 64,
+        strips: 1,
+        pitch: 0,
+        panel: 64,
+        tile: 64,
+        masked: false,
+    };
     let zmm = |what, mem| Inst::vector(what, Width::Zmm, 0, 0, Rm::Mem(mem));
     let scalar = |what, reg, rm, imm| Inst::scalar(what, reg, rm, imm);
     let ret = scalar(&ops::RET, 0, Rm::Reg(0), 0);

@@ -134,7 +134,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         let worker = scope.spawn(move || campaign.run(numbers, threads, goes_on, &|failure| drop(found.send(failure))));
         for failure in founds {
             failures += 1;
-            let told = bar.suspend(|| tell(&failure, campaign.seed, folder, streams));
+            let told = bar.suspend(|| tell(&failure, campaign, folder, streams));
             told.inspect_err(|_| broken.store(true, Ordering::Relaxed))?;
         }
         Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -186,12 +186,19 @@ fn show(
 }
 
 /// Reports a failure and writes its program to a file.
-fn tell(failure: &FuzzFailure, seed: u64, folder: Option<&Path>, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let FuzzFailure { number, text, pipeline, error } = failure;
+fn tell(
+    failure: &FuzzFailure,
+    campaign: &Campaign<'_>,
+    folder: Option<&Path>,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let (FuzzFailure { number, text, pipeline, error }, seed) = (failure, campaign.seed);
     drop(write!(streams.err, "program {number} of seed {seed}, pipeline '{pipeline}':\n{error}"));
     let Some(folder) = folder else { return Ok(()) };
     let path = folder.join(format!("fuzz-{seed}-{number}.mlir"));
-    let run = format!("// RUN: gradus check %s --pass-pipeline='{pipeline}'\n");
+    let rounds = Pipeline::parse(pipeline, campaign.passes).is_ok_and(|pipeline| pipeline.rounds());
+    let floats = if rounds { " --floats=rounding" } else { "" };
+    let run = format!("// RUN: gradus check %s{floats} --pass-pipeline='{pipeline}'\n");
     write_file(&path, &(run + text), streams)
 }
 

@@ -320,13 +320,12 @@ fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let ctx = args.ctx();
     let (to, dtype) = target(args)?;
     let from = ctx.element_type(args.operand_type(0));
+    if let Datum::Tensor(tensor) = &data[0] {
+        let dtype = dtype.ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
+        return Ok(vec![Datum::bitcast(tensor, dtype, tensor.shape().to_vec())?]);
+    }
     if from != to && data[0].has_nan() {
         return Ok(vec![Datum::Poison]);
-    }
-    if let Datum::Tensor(t) = &data[0] {
-        let dtype = dtype.ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
-        let cast = gradus_ir::Tensor::new(dtype, t.shape().to_vec(), t.bytes().clone())?;
-        return Ok(vec![Datum::Tensor(cast)]);
     }
     let raw = match ctx.float_kind(from) {
         Some(kind) => from_f64(kind, data[0].float()?),

@@ -7,8 +7,7 @@ use crate::views::{Mixed, Slice, dropped_dims};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Tensor,
-    Type, op,
+    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, op,
 };
 
 /// Casts a tensor to a type with more or less static extents. Static extents that do not match at run time are
@@ -162,8 +161,6 @@ fn cast(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (tensor, to) = (data[0].tensor()?, args.result_types[0]);
     let dtype = data::dtype(args.ctx(), to)?;
-    if !data::has_type(args.ctx(), to, tensor.shape()) || dtype != tensor.dtype() && data[0].has_nan() {
-        return Ok(vec![Datum::Poison]);
-    }
-    Ok(vec![Datum::Tensor(Tensor::new(dtype, tensor.shape().to_vec(), tensor.bytes().clone())?)])
+    let is_of_type = data::has_type(args.ctx(), to, tensor.shape());
+    Ok(vec![if is_of_type { Datum::bitcast(tensor, dtype, tensor.shape().to_vec())? } else { Datum::Poison }])
 }

@@ -7,7 +7,7 @@ use crate::constraint::I64_LIST;
 use crate::constraint::{ANY, VECTOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
-use gradus_ir::{Context, DType, Module, Op, OpArgs, Tensor, Traits, Type, op};
+use gradus_ir::{Context, DType, Module, Op, OpArgs, Traits, Type, op};
 
 /// Broadcasts a scalar or vector along new leading dimensions and unit dimensions.
 ///
@@ -205,15 +205,11 @@ fn shape_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 pub(super) fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (source, ty) = (data[0].tensor()?, args.result_types[0]);
     let (from, to) = (source.dtype(), data::dtype(args.ctx(), ty)?);
-    if from != to && data[0].has_nan() {
-        return Ok(vec![Datum::Poison]);
-    }
     let whole = |dtype: DType| dtype.bits().is_multiple_of(8);
     if from.bits() != to.bits() && !(whole(from) && whole(to)) {
         return Err(Trap::unsupported("bitcasts of elements that are not whole bytes"));
     }
-    let shape = data::extents(args.ctx(), ty)?;
-    Ok(vec![Datum::Tensor(Tensor::new(to, shape, source.bytes().clone())?)])
+    Ok(vec![Datum::bitcast(source, to, data::extents(args.ctx(), ty)?)?])
 }
 
 fn transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -63,6 +63,9 @@ pub struct CodeOp {
 /// of a row; it works in steps of `panel` bytes. Columns that do not fill a panel are computed under a mask, a bit of `r9` for
 /// each element, if the code is `masked`, and otherwise by the last full panel of a row.
 ///
+/// With `strips`, columns are divided into as many strips of equal width, the rows of an image, which are computed one by one as rows are
+/// without: for strip `i`, `rdi` is `i * pitch` bytes behind the start of `b`, and `rsi` and `r10` are at the first column of the strip.
+///
 /// The code determines which elements of `b` it reads: a matrix product reads column `j` of `b` for column `j` of the result, a
 /// convolution the elements of an image at the same distances from its output position.
 ///
@@ -76,7 +79,7 @@ pub struct CodeOp {
 #[op(
     "x64.call",
     effects = Effects::MayUb,
-    format = "$callee `(` $pool `,` $b `)` (`plus` $add^)? `panel` $panel `tile` $tile (`masked` $masked^)? attr-dict `:` functional-type(operands, results)",
+    format = "$callee `(` $pool `,` $b `)` (`plus` $add^)? (`strips` $strips^ `pitch` $pitch)? `panel` $panel `tile` $tile (`masked` $masked^)? attr-dict `:` functional-type(operands, results)",
     verify = verify_call,
     verify_symbols = verify_callee,
     eval = call
@@ -84,6 +87,10 @@ pub struct CodeOp {
 pub struct CallOp {
     /// Function.
     callee: Attribute<FLAT_SYMBOL>,
+    /// Number of strips, which divides the number of columns; 1 without the attribute.
+    strips: OptAttribute<I64>,
+    /// Bytes of `b` from a strip to the next; 0 without the attribute.
+    pitch: OptAttribute<I64>,
     /// Bytes of a row per step, a positive multiple of the size of an element, at most 256.
     panel: Attribute<I64>,
     /// Bytes of a row per call, a positive multiple of `panel`.
@@ -126,6 +133,10 @@ pub struct Abi {
     pub residual: u64,
     /// Size of a row of the result.
     pub row: u64,
+    /// Number of strips of a row, at least 1.
+    pub strips: u64,
+    /// Bytes of `b` from a strip to the next.
+    pub pitch: u64,
     /// Bytes of a row per step.
     pub panel: u64,
     /// Bytes of a row per call.
@@ -166,21 +177,42 @@ impl Abi {
         };
         let residual = if residual.is_some() { output } else { 0 };
         let int = |name| args.int(name).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-        let (panel, tile) = (int("panel"), int("tile"));
+        let (panel, tile, masked) = (int("panel"), int("tile"), args.flag("masked"));
         if !(1..=256).contains(&panel) || panel % element != 0 || tile == 0 || tile % panel != 0 || panel / element > 64
         {
             return Err("requires panels of at most 64 elements and 256 bytes, and tiles of whole panels".into());
         }
-        let (row, masked) = (n * element, args.flag("masked"));
-        if !masked && row < panel {
-            return Err(format!("has rows of {row} bytes, but code without a mask needs {panel}"));
+        let are_given = ["strips", "pitch"].map(|name| args.attr(name).is_some());
+        let (strips, pitch) = match are_given {
+            [false, false] => (1, 0),
+            [true, true] => (int("strips"), int("pitch")),
+            _ => return Err("requires both 'strips' and 'pitch', or neither".into()),
+        };
+        if strips == 0 || n % strips != 0 || (strips - 1).checked_mul(pitch).is_none_or(|start| start > input) {
+            return Err(format!("requires strips that divide {n} columns and begin in its operand"));
         }
-        Ok(Abi { element, pool, input, output, residual, row, panel, tile, masked })
+        let abi = Abi { element, pool, input, output, residual, row: n * element, strips, pitch, panel, tile, masked };
+        if !masked && abi.strip() < panel {
+            return Err(format!("has strips of {} bytes, but code without a mask needs {panel}", abi.strip()));
+        }
+        Ok(abi)
     }
 
-    /// Bytes of a row in full panels.
+    /// Bytes of a row in a strip.
+    pub fn strip(&self) -> u64 {
+        self.row / self.strips
+    }
+
+    /// The sizes from a strip on, of which those of the last strip are the least.
+    pub fn from_strip(&self, strip: u64) -> Abi {
+        let (b, result) = (strip * self.pitch, strip * self.strip());
+        let residual = self.residual.saturating_sub(result);
+        Abi { input: self.input - b, output: self.output - result, residual, ..*self }
+    }
+
+    /// Bytes of a strip in full panels.
     pub fn full(&self) -> u64 {
-        self.row / self.panel * self.panel
+        self.strip() / self.panel * self.panel
     }
 
     /// A mask of all elements of a panel.
@@ -190,7 +222,7 @@ impl Abi {
 
     /// The call for the columns that do not fill a panel.
     pub fn tail(&self) -> Option<Tile> {
-        let (full, rest) = (self.full(), self.row % self.panel);
+        let (full, rest) = (self.full(), self.strip() % self.panel);
         match self.masked {
             _ if rest == 0 => None,
             true => Some(Tile {
@@ -198,11 +230,11 @@ impl Abi {
                 end: full + self.panel,
                 mask: self.all() >> ((self.panel - rest) / self.element),
             }),
-            false => Some(Tile { start: self.row - self.panel, end: self.row, mask: self.all() }),
+            false => Some(Tile { start: self.strip() - self.panel, end: self.strip(), mask: self.all() }),
         }
     }
 
-    /// All calls; the last one, for the tail, may compute columns again.
+    /// All calls for a strip; the last one, for the tail, may compute columns again.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> {
         let (full, tile, mask) = (self.full(), self.tile, self.all());
         let starts = (0..full.div_ceil(tile)).map(move |i| i * tile);
@@ -308,10 +340,15 @@ fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         Some(residual) => residual.tensor()?.bytes(),
         None => &[][..],
     };
-    let operands: [&[u8]; 3] = [pool.bytes(), b.bytes(), residual];
     let mut out = vec![0; abi.output as usize];
-    for tile in abi.tiles() {
-        simulate(&code, &tile, operands, &mut out)?;
+    for strip in 0..abi.strips {
+        let rest = abi.from_strip(strip);
+        let b = &b.bytes()[(abi.input - rest.input) as usize..];
+        let residual = &residual[(abi.residual - rest.residual) as usize..];
+        let out = &mut out[(abi.output - rest.output) as usize..];
+        for tile in abi.tiles() {
+            simulate(&code, &tile, [pool.bytes(), b, residual], out)?;
+        }
     }
     let shape = args.ctx().static_shape(args.result_types[0]).unwrap_or(&[]);
     let shape = shape.iter().map(|&d| d as usize).collect();

@@ -11,29 +11,36 @@ use std::sync::Arc;
 /// The outcome of a reader: the program as text in generic form with locations, or the first error.
 type Outcome = Result<String, FirstError>;
 
-/// The first error of a reader.
+/// Starts of messages of errors that are found where a definition or a scope ends, about an earlier line. After another error they
+/// depend on where a reader goes on.
+const LATE: [&str; 4] =
+    [UNDECLARED, "definition of SSA value", "reference to invalid result number", "reference to an undefined block"];
+
+/// The first error of a reader, apart from late ones if there are others.
 struct FirstError {
     line: Option<u32>,
     message: String,
+    is_late: bool,
     /// Whether the reader stopped at the maximum number of errors.
     is_stopped: bool,
 }
 
 impl FirstError {
     fn of(ctx: &Context, errors: &[Diagnostic]) -> FirstError {
-        let first = errors.first();
+        let is_late = |error: &Diagnostic| LATE.iter().any(|start| error.message.starts_with(start));
+        let first = errors.iter().find(|error| !is_late(error)).or(errors.first());
         let place = first.and_then(|d| d.loc.as_source());
         FirstError {
             line: place.map(|(source, offset)| ctx.source(source).line_col(offset).0),
             message: first.map_or_else(String::new, |d| d.message.clone()),
+            is_late: first.is_some_and(is_late),
             is_stopped: errors.len() >= MAX_ERRORS,
         }
     }
 
     /// Whether another reader agrees. A reader that stops does not know which names are declared later.
     fn agrees(&self, other: &FirstError) -> bool {
-        let is_name = [self, other].iter().any(|error| error.message.starts_with(UNDECLARED));
-        self.line == other.line || is_name && (self.is_stopped || other.is_stopped)
+        self.line == other.line || (self.is_late || other.is_late) && (self.is_stopped || other.is_stopped)
     }
 }
 

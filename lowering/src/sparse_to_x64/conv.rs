@@ -1,17 +1,23 @@
 //! Convolutions with sparse filters as products with an image in its row-major layout, `[C, D...]`.
 //!
 //! The element that a tap reads for an output position is that for position 0, moved by the position in the image. So rows of
-//! the dense operand are ranges of the image that begin at the taps. A position in the image is a column: columns between
-//! rows of the output are computed as well, and sliced off. With strides, the image is one for each phase, side by side.
+//! the dense operand are ranges of the image that begin at the taps. Each row of the output is a strip of columns. Or a position in
+//! the image is a column: what is between rows of the output is computed as well, and sliced off. With strides, the image is one
+//! for each phase, side by side.
 
 use super::generate::Epilogue;
+use super::plan::{Columns, Plan};
 use super::product::Product;
 use crate::emit::Emitter;
 use crate::sparse_product::Matrix;
 use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp, convolution};
 use gradus_dialects::sparse::ConvOp;
+use gradus_dialects::x64::Width;
 use gradus_ir::{DType, Module, Op, OpDecl, Value};
 use gradus_reference_kernels::shape::Window;
+
+/// Cycles of an element of a slice.
+const SLICED: f64 = 0.6;
 
 /// How the image becomes the dense operand.
 enum Reading {
@@ -39,7 +45,8 @@ pub(super) struct Conv {
 }
 
 impl Conv {
-    pub fn of(m: &Module, op: Op) -> Option<Conv> {
+    /// Reads a convolution for code with vectors up to a width.
+    pub fn of(m: &Module, op: Op, width: Width) -> Option<Conv> {
         let conv = ConvOp::cast(m, op)?;
         let (group, window) = convolution(m, op).ok()?;
         let constant = |v| m.ctx.dense_tensor(m.constant(v)?).filter(|tensor| tensor.dtype() == DType::F32);
@@ -53,10 +60,14 @@ impl Conv {
         m.ctx.static_shape(m.value_type(conv.y(m)))?;
         let channels = usize::try_from(channels).ok()?;
         let reading = Reading::of(&window);
-        let extents = reading.extents(&window);
-        let columns = window.output.first()? * extents[1..].iter().product::<usize>();
+        let mut extents = reading.extents(&window);
+        let columns = columns(&window, &extents, &matrix, width)?;
+        if columns.strips == 1 && (1..extents.len()).any(|axis| reach(&window, axis) > 0) {
+            // Columns behind the last row of the output are read from one more row.
+            extents[0] = extents[0].max(window.output[0] + reach(&window, 0) + 1);
+        }
         let offsets = offsets(&window, &extents, channels);
-        if columns == 0 || matrix.depth != offsets.len() {
+        if matrix.depth != offsets.len() {
             return None;
         }
         let product = Product { matrix, columns, offsets, epilogue: Epilogue { bias, ..Epilogue::default() } };
@@ -72,7 +83,7 @@ impl Conv {
 
     /// Whether columns are the output positions.
     fn is_compact(&self) -> bool {
-        self.extents[1..] == self.window.output[1..]
+        self.product.columns.all == self.window.output.iter().product::<usize>()
     }
 
     /// Collects the users that can be computed before the store.
@@ -100,7 +111,7 @@ impl Conv {
             }
             Reading::Windows => self.phases(e)?,
         };
-        let matrix = signed(&[self.product.matrix.rows, self.product.columns]);
+        let matrix = signed(&[self.product.matrix.rows, self.product.columns.all]);
         let residual = match self.residual {
             Some(residual) => Some(e.reshape(residual, &matrix)?),
             None => None,
@@ -130,12 +141,12 @@ impl Conv {
     /// The result of the last op, from that of the code.
     pub fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
         let output = &self.window.output;
+        let ends = [&[1, self.product.matrix.rows], &output[..]].concat();
+        if self.is_compact() {
+            return e.reshape(value, &signed(&ends));
+        }
         let rows = [&[1, self.product.matrix.rows, output[0]], &self.extents[1..]].concat();
         let image = e.reshape(value, &signed(&rows))?;
-        if self.is_compact() {
-            return Some(image);
-        }
-        let ends = [&[1, self.product.matrix.rows], &output[..]].concat();
         e.slice(image, &signed(&ends), &vec![1; ends.len()])
     }
 }
@@ -154,17 +165,33 @@ impl Reading {
         if !matches!(self, Reading::Windows) {
             return window.output.clone();
         }
-        let reach = |i: usize| (window.kernel[i] - 1) * window.dilations[i] / window.strides[i];
         let extent = |i: usize| {
             let image = (window.input[i] + window.pads_begin[i]).div_ceil(window.strides[i]);
-            image.max(window.output[i] + reach(i))
+            image.max(window.output[i] + reach(window, i))
         };
-        let mut extents: Vec<usize> = (0..window.output.len()).map(extent).collect();
-        // Columns behind the last row of the output are read from one more row.
-        extents[0] =
-            extents[0].max(window.output[0] + reach(0) + usize::from((1..extents.len()).any(|i| reach(i) > 0)));
-        extents
+        (0..window.output.len()).map(extent).collect()
     }
+}
+
+/// The distance between the first and the last element of a phase that a window reads along an axis.
+fn reach(window: &Window, axis: usize) -> usize {
+    (window.kernel[axis] - 1) * window.dilations[axis] / window.strides[axis]
+}
+
+/// The columns of the product: the rows of the output as strips, or with what is between them in an image of one phase, whichever
+/// takes less time. `None` if there are no columns.
+fn columns(window: &Window, extents: &[usize], matrix: &Matrix, width: Width) -> Option<Columns> {
+    let (output, last) = (&window.output, extents.len().checked_sub(1)?);
+    let all = Columns::adjacent(output[0] * extents[1..].iter().product::<usize>());
+    let positions = output.iter().product::<usize>();
+    if positions == 0 || last == 0 || extents[1..last] != output[1..last] || extents[last] == output[last] {
+        return (positions > 0).then_some(all);
+    }
+    let strips = Columns { all: positions, strips: positions / output[last], pitch: extents[last] };
+    let cycles = |columns| Plan::form(matrix, columns, width).map(|(_, cycles)| cycles);
+    let sliced = SLICED * (matrix.rows * positions) as f64;
+    let pays = cycles(strips).is_some_and(|strips| cycles(all).is_none_or(|all| strips < all + sliced));
+    Some(if pays { strips } else { all })
 }
 
 /// The elements of the phases that channels and taps read for output position 0.

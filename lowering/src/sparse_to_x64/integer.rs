@@ -2,6 +2,7 @@
 
 use super::Isa;
 use super::generate::Epilogue;
+use super::plan::Columns;
 use super::product::Product;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
@@ -42,7 +43,7 @@ impl Integer {
         let bias = sums.iter().map(|sum| f64::from(sum.wrapping_mul(added).wrapping_neg())).collect();
         let offsets = (0..matrix.depth).map(|k| k * columns).collect();
         let epilogue = Epilogue { bias: (added != 0).then_some(bias), ..Epilogue::default() };
-        let product = Product { matrix, columns, offsets, epilogue };
+        let product = Product { matrix, columns: Columns::adjacent(columns), offsets, epilogue };
         Some(Integer { product, width, read, packing, sums, adds_zero: known.is_none() })
     }
 

@@ -65,10 +65,38 @@ pub(super) enum Values {
     Sequence,
 }
 
-/// The plan of the code for a product with `columns` columns.
+/// The columns of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Columns {
+    /// Columns of the result.
+    pub all: usize,
+    /// Number of strips of equal width, the rows of an image, that are computed one by one.
+    pub strips: usize,
+    /// Elements of the dense operand from a strip to the next.
+    pub pitch: usize,
+}
+
+impl Columns {
+    /// Columns that follow each other in the dense operand too.
+    pub fn adjacent(all: usize) -> Columns {
+        Columns { all, strips: 1, pitch: 0 }
+    }
+
+    /// Columns of a strip.
+    pub fn strip(self) -> usize {
+        self.all / self.strips
+    }
+
+    /// Elements of the dense operand from the first column to behind the last.
+    pub fn reach(self) -> Option<usize> {
+        (self.strips - 1).checked_mul(self.pitch)?.checked_add(self.strip())
+    }
+}
+
+/// The plan of the code for a product.
 pub(super) struct Plan {
     pub form: Form,
-    pub columns: usize,
+    pub columns: Columns,
     /// Rows of B per loop over columns.
     pub chunk: usize,
     /// Columns per call.
@@ -116,16 +144,16 @@ impl Form {
 
     /// Estimated cycles for all columns. A panel is bound by one multiply-add, one load or four instructions per cycle, by the lines of
     /// B, or by the latency of sums; the code of each tile is fetched once.
-    fn cycles(self, matrix: &Matrix, columns: usize) -> f64 {
+    fn cycles(self, matrix: &Matrix, columns: Columns) -> f64 {
         let (nonzeros, vectors) = (matrix.values().len() as f64, self.vectors as f64);
         let read = matrix.distinct_columns(self.rows);
-        let Blocks { chunk, tile, code, is_near } = self.blocks(matrix, columns, read);
+        let Blocks { chunk, tile, code, is_near } = self.blocks(matrix, columns.all, read);
         let read = read as f64;
         let (products, lines, results) = (nonzeros * vectors, read * vectors, matrix.rows as f64 * vectors);
         let chunks = matrix.depth.div_ceil(chunk) as f64;
         let broadcasts = if self.folds_values() { 0.0 } else { nonzeros };
         let instructions = products + lines + broadcasts + 3.0 * results;
-        let pitch = columns * matrix.element();
+        let pitch = columns.all * matrix.element();
         let is_far = pitch >= PAGE || pitch.is_multiple_of(PAGE / 2);
         let line = LINE + if is_far { FAR_SEGMENT } else { SEGMENT } / vectors;
         let fetches = if is_near { matrix.depth as f64 * vectors * line + lines * NEAR_LINE } else { lines * line };
@@ -133,8 +161,9 @@ impl Form {
         let panel = sums.max(lines + nonzeros).max(instructions / 4.0).max(fetches);
         let panel = panel + results * (2.0 * chunks - 1.0) * RESULT + 16.0;
         let fetched = FETCHED[usize::from(code <= 2 * SHARED)];
-        let panels = columns.div_ceil(self.panel(matrix.element())) as f64;
-        panels * panel + columns.div_ceil(tile) as f64 * code as f64 / fetched
+        let panels = columns.strip().div_ceil(self.panel(matrix.element())) as f64;
+        let fetches = columns.strip().div_ceil(tile) as f64 * code as f64 / fetched;
+        columns.strips as f64 * (panels * panel + fetches)
     }
 
     /// The division of the matrix and of the columns; groups load `read` rows of B.
@@ -169,24 +198,29 @@ struct Blocks {
 
 impl Plan {
     /// Plans the code with vectors up to a width; `None` if there are fewer columns than a vector has without masks.
-    pub fn of(matrix: &Matrix, columns: usize, width: Width) -> Option<Plan> {
+    pub fn of(matrix: &Matrix, columns: Columns, width: Width) -> Option<Plan> {
         let element = matrix.element();
-        let fits = |form: &Form| form.width == width && (width == Width::Zmm || columns >= form.panel(element));
-        let forms = FORMS.into_iter().filter(fits).map(|form| form.balanced(matrix.rows));
-        let priced = forms.map(|form| (form, form.cycles(matrix, columns)));
-        let (form, _) = priced.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (form, _) = Plan::form(matrix, columns, width)?;
         let panel = form.panel(element);
-        let Blocks { chunk, tile, code, .. } = form.blocks(matrix, columns, matrix.distinct_columns(form.rows));
+        let Blocks { chunk, tile, code, .. } = form.blocks(matrix, columns.all, matrix.distinct_columns(form.rows));
         Some(Plan {
             form,
             columns,
             chunk,
             tile,
-            masked: width == Width::Zmm && !columns.is_multiple_of(panel),
+            masked: width == Width::Zmm && !columns.strip().is_multiple_of(panel),
             values: Values::of(matrix, 2 * form.reach(element)),
             num_bytes: code,
-            prefetches: matrix.values().len() > PREFETCHED && columns.div_ceil(panel) <= MAX_PANELS,
+            prefetches: matrix.values().len() > PREFETCHED && columns.all.div_ceil(panel) <= MAX_PANELS,
         })
+    }
+
+    /// The form with the fewest estimated cycles, with them.
+    pub fn form(matrix: &Matrix, columns: Columns, width: Width) -> Option<(Form, f64)> {
+        let element = matrix.element();
+        let fits = |form: &Form| form.width == width && (width == Width::Zmm || columns.strip() >= form.panel(element));
+        let forms = FORMS.into_iter().filter(fits).map(|form| form.balanced(matrix.rows));
+        forms.map(|form| (form, form.cycles(matrix, columns))).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 }
 

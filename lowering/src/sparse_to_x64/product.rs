@@ -1,7 +1,7 @@
 //! Products with a sparse constant as calls of their code.
 
 use super::generate::{Epilogue, Generated, generate};
-use super::plan::Plan;
+use super::plan::{Columns, Plan};
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::sparse::{MatMulOp, UNROLLED};
@@ -16,8 +16,7 @@ const MAX_BYTES: usize = 1 << 30;
 /// The product of a sparse matrix and a dense operand.
 pub(super) struct Product {
     pub matrix: Matrix,
-    /// Columns of the result.
-    pub columns: usize,
+    pub columns: Columns,
     /// Elements from the start of the dense operand to its rows.
     pub offsets: Vec<usize>,
     pub epilogue: Epilogue,
@@ -29,14 +28,14 @@ impl Product {
         MatMulOp::cast(m, op)?.strategy(m).filter(|strategy| **strategy == UNROLLED)?;
         let (matmul, matrix) = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)?;
         let matmul = matmul.padded(&matrix);
-        let (columns, offsets) = (matmul.columns(), matmul.offsets());
+        let (columns, offsets) = (Columns::adjacent(matmul.columns()), matmul.offsets());
         Some((matmul, Product { matrix, columns, offsets, epilogue: Epilogue::default() }))
     }
 
     /// Plans the code; `None` if it, the operand or the result is too large.
     pub fn plan(&self, width: Width) -> Option<Plan> {
-        let last = self.offsets.iter().max()?.checked_add(self.columns)?;
-        let larger = last.max(self.matrix.rows.checked_mul(self.columns)?);
+        let last = self.offsets.iter().max()?.checked_add(self.columns.reach()?)?;
+        let larger = last.max(self.matrix.rows.checked_mul(self.columns.all)?);
         larger.checked_mul(self.matrix.element()).filter(|&n| n < MAX_BYTES)?;
         let plan = Plan::of(&self.matrix, self.columns, width)?;
         (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(plan)
@@ -71,7 +70,11 @@ impl Callee {
         let (panel, tile) = (self.plan.form.panel_bytes(), self.plan.tile * matrix.element());
         let mut attrs = vec![("callee", self.name), ("panel", int(panel)), ("tile", int(tile))];
         attrs.extend(self.plan.masked.then_some(("masked", Attr::UNIT)));
-        let shape = [matrix.rows, product.columns].map(|d| d as i64);
+        let Columns { all, strips, pitch } = product.columns;
+        if strips > 1 {
+            attrs.extend([("strips", int(strips)), ("pitch", int(pitch * matrix.element()))]);
+        }
+        let shape = [matrix.rows, all].map(|d| d as i64);
         let ty = ctx.tensor_type(&shape, element);
         let call = e.op(CallOp::INFO.name, &[&[pool], &[b], add.as_slice()], &attrs, &[ty])?;
         Some(e.m().result(call, 0))

@@ -64,18 +64,27 @@ impl Code {
         if sizes != [self.abi.pool, self.abi.input, self.abi.residual, self.abi.output] {
             return Err("operands have other sizes than the code".into());
         }
-        let (full, panel) = (self.abi.full(), self.abi.panel);
-        let panels = full / panel;
-        let threads = workers.for_steps((self.map.len() / BYTES_PER_STEP).saturating_mul(panels as usize));
-        let share = panels.div_ceil(threads as u64).max(1) * panel;
+        let (operands, out) = ([pool, b, residual], DisjointWriter::new(out));
+        let panels = self.abi.full() / self.abi.panel;
+        let steps = (panels * self.abi.strips) as usize;
+        let threads = workers.for_steps((self.map.len() / BYTES_PER_STEP).saturating_mul(steps));
+        if self.abi.strips > 1 {
+            let strip = |strip| {
+                // SAFETY: the sizes are those of the verification; different strips are different columns.
+                self.abi.tiles().for_each(|tile| unsafe { self.call(operands, out, strip, tile) });
+            };
+            workers.share(threads, 0..self.abi.strips, strip);
+            return Ok(());
+        }
+        let share = panels.div_ceil(threads as u64).max(1) * self.abi.panel;
         let parts = Abi { tile: self.abi.tile.min(share), ..self.abi };
-        let (out, tail) = (DisjointWriter::new(out), self.abi.tail());
+        let tail = self.abi.tail();
         let tiles = parts.tiles().filter(|tile| Some(*tile) != tail);
         // SAFETY: the sizes are those of the verification; different tiles are different columns.
-        workers.share(threads, tiles, move |tile| unsafe { self.call([pool, b, residual], out, tile) });
+        workers.share(threads, tiles, move |tile| unsafe { self.call(operands, out, 0, tile) });
         if let Some(tail) = tail {
             // SAFETY: as above; no other call runs.
-            unsafe { self.call([pool, b, residual], out, tail) };
+            unsafe { self.call(operands, out, 0, tail) };
         }
         Ok(())
     }
@@ -95,16 +104,17 @@ impl Code {
             return Err("the code was not verified for the tile".into());
         }
         // SAFETY: the sizes are those of the verification, and the tile is one of its tiles.
-        unsafe { self.call([pool, b, &[]], DisjointWriter::new(out), tile) };
+        unsafe { self.call([pool, b, &[]], DisjointWriter::new(out), 0, tile) };
         Ok(())
     }
 
-    /// Computes a tile.
+    /// Computes a tile of a strip.
     ///
     /// # Safety
-    /// Slices and output have the sizes of `abi`, and the tile is one of its tiles or a part of one in whole panels.
+    /// Slices and output have the sizes of `abi`, there is the strip, and the tile is one of its tiles or a part of one in whole panels.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn call(&self, [pool, b, residual]: [&[u8]; 3], out: DisjointWriter<u8>, tile: Tile) {
+    unsafe fn call(&self, [pool, b, residual]: [&[u8]; 3], out: DisjointWriter<u8>, strip: u64, tile: Tile) {
+        let (b, start) = (&b[(strip * self.abi.pitch) as usize..], (strip * self.abi.strip()) as usize);
         // SAFETY: the map holds the code from its first byte on. The verifier has proved for all such tiles that it reads
         // these operands only, writes the output only, changes the registers only that the System V convention leaves to
         // functions, and returns. It has a register more than that convention has for arguments.
@@ -113,12 +123,12 @@ impl Code {
                 "call rax",
                 inout("rax") self.map.as_ptr() => _,
                 inout("rdi") b.as_ptr() => _,
-                inout("rsi") out.at(0) => _,
+                inout("rsi") out.at(start) => _,
                 inout("rdx") pool.as_ptr() => _,
                 inout("rcx") tile.start => _,
                 inout("r8") tile.end => _,
                 inout("r9") tile.mask => _,
-                inout("r10") residual.as_ptr() => _,
+                inout("r10") residual.get(start..).unwrap_or_default().as_ptr() => _,
                 clobber_abi("sysv64"),
             );
         }
@@ -129,5 +139,5 @@ impl Code {
     /// # Safety
     /// None.
     #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn call(&self, _: [&[u8]; 3], _: DisjointWriter<u8>, _: Tile) {}
+    unsafe fn call(&self, _: [&[u8]; 3], _: DisjointWriter<u8>, _: u64, _: Tile) {}
 }

@@ -2,7 +2,8 @@
 //!
 //! It accepts code that is one sequence of instructions with loops `add i, s; cmp i, n; jb back`, ends in its only `ret`,
 //! loads from `b`, the pool, the residual and the result, stores to the result, and writes only registers that a call may change. The bytes
-//! are decoded by a table other than the emitter's. The proof covers all tiles in whole panels and the tail:
+//! are decoded by a table other than the emitter's. The proof covers all tiles in whole panels and the tail, of the last strip: from
+//! the first byte of any other, operands and result are longer.
 //!
 //! - Each register is unknown, a constant, a number from an interval in equal steps, or an address at such an offset of an
 //!   operand.
@@ -59,6 +60,7 @@ type Refusal = (usize, String);
 pub fn verify(code: &[u8], abi: &Abi) -> Result<Features, (usize, String)> {
     let code = decode_all(code).map_err(|at| (at, "not an instruction of the dialect x64".to_owned()))?;
     let loops = loops(&code)?;
+    let abi = &abi.from_strip(abi.strips - 1);
     let checker = Checker { code: &code, loops: &loops, abi };
     let (full, panel) = (abi.full(), abi.panel);
     if full > 0 {

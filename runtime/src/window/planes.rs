@@ -1,8 +1,9 @@
 //! Depthwise convolution of images with channels first: a plane of f32 per channel.
 //!
-//! A vector holds neighbouring positions of an output row, and each weight is a broadcast. Rows are read where they are. With
-//! strides along a row, its columns are first divided into phases, so that what a tap reads for neighbouring positions is contiguous.
-//! Lanes that read padding are masked, and rows of padding are read from a row of zeros.
+//! A vector holds neighbouring positions of an output row, and each weight is a broadcast. Windows of 3 by 3 go down the rows, each of
+//! which is loaded once, and with stride 2 divided into even and odd columns in registers. For other windows with strides along a row,
+//! its columns are first divided into phases, so that what a tap reads for neighbouring positions is contiguous. Lanes that read
+//! padding are masked, and rows of padding are read from a row of zeros.
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
@@ -13,10 +14,9 @@ use std::ops::Range;
 
 /// Taps per axis of the windows whose rows share loads.
 const THREE: usize = 3;
-/// Rows computed at once.
+/// Bytes of rows of the image that are read for all columns before the next rows, and least number of rows of the result.
+const BLOCK: i64 = 16 << 10;
 const ROWS: usize = 7;
-/// Maximum number of rows of the image that they read.
-const SPAN: usize = 2 * (ROWS - 1) + THREE;
 /// Maximum stride along rows that are shorter.
 const MAX_STRIDE: i64 = 16;
 /// Distance of a prefetched element from the one that is read: a page, at whose end the hardware stops to prefetch.
@@ -95,6 +95,22 @@ impl PlaneShape {
         (self.rows.taps * self.columns.taps) as usize
     }
 
+    /// Whether windows have 3 by 3 taps in neighbouring rows, at most 2 rows apart.
+    fn is_three(&self) -> bool {
+        [self.rows.taps, self.columns.taps, self.rows.dilation] == [3, 3, 1] && self.rows.stride <= 2
+    }
+
+    /// Whether such windows have neighbouring columns and are 2 columns apart, which are read in pairs.
+    fn is_paired(&self) -> bool {
+        self.is_three() && [self.columns.stride, self.columns.dilation] == [2, 1]
+    }
+
+    /// Returns the number of rows of the result that are computed for all columns before the next.
+    fn block(&self) -> usize {
+        let row = size_of::<f32>() as i64 * self.columns.input * self.rows.stride;
+        ((BLOCK / row) as usize).max(ROWS)
+    }
+
     /// Returns the number of columns of a phase.
     fn columns_of(&self, phase: usize) -> usize {
         (self.columns.input as usize).saturating_sub(phase).div_ceil(self.columns.stride as usize)
@@ -159,8 +175,9 @@ struct Chunk<M> {
     column: usize,
     /// The lanes that exist.
     lanes: M,
-    /// For each tap along the row: its start relative to the row of the image, and the lanes that are in the image.
-    taps: Vec<(isize, M)>,
+    /// The vectors that are loaded, one for each tap along the row, or two for each of two pairs of columns: their start relative to the
+    /// row of the image, and the lanes that are in the image.
+    loads: Vec<(isize, M)>,
 }
 
 impl<M: Copy> Chunk<M> {
@@ -171,17 +188,29 @@ impl<M: Copy> Chunk<M> {
     #[inline(always)]
     unsafe fn all<V: Partial<Mask = M>>(shape: &PlaneShape) -> Vec<Chunk<M>> {
         let width = shape.columns.outputs as usize;
-        let tap = |column: usize, &(phase, index): &(usize, isize)| {
-            let (first, count) = (index + column as isize, shape.columns_of(phase) as isize);
+        let lanes = |first: isize, count: isize| {
             let [begin, end] = [-first, count - first].map(|lane| lane.clamp(0, V::LANES as isize) as usize);
             // SAFETY: guaranteed by the caller.
-            ((phase * shape.columns_of(0)) as isize + first, unsafe { V::mask(begin..end.max(begin)) })
+            unsafe { V::mask(begin..end.max(begin)) }
+        };
+        let tap = |column: usize, &(phase, index): &(usize, isize)| {
+            let (first, count) = (index + column as isize, shape.columns_of(phase) as isize);
+            ((phase * shape.columns_of(0)) as isize + first, lanes(first, count))
+        };
+        let pairs = |column: usize| {
+            let (first, width) = (2 * column as isize + shape.columns.tap(0), V::LANES as isize);
+            let starts = [first, first + width, first + 2, first + 2 + width];
+            starts.iter().map(|&at| (at, lanes(at, shape.columns.input as isize))).collect()
+        };
+        let loads = |column: usize| match shape.is_paired() {
+            true => pairs(column),
+            false => shape.taps.iter().map(|at| tap(column, at)).collect(),
         };
         let chunk = |column: usize| Chunk {
             column,
             // SAFETY: guaranteed by the caller.
             lanes: unsafe { V::mask(0..(width - column).min(V::LANES)) },
-            taps: shape.taps.iter().map(|at| tap(column, at)).collect(),
+            loads: loads(column),
         };
         (0..width).step_by(V::LANES).map(chunk).collect()
     }
@@ -235,10 +264,119 @@ impl Run<'_> {
 #[derive(Clone, Copy)]
 struct Rows {
     start: *const f32,
+    count: isize,
     /// Distance of rows.
     pitch: usize,
     /// A row of zeros, for padding.
     zeros: *const f32,
+}
+
+impl Rows {
+    /// Returns a row; zeros for padding.
+    #[inline(always)]
+    fn row(&self, row: isize) -> *const f32 {
+        let is_inside = (0..self.count).contains(&row);
+        if is_inside { self.start.wrapping_offset(row * self.pitch as isize) } else { self.zeros }
+    }
+}
+
+/// The vectors of a chunk for three taps along a row.
+struct Three<M> {
+    loads: [(isize, M); 4],
+    /// Distance of what is prefetched.
+    ahead: usize,
+}
+
+impl<M: Copy> Three<M> {
+    fn new(chunk: &Chunk<M>, ahead: usize) -> Three<M> {
+        let last = chunk.loads.len() - 1;
+        Three { loads: std::array::from_fn(|i| chunk.loads[i.min(last)]), ahead }
+    }
+
+    /// Loads a vector.
+    ///
+    /// # Safety
+    /// The lanes of its mask are in the row.
+    #[inline(always)]
+    unsafe fn load<V: Partial<Mask = M>>(&self, row: *const f32, i: usize) -> V {
+        let (at, mask) = self.loads[i];
+        // SAFETY: guaranteed by the caller.
+        unsafe { V::load_some(row.wrapping_offset(at), mask) }
+    }
+
+    /// Loads what the taps read, and prefetches.
+    ///
+    /// # Safety
+    /// The lanes of masks are in the row, and `PAIRED` is whether the shape is.
+    #[inline(always)]
+    unsafe fn taps<V: Partial<Mask = M>, const PAIRED: bool>(&self, row: *const f32) -> [V; THREE] {
+        let far = row.wrapping_offset(self.loads[0].0).wrapping_add(self.ahead);
+        V::prefetch(far);
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            if PAIRED {
+                V::prefetch(far.wrapping_add(V::LANES));
+                let [even, odd] = V::deinterleave(self.load(row, 0), self.load(row, 1));
+                let [next, _] = V::deinterleave(self.load(row, 2), self.load(row, 3));
+                [even, odd, next]
+            } else {
+                [self.load(row, 0), self.load(row, 1), self.load(row, 2)]
+            }
+        }
+    }
+}
+
+/// The ops on sums of a chunk before they are stored.
+struct Epilogue<V: Partial> {
+    bias: Option<V>,
+    /// The residual of row 0.
+    add: Option<*const f32>,
+    low: V,
+    high: V,
+    /// Row 0 of the result.
+    to: *mut f32,
+    /// Distance of rows.
+    pitch: usize,
+    lanes: V::Mask,
+}
+
+impl<V: Partial> Epilogue<V> {
+    /// Returns the epilogue of a chunk.
+    ///
+    /// # Safety
+    /// The machine has the vectors, the sizes of `run` fit, and there are the plane and the chunk.
+    #[inline(always)]
+    unsafe fn new(Plane { run, plane, channel, .. }: &Plane<'_, '_>, chunk: &Chunk<V::Mask>) -> Epilogue<V> {
+        let Run { planes, c, .. } = run;
+        let at = plane * planes.shape.output() + chunk.column;
+        // SAFETY: guaranteed by the caller.
+        let [bias, low, high] = unsafe {
+            [planes.bias.map_or(0.0, |bias| bias[*channel]), planes.range.0, planes.range.1].map(|x| V::splat(x))
+        };
+        let bias = planes.bias.map(|_| bias);
+        let add = planes.add.map(|add| add.as_ptr().wrapping_add(at));
+        let pitch = planes.shape.columns.outputs as usize;
+        Epilogue { bias, add, low, high, to: c.at(at), pitch, lanes: chunk.lanes }
+    }
+
+    /// Stores the sums of a row.
+    ///
+    /// # Safety
+    /// There is the row, in the residual too, and the caller has exclusive access to that of the result.
+    #[inline(always)]
+    unsafe fn store(&self, row: usize, mut sum: V) {
+        let at = row * self.pitch;
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            if let Some(bias) = self.bias {
+                sum = sum.plus(bias);
+            }
+            if let Some(add) = self.add {
+                sum = sum.plus(V::load_some(add.wrapping_add(at), self.lanes));
+            }
+            sum.between(self.low, self.high).store_some(self.to.wrapping_add(at), self.lanes);
+        }
+    }
 }
 
 /// Memory for the phases of a plane.
@@ -258,7 +396,7 @@ impl<M: Copy> Phases<M> {
     unsafe fn new<V: Partial<Mask = M>>(shape: &PlaneShape) -> Phases<M> {
         let (columns, stride) = (shape.columns.input as usize, shape.columns.stride as usize);
         let pitch = shape.columns_of(0) * stride;
-        let rows = if stride > 1 { shape.rows.input as usize * pitch } else { 0 };
+        let rows = if stride > 1 && !shape.is_paired() { shape.rows.input as usize * pitch } else { 0 };
         let first = |n: usize, from: usize| 0..n.saturating_sub(from).min(V::LANES);
         // SAFETY: guaranteed by the caller.
         let masks = |at: usize| unsafe {
@@ -273,16 +411,16 @@ impl<M: Copy> Phases<M> {
         Phases { rows: vec![0.0; rows], zeros: vec![0.0; pitch], pairs }
     }
 
-    /// Divides the columns of a plane into phases, side by side in each row; without strides, rows stay where they are.
+    /// Divides the columns of a plane into phases, side by side in each row; without strides, or in pairs, rows stay where they are.
     ///
     /// # Safety
     /// The machine has the vectors, and the plane has the shape.
     #[inline(always)]
     unsafe fn of<V: Partial<Mask = M>>(&mut self, shape: &PlaneShape, plane: &[f32]) -> Rows {
-        let (columns, stride, zeros) =
-            (shape.columns.input as usize, shape.columns.stride as usize, self.zeros.as_ptr());
-        if stride == 1 {
-            return Rows { start: plane.as_ptr(), pitch: columns, zeros };
+        let (columns, stride) = (shape.columns.input as usize, shape.columns.stride as usize);
+        let (count, zeros) = (shape.rows.input as isize, self.zeros.as_ptr());
+        if stride == 1 || shape.is_paired() {
+            return Rows { start: plane.as_ptr(), count, pitch: columns, zeros };
         }
         let phase = shape.columns_of(0);
         for (from, to) in plane.chunks_exact(columns).zip(self.rows.chunks_exact_mut(phase * stride)) {
@@ -306,7 +444,7 @@ impl<M: Copy> Phases<M> {
                 to.iter_mut().zip(from.iter().skip(i).step_by(stride)).for_each(|(to, &x)| *to = x);
             }
         }
-        Rows { start: self.rows.as_ptr(), pitch: phase * stride, zeros }
+        Rows { start: self.rows.as_ptr(), count, pitch: phase * stride, zeros }
     }
 }
 
@@ -325,37 +463,21 @@ impl Plane<'_, '_> {
     /// As for [`Run::all`]; the chunks are those of the shape.
     #[inline(always)]
     unsafe fn compute<V: Partial>(&self, chunks: &[Chunk<V::Mask>]) {
-        let PlaneShape { rows, columns, .. } = self.run.planes.shape;
-        let height = rows.outputs as usize;
-        let is_three = [rows.taps, columns.taps, rows.dilation] == [3, 3, 1] && rows.stride <= 2;
-        let mut row = 0;
-        // SAFETY: guaranteed by the caller; rows are in the plane.
-        unsafe {
-            while is_three && height >= ROWS && row < height {
-                // The last rows overlap those before.
-                row = row.min(height - ROWS);
-                match rows.stride {
-                    1 => self.three::<V, ROWS, 1>(row, chunks),
-                    _ => self.three::<V, ROWS, 2>(row, chunks),
+        let shape = self.run.planes.shape;
+        let (height, block) = (shape.rows.outputs as usize, shape.block());
+        for first in (0..height).step_by(block) {
+            let rows = first..(first + block).min(height);
+            // SAFETY: guaranteed by the caller; rows are in the plane.
+            unsafe {
+                match (shape.is_three(), shape.is_paired(), shape.rows.stride) {
+                    (false, ..) => self.any::<V>(rows, chunks),
+                    (true, false, 1) => self.three::<V, 1, false>(rows, chunks),
+                    (true, false, _) => self.three::<V, 2, false>(rows, chunks),
+                    (true, true, 1) => self.three::<V, 1, true>(rows, chunks),
+                    (true, true, _) => self.three::<V, 2, true>(rows, chunks),
                 }
-                row += ROWS;
-            }
-            while row < height {
-                match (is_three, rows.stride) {
-                    (true, 1) => self.three::<V, 1, 1>(row, chunks),
-                    (true, _) => self.three::<V, 1, 2>(row, chunks),
-                    _ => self.any::<V>(row, chunks),
-                }
-                row += 1;
             }
         }
-    }
-
-    /// Returns a row of the image; zeros for padding.
-    #[inline(always)]
-    fn row(&self, row: isize) -> *const f32 {
-        let is_inside = (0..self.run.planes.shape.rows.input as isize).contains(&row);
-        if is_inside { self.rows.start.wrapping_offset(row * self.rows.pitch as isize) } else { self.rows.zeros }
     }
 
     /// Returns the weight of a tap of this plane.
@@ -370,101 +492,64 @@ impl Plane<'_, '_> {
         unsafe { V::splat(planes.weights.as_ptr().add(at).read()) }
     }
 
-    /// Computes `R` rows of windows of 3 by 3 taps, `S` rows apart, which share loads.
+    /// Computes rows of windows of 3 by 3 taps, `S` rows apart. Each row of the image is loaded once for a chunk.
     ///
     /// # Safety
-    /// As for [`compute`](Plane::compute); the rows exist.
+    /// As for [`compute`](Plane::compute); the rows exist, and `PAIRED` is whether the shape is.
     #[inline(always)]
-    unsafe fn three<V: Partial, const R: usize, const S: usize>(&self, row: usize, chunks: &[Chunk<V::Mask>]) {
-        let first = row as isize * S as isize + self.run.planes.shape.rows.tap(0);
-        let from: [*const f32; SPAN] = std::array::from_fn(|i| self.row(first + i as isize));
+    unsafe fn three<V: Partial, const S: usize, const PAIRED: bool>(
+        &self,
+        rows: Range<usize>,
+        chunks: &[Chunk<V::Mask>],
+    ) {
+        let top = |row: usize| (row * S) as isize + self.run.planes.shape.rows.tap(0);
+        let ahead = rows.len() * S * self.rows.pitch;
         // SAFETY: the lanes of masks are in each row of the image, and in the row of zeros.
         unsafe {
             let weights = |t: usize| [self.weight(t), self.weight(THREE + t), self.weight(2 * THREE + t)];
             let weights: [[V; THREE]; THREE] = [weights(0), weights(1), weights(2)];
             for chunk in chunks {
-                let mut all = [V::splat(0.0); R];
-                add_taps::<V, R, S>(&from, chunk.taps[0], weights[0], &mut all);
-                add_taps::<V, R, S>(&from, chunk.taps[1], weights[1], &mut all);
-                add_taps::<V, R, S>(&from, chunk.taps[2], weights[2], &mut all);
-                self.finish(row, chunk, all);
+                let (from, epilogue) = (Three::new(chunk, ahead), Epilogue::<V>::new(self, chunk));
+                let mut first = from.taps::<V, PAIRED>(self.rows.row(top(rows.start)));
+                let mut second = from.taps::<V, PAIRED>(self.rows.row(top(rows.start) + 1));
+                for row in rows.clone() {
+                    if S > 1 {
+                        second = from.taps::<V, PAIRED>(self.rows.row(top(row) + 1));
+                    }
+                    let third = from.taps::<V, PAIRED>(self.rows.row(top(row) + 2));
+                    let mut sums = [V::splat(0.0); THREE];
+                    for t in 0..THREE {
+                        sums[t] = first[t].multiply_add(weights[t][0], sums[t]);
+                        sums[t] = second[t].multiply_add(weights[t][1], sums[t]);
+                        sums[t] = third[t].multiply_add(weights[t][2], sums[t]);
+                    }
+                    epilogue.store(row, sums[0].plus(sums[1]).plus(sums[2]));
+                    (first, second) = if S == 1 { (second, third) } else { (third, second) };
+                }
             }
         }
     }
 
-    /// Computes a row of any windows.
+    /// Computes rows of any windows.
     ///
     /// # Safety
-    /// As for [`three`](Plane::three).
+    /// As for [`compute`](Plane::compute); the rows exist.
     #[inline(always)]
-    unsafe fn any<V: Partial>(&self, row: usize, chunks: &[Chunk<V::Mask>]) {
-        let rows = self.run.planes.shape.rows;
-        for chunk in chunks {
+    unsafe fn any<V: Partial>(&self, rows: Range<usize>, chunks: &[Chunk<V::Mask>]) {
+        let axis = self.run.planes.shape.rows;
+        for (row, chunk) in rows.flat_map(|row| chunks.iter().map(move |chunk| (row, chunk))) {
             // SAFETY: as in `three`.
             unsafe {
                 let mut sum = V::splat(0.0);
-                for k in 0..rows.taps as usize {
-                    let from = self.row(row as isize * rows.stride as isize + rows.tap(k));
-                    for (t, &(at, mask)) in chunk.taps.iter().enumerate() {
+                for k in 0..axis.taps as usize {
+                    let from = self.rows.row(row as isize * axis.stride as isize + axis.tap(k));
+                    for (t, &(at, mask)) in chunk.loads.iter().enumerate() {
                         let x = V::load_some(from.wrapping_offset(at), mask);
-                        sum = x.multiply_add(self.weight(k * chunk.taps.len() + t), sum);
+                        sum = x.multiply_add(self.weight(k * chunk.loads.len() + t), sum);
                     }
                 }
-                self.finish(row, chunk, [sum]);
+                Epilogue::<V>::new(self, chunk).store(row, sum);
             }
-        }
-    }
-
-    /// Applies the epilogue and stores rows.
-    ///
-    /// # Safety
-    /// As for [`compute`](Plane::compute); the rows and the lanes of the chunk exist.
-    #[inline(always)]
-    unsafe fn finish<V: Partial, const R: usize>(&self, row: usize, chunk: &Chunk<V::Mask>, all: [V; R]) {
-        let Run { planes, c, .. } = self.run;
-        let width = planes.shape.columns.outputs as usize;
-        // SAFETY: bias has an element per channel, residual and result have one for each column of each row.
-        unsafe {
-            let bias = planes.bias.map(|bias| V::splat(bias[self.channel]));
-            let (low, high) = (V::splat(planes.range.0), V::splat(planes.range.1));
-            for (r, mut sum) in all.into_iter().enumerate() {
-                let at = self.plane * planes.shape.output() + (row + r) * width + chunk.column;
-                if let Some(bias) = bias {
-                    sum = sum.plus(bias);
-                }
-                if let Some(add) = planes.add {
-                    sum = sum.plus(V::load_some(add.as_ptr().add(at), chunk.lanes));
-                }
-                sum.between(low, high).store_some(c.at(at), chunk.lanes);
-            }
-        }
-    }
-}
-
-/// Adds to `R` rows of sums, `S` rows of the image apart, the products of three taps, one below the other. Each row is loaded once.
-///
-/// # Safety
-/// The machine has the vectors, and the lanes of the tap are in each row.
-#[inline(always)]
-unsafe fn add_taps<V: Partial, const R: usize, const S: usize>(
-    from: &[*const f32; SPAN],
-    (at, mask): (isize, V::Mask),
-    weights: [V; THREE],
-    all: &mut [V; R],
-) {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        let (mut first, mut second) =
-            (V::load_some(from[0].wrapping_offset(at), mask), V::load_some(from[1].wrapping_offset(at), mask));
-        for r in 0..R {
-            if S > 1 && r > 0 {
-                second = V::load_some(from[r * S + 1].wrapping_offset(at), mask);
-            }
-            let third = V::load_some(from[r * S + 2].wrapping_offset(at), mask);
-            all[r] = first.multiply_add(weights[0], all[r]);
-            all[r] = second.multiply_add(weights[1], all[r]);
-            all[r] = third.multiply_add(weights[2], all[r]);
-            (first, second) = if S == 1 { (second, third) } else { (third, second) };
         }
     }
 }

@@ -44,7 +44,37 @@ func.func @main(%pool: tensor<2xf32>, %b: tensor<2x8xf32>) -> tensor<1x8xf32> {
 x64.code @empty = dense<[195]> : tensor<1xui8>
 
 func.func @narrow(%pool: tensor<2xf32>, %b: tensor<2x7xf32>) -> tensor<1x7xf32> {
-  // expected-error@+1 {{has rows of 28 bytes, but code without a mask needs 32}}
+  // expected-error@+1 {{has strips of 28 bytes, but code without a mask needs 32}}
   %c = x64.call @empty(%pool, %b) panel 32 tile 32 : (tensor<2xf32>, tensor<2x7xf32>) -> tensor<1x7xf32>
   return %c : tensor<1x7xf32>
+}
+
+// -----
+
+x64.code @empty = dense<195> : tensor<1xui8>
+
+func.func @strips(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x16xf32> {
+  // expected-error@+1 {{requires strips that divide 16 columns and begin in its operand}}
+  %c = x64.call @empty(%pool, %b) strips 3 pitch 20 panel 16 tile 16 : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<1x16xf32>
+  return %c : tensor<1x16xf32>
+}
+
+// -----
+
+x64.code @empty = dense<195> : tensor<1xui8>
+
+func.func @pitch(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x16xf32> {
+  // expected-error@+1 {{requires strips that divide 16 columns and begin in its operand}}
+  %c = x64.call @empty(%pool, %b) strips 2 pitch 132 panel 16 tile 16 : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<1x16xf32>
+  return %c : tensor<1x16xf32>
+}
+
+// -----
+
+x64.code @empty = dense<195> : tensor<1xui8>
+
+func.func @alone(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x16xf32> {
+  // expected-error@+1 {{requires both 'strips' and 'pitch', or neither}}
+  %c = "x64.call"(%pool, %b) {callee = @empty, operandSegmentSizes = array<i32: 1, 1, 0>, panel = 16 : i64, strips = 2 : i64, tile = 16 : i64} : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<1x16xf32>
+  return %c : tensor<1x16xf32>
 }

@@ -39,3 +39,11 @@ func.func @extents(%x: tensor<1x1x3x3xf32>) -> tensor<1x1x5x5xf32> {
   %1 = graph.resize %0 scales %scales {mode = "nearest"} : (tensor<1x1x3x3xf32>, tensor<4xf32>) -> tensor<1x1x5x5xf32>
   return %1 : tensor<1x1x5x5xf32>
 }
+
+// -----
+
+// A mask of integers is a summand of the scores, and may be outside the range of f16.
+func.func @mask(%x: tensor<1x1x2x4xf32>, %mask: tensor<2xi64>) -> tensor<1x1x2x4xf32> {
+  %0 = graph.attention %x, %x, %x mask %mask : (tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<2xi64>) -> tensor<1x1x2x4xf32>
+  return %0 : tensor<1x1x2x4xf32>
+}

@@ -21,6 +21,16 @@ func.func @main(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32> {
 
 // -----
 
+// Rows of the output that fill vectors are strips: columns between them would be computed and sliced off.
+func.func @main(%x: tensor<1x1x2x16xf32>, %r: tensor<1x1x2x16xf32>) -> tensor<1x1x2x16xf32> {
+  %w = arith.constant dense<[[[[0.0, 0.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]]]> : tensor<1x1x3x3xf32>
+  %0 = sparse.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x2x16xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x2x16xf32>
+  %1 = graph.add %0, %r : (tensor<1x1x2x16xf32>, tensor<1x1x2x16xf32>) -> tensor<1x1x2x16xf32>
+  return %1 : tensor<1x1x2x16xf32>
+}
+
+// -----
+
 // Without code, the convolution stays: a dense one would multiply zeros by infinities.
 func.func @main(%x: tensor<2x1x4xf32>) -> tensor<2x1x4xf32> {
   %w = arith.constant dense<2.0> : tensor<1x1x1xf32>
