@@ -312,6 +312,16 @@ impl<'a> Cursor<'a> {
     ///
     /// `>` only closes a `<`, so that comparisons may stand in parentheses; `->` is no bracket.
     pub(crate) fn skip_balanced(&mut self) -> bool {
+        self.skip_closed_by(close)
+    }
+
+    /// Skips a bracketed text as the grammar has it, in which every `<` is closed by a `>`. Returns whether one comes next.
+    pub(crate) fn skip_bracketed(&mut self) -> bool {
+        self.skip_closed_by(|stack, b| stack.pop() == Some(opening(b)))
+    }
+
+    /// Skips a bracketed text, whose brackets a function pops where they are closed; it returns `false` if none is.
+    fn skip_closed_by(&mut self, close: impl Fn(&mut OpenBrackets, u8) -> bool) -> bool {
         if self.by_grammar {
             let len = bracketed_len(self.rest());
             self.pos += len;
@@ -322,7 +332,7 @@ impl<'a> Cursor<'a> {
         }
         let bytes = self.text.as_bytes();
         let start = self.pos;
-        let mut stack: smallvec::SmallVec<[u8; 32]> = smallvec::SmallVec::new();
+        let mut stack = OpenBrackets::new();
         let mut at = start;
         while let Some(&b) = bytes.get(at) {
             match CLASSES[b as usize] {
@@ -398,15 +408,22 @@ fn digits_of(text: &str, is_digit: fn(&u8) -> bool) -> &str {
     &text[..text.bytes().take_while(is_digit).count()]
 }
 
-/// Pops the innermost bracket that `b` closes. An unmatched `>`, and a `<` that another bracket closes, are
-/// comparisons. Returns `false` if `b` closes no bracket.
-fn close(stack: &mut smallvec::SmallVec<[u8; 32]>, b: u8) -> bool {
-    let open = match b {
+/// The brackets that are open, outermost first.
+type OpenBrackets = smallvec::SmallVec<[u8; 32]>;
+
+/// Returns the bracket that another one closes.
+fn opening(b: u8) -> u8 {
+    match b {
         b')' => b'(',
         b']' => b'[',
         b'}' => b'{',
         _ => b'<',
-    };
+    }
+}
+
+/// Pops the innermost bracket that `b` closes. An unmatched `>`, and a `<` that another bracket closes, are
+/// comparisons. Returns `false` if `b` closes no bracket.
+fn close(stack: &mut OpenBrackets, b: u8) -> bool {
     if b == b'>' {
         if stack.last() == Some(&b'<') {
             stack.pop();
@@ -416,5 +433,5 @@ fn close(stack: &mut smallvec::SmallVec<[u8; 32]>, b: u8) -> bool {
     while stack.last() == Some(&b'<') {
         stack.pop();
     }
-    stack.pop() == Some(open)
+    stack.pop() == Some(opening(b))
 }

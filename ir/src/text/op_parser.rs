@@ -185,7 +185,7 @@ impl<'a> OpParser<'_, 'a> {
     /// Skips the bracketed text that comes next. Returns its byte offset and the text, brackets included.
     pub fn balanced(&mut self) -> ParseResult<(usize, &'a str)> {
         let at = self.offset();
-        match self.p.cur.skip_balanced() {
+        match self.p.cur.skip_bracketed() {
             true => Ok((at, self.p.cur.since(at))),
             false if b"([{<".contains(&self.peek()) => self.error(at, "this bracket is never closed"),
             false => self.error(at, "expected a bracket"),

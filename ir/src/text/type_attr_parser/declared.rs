@@ -290,7 +290,7 @@ fn bracketed<'a>(cur: &mut Cursor<'a>, open: u8) -> Result<&'a str> {
     if cur.peek() != open {
         return Err(ParseError::new(at, format!("expected '{}'", open as char)));
     }
-    match cur.skip_balanced() {
+    match cur.skip_bracketed() {
         true => Ok(cur.since(at)),
         false => Err(ParseError::new(at, "this bracket is never closed")),
     }
