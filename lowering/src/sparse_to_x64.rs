@@ -20,13 +20,15 @@ mod template;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, bytes_attr, define, replace};
 use conv::Conv;
+use generate::Generated;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo};
 use integer::Integer;
 use patterns::Patterns;
-use product::Product;
+use plan::Plan;
+use product::{Callee, Product};
 
 /// Columns of a pattern of nonzeros.
 const BITS: usize = 8;
@@ -61,7 +63,8 @@ the fewest estimated cycles. Long rows are divided into chunks and columns into 
 the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
 added and subtracted. A product with a sparse right operand is that of the transposes. If rows of the dense operand do not begin at
 cache lines and are read six times or more, the operand is padded to an odd number of lines, and the columns of the result to a whole
-number, which are sliced off. `code=ops` emits instructions instead of bytes.
+number, which are sliced off. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
+results are concatenated: threads run them at the same time, and each fetches its own code. `code=ops` emits instructions instead of bytes.
 
 Each `sparse.matmul_integer` becomes a product of words of 32 bits along the depth, with one instruction per word of the constant that is not
 zero: four bytes with AVX-512 VNNI, otherwise two 16-bit integers. `sparse.words` packs the other operand. A constant zero point and the
@@ -235,7 +238,7 @@ impl SparseToX64 {
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
         let dense = matmul.operand(&mut e)?;
-        let value = called.call(&mut e, &product, dense, None)?;
+        let value = product.call(called, &mut e, dense, None)?;
         let value = matmul.result(&mut e, value)?;
         replace(m, op, value);
         Some(())
@@ -248,7 +251,7 @@ impl SparseToX64 {
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
         let words = integer.operand(&mut e)?;
-        let value = called.call(&mut e, &integer.product, words, None)?;
+        let value = integer.product.call(called, &mut e, words, None)?;
         let value = integer.result(&mut e, value)?;
         replace(m, op, value);
         Some(())
@@ -263,7 +266,7 @@ impl SparseToX64 {
         let mut b = Builder::before(m, last);
         let mut e = Emitter::of(&mut b, last);
         let [image, residual] = conv.operands(&mut e)?;
-        let value = called.call(&mut e, &conv.product, image?, residual)?;
+        let value = conv.product.call(called, &mut e, image?, residual)?;
         let value = conv.result(&mut e, value)?;
         replace(m, last, value);
         // The ops before the last, each of which was used by the next alone.
@@ -271,20 +274,35 @@ impl SparseToX64 {
         Some(())
     }
 
-    /// Generates the code of a product and defines its function.
+    /// Generates the code of the parts of a product and defines their functions.
     fn compile(
         &self,
         m: &mut Module,
         op: Op,
         (product, width): (&Product, Width),
         cx: &mut PassContext<'_>,
-    ) -> Option<product::Callee> {
+    ) -> Option<Vec<Callee>> {
         let plan = product.plan(width).filter(|_| cx.allows("lower", m, op))?;
-        let generated = product.generate(&plan);
-        let name = self.define(m, op, &generated.code)?;
         cx.count("num-lowered", 1);
-        cx.count("num-bytes", generated.code.len() as u64);
-        Some(product::Callee { name, plan, pool: generated.pool })
+        let parts = product.parts(&plan);
+        if parts.is_empty() {
+            return Some(vec![self.function(m, op, (product, plan), cx)?]);
+        }
+        parts.iter().map(|part| self.function(m, op, (part, part.plan(width)?), cx)).collect()
+    }
+
+    /// Generates the code of a plan and defines its function.
+    fn function(
+        &self,
+        m: &mut Module,
+        op: Op,
+        (product, plan): (&Product, Plan),
+        cx: &mut PassContext<'_>,
+    ) -> Option<Callee> {
+        let Generated { code, pool } = product.generate(&plan);
+        let name = self.define(m, op, &code)?;
+        cx.count("num-bytes", code.len() as u64);
+        Some(Callee { name, plan, pool, rows: product.matrix.rows })
     }
 
     /// Defines the function in the symbol table around an op. Returns its symbol.

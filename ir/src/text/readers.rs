@@ -2,6 +2,7 @@
 
 use super::parse::MAX_ERRORS;
 use super::parse_op::UNDECLARED;
+use super::type_attr_parser::TOO_DEEP;
 use super::{ParseOptions, PrintOptions, Reader, parse_source};
 use crate::context::Context;
 use crate::diag::Diagnostic;
@@ -23,6 +24,8 @@ struct FirstError {
     is_late: bool,
     /// Whether the reader stopped at the maximum number of errors.
     is_stopped: bool,
+    /// Whether brackets are nested too deep: the grammar measures them ahead, up to where a bracket closes.
+    is_too_deep: bool,
 }
 
 impl FirstError {
@@ -35,12 +38,15 @@ impl FirstError {
             message: first.map_or_else(String::new, |d| d.message.clone()),
             is_late: first.is_some_and(is_late),
             is_stopped: errors.len() >= MAX_ERRORS,
+            is_too_deep: first.is_some_and(|error| error.message.contains(TOO_DEEP)),
         }
     }
 
-    /// Whether another reader agrees. A reader that stops does not know which names are declared later.
+    /// Whether another reader agrees, apart from what depends on limits. A reader that stops does not know which names are declared
+    /// later.
     fn agrees(&self, other: &FirstError) -> bool {
-        self.line == other.line || (self.is_late || other.is_late) && (self.is_stopped || other.is_stopped)
+        let either = |is: fn(&FirstError) -> bool| is(self) || is(other);
+        self.line == other.line || either(|e| e.is_too_deep) || either(|e| e.is_late) && either(|e| e.is_stopped)
     }
 }
 

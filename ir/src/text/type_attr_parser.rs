@@ -48,6 +48,8 @@ use source::Source;
 
 /// Maximum nesting depth of brackets in one text.
 pub(crate) const MAX_DEPTH: usize = 256;
+/// The start of the error for deeper nesting.
+pub(crate) const TOO_DEEP: &str = "nesting deeper than";
 /// Maximum nesting depth of a value with all aliases expanded.
 const MAX_VALUE_DEPTH: usize = 512;
 /// Maximum number of types and attributes in a value with all aliases expanded.
@@ -338,7 +340,7 @@ impl<'a> TypeAttrParser<'a> {
         });
         self.size.depth += depth;
         if self.size.depth > MAX_VALUE_DEPTH {
-            return Err(ParseError::new(0, format!("nesting deeper than {MAX_VALUE_DEPTH} levels with all aliases")));
+            return Err(ParseError::new(0, format!("{TOO_DEEP} {MAX_VALUE_DEPTH} levels with all aliases")));
         }
         result
     }

@@ -2,6 +2,7 @@
 
 use gradus_dialects::sparse::Packing;
 use gradus_ir::{DType, Tensor};
+use std::ops::Range;
 
 /// A matrix of f32, f64 or i32 by compressed sparse rows.
 pub(crate) struct Matrix {
@@ -94,6 +95,19 @@ impl Matrix {
             matrix.starts.push(matrix.columns.len() as u32);
         }
         Some(matrix)
+    }
+
+    /// Copies some rows.
+    pub fn rows_of(&self, rows: Range<usize>) -> Matrix {
+        let starts = &self.starts[rows.start..=rows.end];
+        let (first, range) = (starts[0], starts[0] as usize..starts[rows.len()] as usize);
+        Matrix {
+            rows: rows.len(),
+            starts: starts.iter().map(|start| start - first).collect(),
+            columns: self.columns[range.clone()].to_vec(),
+            values: self.values[range].to_vec(),
+            ..*self
+        }
     }
 
     /// Size of an element in bytes.

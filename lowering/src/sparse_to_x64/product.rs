@@ -7,9 +7,15 @@ use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::sparse::{MatMulOp, UNROLLED};
 use gradus_dialects::x64::{CallOp, Width};
 use gradus_ir::{Attr, DType, Module, Op, OpDecl, Tensor, Type, Value};
+use std::ops::Range;
 
 /// Maximum size of code in bytes; larger products are not generated.
 const MAX_CODE: usize = 16 << 20;
+/// Columns up to which threads divide the rows, and least number of rows for a thread.
+const MAX_COLUMNS: usize = 1024;
+const MIN_ROWS: usize = 24;
+/// Number of groups of rows per additional group that this division may cost.
+const MORE_GROUPS: usize = 10;
 /// Size of memory that displacements reach.
 const MAX_BYTES: usize = 1 << 30;
 
@@ -41,24 +47,67 @@ impl Product {
         (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(plan)
     }
 
+    /// Divides the rows among several functions, which threads run at the same time, if there are few columns: threads that divide the
+    /// columns would each fetch all code, and write to the same lines of the result. The parts have as many groups of rows as the whole, or
+    /// almost. Empty if the rows are not divided.
+    pub fn parts(&self, plan: &Plan) -> Vec<Product> {
+        let rows = self.matrix.rows;
+        let groups = |parts: usize| parts * (rows / parts).div_ceil(plan.form.rows);
+        let is_possible = |&parts: &usize| {
+            let is_even = rows.is_multiple_of(parts) && rows / parts >= MIN_ROWS && self.columns.all <= MAX_COLUMNS;
+            is_even && MORE_GROUPS * groups(parts) <= (MORE_GROUPS + 1) * groups(1)
+        };
+        let parts = [4, 2].into_iter().filter(is_possible).min_by_key(|&parts| groups(parts));
+        let part = |parts: usize| move |i: usize| self.part(i * rows / parts..(i + 1) * rows / parts);
+        parts.map_or_else(Vec::new, |parts| (0..parts).map(part(parts)).collect())
+    }
+
+    /// The product of some rows.
+    fn part(&self, rows: Range<usize>) -> Product {
+        let bias = self.epilogue.bias.as_ref().map(|bias| bias[rows.clone()].to_vec());
+        let epilogue = Epilogue { bias, ..self.epilogue };
+        Product { matrix: self.matrix.rows_of(rows), columns: self.columns, offsets: self.offsets.clone(), epilogue }
+    }
+
     /// Generates the code.
     pub fn generate(&self, plan: &Plan) -> Generated {
         generate(&self.matrix, plan, &self.offsets, &self.epilogue)
     }
 }
 
-/// A function with what its call passes.
+/// A function for some rows of a product, with what its call passes.
 pub(super) struct Callee {
     /// Symbol of the function.
     pub name: Attr,
     pub plan: Plan,
     pub pool: Vec<f64>,
+    pub rows: usize,
+}
+
+impl Product {
+    /// Creates the calls of the parts. Returns the result, `[rows, columns]`.
+    pub fn call(&self, mut parts: Vec<Callee>, e: &mut Emitter<'_, '_>, b: Value, add: Option<Value>) -> Option<Value> {
+        // Calls of one type may run at the same time.
+        let largest = parts.iter().map(|part| part.pool.len()).max()?;
+        let (is_whole, mut first, mut results) = (parts.len() == 1, 0, Vec::with_capacity(parts.len()));
+        parts.iter_mut().for_each(|part| part.pool.resize(largest, 0.0));
+        for part in parts {
+            let (end, columns) = (first + part.rows as i64, self.columns.all as i64);
+            let add = match add {
+                Some(add) if !is_whole => Some(e.slice_from(add, &[first, 0], &[end, columns], &[1, 1])?),
+                add => add,
+            };
+            results.push(part.call(e, self, b, add)?);
+            first = end;
+        }
+        e.concat(&results, 0)
+    }
 }
 
 impl Callee {
     /// Creates the call. Returns its result, `[rows, columns]`.
-    pub fn call(self, e: &mut Emitter<'_, '_>, product: &Product, b: Value, add: Option<Value>) -> Option<Value> {
-        let (matrix, shape) = (&product.matrix, [self.pool.len()]);
+    fn call(self, e: &mut Emitter<'_, '_>, product: &Product, b: Value, add: Option<Value>) -> Option<Value> {
+        let (Product { matrix, columns, .. }, shape) = (product, [self.pool.len()]);
         let (pool, element) = match matrix.dtype {
             DType::F64 => (Tensor::from_vec(&shape, self.pool), Type::F64),
             DType::I32 => (Tensor::from_vec(&shape, self.pool.iter().map(|&x| x as i32).collect()), Type::I32),
@@ -70,11 +119,11 @@ impl Callee {
         let (panel, tile) = (self.plan.form.panel_bytes(), self.plan.tile * matrix.element());
         let mut attrs = vec![("callee", self.name), ("panel", int(panel)), ("tile", int(tile))];
         attrs.extend(self.plan.masked.then_some(("masked", Attr::UNIT)));
-        let Columns { all, strips, pitch } = product.columns;
+        let &Columns { all, strips, pitch } = columns;
         if strips > 1 {
             attrs.extend([("strips", int(strips)), ("pitch", int(pitch * matrix.element()))]);
         }
-        let shape = [matrix.rows, all].map(|d| d as i64);
+        let shape = [self.rows, all].map(|d| d as i64);
         let ty = ctx.tensor_type(&shape, element);
         let call = e.op(CallOp::INFO.name, &[&[pool], &[b], add.as_slice()], &attrs, &[ty])?;
         Some(e.m().result(call, 0))

@@ -50,6 +50,12 @@ impl Code {
         self.map.len()
     }
 
+    /// The number of instructions of a run, about.
+    pub fn steps(&self) -> usize {
+        let panels = self.abi.row.div_ceil(self.abi.panel) as usize;
+        (self.map.len() / BYTES_PER_STEP).saturating_mul(panels)
+    }
+
     /// Computes the result from the pool, `b` and the residual, if the code adds one.
     ///
     /// # Errors
@@ -66,8 +72,7 @@ impl Code {
         }
         let (operands, out) = ([pool, b, residual], DisjointWriter::new(out));
         let panels = self.abi.full() / self.abi.panel;
-        let steps = (panels * self.abi.strips) as usize;
-        let threads = workers.for_steps((self.map.len() / BYTES_PER_STEP).saturating_mul(steps));
+        let threads = workers.for_steps(self.steps());
         if self.abi.strips > 1 {
             let strip = |strip| {
                 // SAFETY: the sizes are those of the verification; different strips are different columns.

@@ -106,7 +106,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         kind.write(out.bytes, |c| Product::compute_all(&products, workers, c, columns).map_err(Trap::Ub))
     };
     let columns = (kind == Narrow::No && add.is_none()).then_some(factor.columns);
-    Some(Kernel { reads: operands.inputs()?, columns, in_place: false, run: Box::new(run) }.into())
+    Some(Kernel { reads: operands.inputs()?, columns, in_place: false, steps: None, run: Box::new(run) }.into())
 }
 
 /// Returns the bounds of the clamp.

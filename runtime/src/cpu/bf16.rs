@@ -38,5 +38,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         Bf16Product::compute_all(&products, workers, bytemuck::cast_slice_mut(out.bytes), columns).map_err(Trap::Ub)
     };
     let strided = add.is_none().then_some(columns);
-    Some(Kernel { reads: operands.inputs()?, columns: strided, in_place: false, run: Box::new(run) }.into())
+    Some(
+        Kernel { reads: operands.inputs()?, columns: strided, in_place: false, steps: None, run: Box::new(run) }.into(),
+    )
 }

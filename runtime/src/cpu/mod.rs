@@ -88,6 +88,8 @@ struct Kernel {
     columns: Option<usize>,
     /// Whether operands may have the place of the result; those that do are passed as empty slices.
     in_place: bool,
+    /// Number of vector operations, if it is not about a fourth of the result's bytes.
+    steps: Option<usize>,
     run: Box<Run>,
 }
 
@@ -114,7 +116,7 @@ impl Kernel {
         run: impl Fn(&Workers, &[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync + 'static,
     ) -> Kernel {
         let run = Box::new(move |workers: &Workers, data: &[&[u8]], out: Out<'_>| run(workers, data, out.bytes));
-        Kernel { reads: reads.into_iter().collect(), columns: None, in_place: false, run }
+        Kernel { reads: reads.into_iter().collect(), columns: None, in_place: false, steps: None, run }
     }
 }
 

@@ -11,6 +11,7 @@ use gradus_dialects::layout::{self, CopyNest, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{DType, Module, OpArgs, Type};
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis};
+use std::ops::Range;
 
 /// Returns the row-major strides of extents.
 fn strides(extents: &[u64]) -> Vec<u64> {
@@ -34,7 +35,7 @@ pub(super) fn copies(nest: CopyNest, size: usize) -> Kernel {
     if let Some(extents) = transposition(&nest, size) {
         return transpose_words(extents);
     }
-    Kernel::shared([0], move |workers, data, out| copy(workers, &nest, data[0], out, size))
+    Kernel::shared([0], move |workers, data, out| copy(workers, &nest, data[0], out, size, &[]))
 }
 
 /// Returns the extents `[batch, rows, columns]` of matrices of 32-bit words, if a nest transposes matrices of some size.
@@ -47,24 +48,36 @@ fn transposition(nest: &CopyNest, size: usize) -> Option<[usize; 3]> {
 /// Number of elements whose movement takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 2;
 
-/// Runs a copy loop nest, on several threads if that pays.
-fn copy(workers: &Workers, nest: &CopyNest, source: &[u8], target: &mut [u8], size: usize) -> Result<(), Trap> {
+/// Runs a copy loop nest, on several threads if that pays. The other elements of the target become `around`, unless that is empty.
+fn copy(
+    workers: &Workers,
+    nest: &CopyNest,
+    source: &[u8],
+    target: &mut [u8],
+    size: usize,
+    around: &[u8],
+) -> Result<(), Trap> {
     let elements = usize::try_from(nest.elements()).unwrap_or(usize::MAX);
     let threads = workers.for_steps(elements / ELEMENTS_PER_STEP);
     if threads < 2 {
+        fill(target, around);
         return moved(nest.copy(source, target, size));
     }
     let mut rest = (0, target);
-    let parts = nest.divide(Workers::parts(threads) as u64).into_iter().map(|(range, part)| {
+    let part = |(range, part): (Range<u64>, CopyNest)| {
         let [first, end] = [range.start, range.end].map(|n| usize::try_from(n).ok()?.checked_mul(size));
         let (at, bytes) = std::mem::take(&mut rest);
-        let (_, bytes) = bytes.split_at_mut_checked(first?.checked_sub(at)?)?;
+        let (before, bytes) = bytes.split_at_mut_checked(first?.checked_sub(at)?)?;
         let (own, after) = bytes.split_at_mut_checked(end?.checked_sub(first?)?)?;
         rest = (end?, after);
-        Some((part, own))
-    });
-    workers.try_share(threads, parts, |part| {
-        let (part, own) = part.ok_or_else(internal_error)?;
+        Some((part, before, own))
+    };
+    let parts: Option<Vec<_>> = nest.divide(Workers::parts(threads) as u64).into_iter().map(part).collect();
+    let parts = parts.ok_or_else(internal_error)?;
+    fill(rest.1, around);
+    workers.try_share(threads, parts.into_iter(), |(part, before, own)| {
+        fill(before, around);
+        fill(own, around);
         moved(part.copy(source, own, size))
     })
 }
@@ -94,22 +107,24 @@ pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         return Some(transpose_words(extents).into());
     }
     let kernel = Kernel::shared([0], move |workers, data, out| {
-        if has_padding {
-            fill(out, pad.bytes());
-        }
+        let around = if has_padding { pad.bytes() } else { &[][..] };
         match &nest {
-            Some(nest) => copy(workers, nest, data[0], out, dtype.size()),
-            None => moved(Relayout::new(&from, &to).and_then(|moves| moves.copy(data[0], out, dtype.size()))),
+            Some(nest) => copy(workers, nest, data[0], out, dtype.size(), around),
+            None => {
+                fill(out, around);
+                moved(Relayout::new(&from, &to).and_then(|moves| moves.copy(data[0], out, dtype.size())))
+            }
         }
     });
     Some(kernel.into())
 }
 
-/// Fills a result with copies of one element.
+/// Fills a result with copies of one element; leaves it as it is without one.
 fn fill(out: &mut [u8], element: &[u8]) {
     match element {
+        [] => {}
         [first, rest @ ..] if rest.iter().all(|byte| byte == first) => out.fill(*first),
-        _ => out.chunks_exact_mut(element.len().max(1)).for_each(|to| to.copy_from_slice(element)),
+        _ => out.chunks_exact_mut(element.len()).for_each(|to| to.copy_from_slice(element)),
     }
 }
 
@@ -168,7 +183,7 @@ pub(super) fn concat(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         start += part[axis] * apart[axis];
     }
     let kernel = Kernel::shared(0..args.operands.len(), move |workers, data, out| {
-        parts.iter().zip(data).try_for_each(|(nest, part)| copy(workers, nest, part, out, size))
+        parts.iter().zip(data).try_for_each(|(nest, part)| copy(workers, nest, part, out, size, &[]))
     });
     Some(kernel.into())
 }
@@ -277,8 +292,7 @@ pub(super) fn pad(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         return Some(kernel.into());
     }
     let kernel = Kernel::shared([0].into_iter().chain(value), move |workers, data, out| {
-        fill(out, data.get(1).copied().unwrap_or(&[0]));
-        copy(workers, &nest, data[0], out, dtype.size())
+        copy(workers, &nest, data[0], out, dtype.size(), data.get(1).copied().unwrap_or(&[0]))
     });
     Some(kernel.into())
 }

@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 /// Prepares `x64.call`: the code is verified. Code that fails, or that this machine cannot run, is simulated instead.
 pub(super) fn call(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let code = Code::load(&code_of(m, args.op?).ok()?, Abi::of(args).ok()?).ok()?;
+    let steps = Some(code.steps());
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
         let copy = data.get(1).filter(|b| pays_to_align(&code, b)).map(|b| AlignedBytes::of(b));
         let mut data: SmallVec<[&[u8]; 3]> = data.into();
@@ -23,7 +24,7 @@ pub(super) fn call(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         }
         code.run(workers, &data, out).map_err(Trap::unsupported)
     };
-    Some(Kernel::shared(0..args.operands.len(), run).into())
+    Some(Kernel { steps, ..Kernel::shared(0..args.operands.len(), run) }.into())
 }
 
 /// Prepares `x64.dispatch` with constant patterns: each function that they select is verified for its operands, and loaded once.

@@ -96,8 +96,8 @@ impl KernelCall {
 
 /// Runs the kernels of a group: each on one thread if that divides the work evenly, else one by one on all threads.
 fn run_group(calls: &[KernelCall], workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
-    let elements: usize = calls.iter().map(|call| call.to.place.bytes.len() / 4).sum();
-    let threads = workers.for_steps(elements);
+    let steps = |call: &KernelCall| call.kernel.steps.unwrap_or(call.to.place.bytes.len() / 4);
+    let threads = workers.for_steps(calls.iter().map(steps).fold(0, usize::saturating_add));
     if threads < 2 || !calls.len().is_multiple_of(threads) {
         return calls.iter().try_for_each(|call| call.run(workers, others, store));
     }

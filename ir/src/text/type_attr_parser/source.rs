@@ -1,6 +1,6 @@
 //! Preparation of a text for pest: measuring its nesting depth and cutting out long element lists.
 
-use super::{MAX_DEPTH, ParseError, Result, STACK, stack_of};
+use super::{MAX_DEPTH, ParseError, Result, STACK, TOO_DEEP, stack_of};
 use pest::RuleType;
 use pest::iterators::Pair;
 use std::borrow::Cow;
@@ -114,7 +114,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                 depth += 1;
                 deepest = deepest.max(depth);
                 if depth > MAX_DEPTH {
-                    return Err(ParseError::new(i, format!("nesting deeper than {MAX_DEPTH} levels")));
+                    return Err(ParseError::new(i, format!("{TOO_DEEP} {MAX_DEPTH} levels")));
                 }
                 if byte == b'<'
                     && opens_elements(&bytes[..i])
@@ -136,7 +136,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                 }
                 deepest = deepest.max(depth);
                 if depth > MAX_DEPTH {
-                    return Err(ParseError::new(i, format!("nesting deeper than {MAX_DEPTH} levels")));
+                    return Err(ParseError::new(i, format!("{TOO_DEEP} {MAX_DEPTH} levels")));
                 }
                 i = end;
             }
