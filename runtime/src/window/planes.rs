@@ -349,14 +349,14 @@ impl<V: Partial> Epilogue<V> {
     unsafe fn new(Plane { run, plane, channel, .. }: &Plane<'_, '_>, chunk: &Chunk<V::Mask>) -> Epilogue<V> {
         let Run { planes, c, .. } = run;
         let at = plane * planes.shape.output() + chunk.column;
-        // SAFETY: guaranteed by the caller.
-        let [bias, low, high] = unsafe {
-            [planes.bias.map_or(0.0, |bias| bias[*channel]), planes.range.0, planes.range.1].map(|x| V::splat(x))
-        };
-        let bias = planes.bias.map(|_| bias);
+        let (pitch, lanes) = (planes.shape.columns.outputs as usize, chunk.lanes);
         let add = planes.add.map(|add| add.as_ptr().wrapping_add(at));
-        let pitch = planes.shape.columns.outputs as usize;
-        Epilogue { bias, add, low, high, to: c.at(at), pitch, lanes: chunk.lanes }
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let bias = planes.bias.map(|bias| V::splat(bias[*channel]));
+            let (low, high) = (V::splat(planes.range.0), V::splat(planes.range.1));
+            Epilogue { bias, add, low, high, to: c.at(at), pitch, lanes }
+        }
     }
 
     /// Stores the sums of a row.
@@ -511,7 +511,7 @@ impl Plane<'_, '_> {
             for chunk in chunks {
                 let (from, epilogue) = (Three::new(chunk, ahead), Epilogue::<V>::new(self, chunk));
                 let mut first = from.taps::<V, PAIRED>(self.rows.row(top(rows.start)));
-                let mut second = from.taps::<V, PAIRED>(self.rows.row(top(rows.start) + 1));
+                let mut second = if S > 1 { first } else { from.taps::<V, PAIRED>(self.rows.row(top(rows.start) + 1)) };
                 for row in rows.clone() {
                     if S > 1 {
                         second = from.taps::<V, PAIRED>(self.rows.row(top(row) + 1));
