@@ -25,7 +25,7 @@ pub(crate) fn least(kind: FloatKind) -> f64 {
     (0..200).map(|exponent| f64::exp2(-f64::from(exponent))).take_while(holds).last().unwrap_or(1.0)
 }
 
-/// Percentage of tensors that stay as they are.
+/// Percentage of tensors that are not rounded.
 const EXACT: u64 = 30;
 
 /// Rounding of numbers that a format does not hold: to the nearest with seed 0; else up or down at random, and some values not at all, since

@@ -178,8 +178,8 @@ fn reach(window: &Window, axis: usize) -> usize {
     (window.kernel[axis] - 1) * window.dilations[axis] / window.strides[axis]
 }
 
-/// The columns of the product: the rows of the output as strips, or with what is between them in an image of one phase, whichever
-/// takes less time. `None` if there are no columns.
+/// The columns of the product. Either each row of the output is a strip, or the elements between the rows of an image of one phase are
+/// columns too, which takes a slice; the choice is by estimated cycles. `None` if there are no columns.
 fn columns(window: &Window, extents: &[usize], matrix: &Matrix, width: Width) -> Option<Columns> {
     let (output, last) = (&window.output, extents.len().checked_sub(1)?);
     let all = Columns::adjacent(output[0] * extents[1..].iter().product::<usize>());

@@ -283,7 +283,7 @@ impl Rows {
 /// The vectors of a chunk for three taps along a row.
 struct Three<M> {
     loads: [(isize, M); 4],
-    /// Distance of what is prefetched.
+    /// Elements between a load and what it prefetches: the rows of a block.
     ahead: usize,
 }
 
