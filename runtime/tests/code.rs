@@ -355,10 +355,25 @@ fn each_rule_is_enforced() {
         ("code after a return", &[ret, ret]),
         ("a jump that is not the end", &[scalar(&ops::JMP, 0, Rm::Reg(0), 0), ret]),
     ];
-    for (rule, code) in cases {
+    let why = |code: &[Inst], abi: &Abi| {
         let mut bytes = Vec::new();
         code.iter().for_each(|inst| encode(inst, &mut bytes));
-        let why = verify(&bytes, &abi).map_or_else(|(_, why)| why, |_| String::new());
+        verify(&bytes, abi).map_or_else(|(_, why)| why, |_| String::new())
+    };
+    for (rule, code) in cases {
+        let why = why(code, &abi);
         assert!(why.starts_with(rule) && why.is_empty() == rule.is_empty(), "{rule}: {why}");
+    }
+    // The last of two strips ends with the operands; a result without rows has no bytes in any.
+    let strips = Abi { row: 128, strips: 2, pitch: 192, ..abi };
+    for (output, mem, what, rule) in [
+        (128, Mem::at(7, 0), &ops::VMOVUPS, ""),
+        (128, Mem::at(7, 4), &ops::VMOVUPS, "an access outside"),
+        (128, Mem::at(6, 0), &ops::VMOVUPS_STORE, ""),
+        (128, Mem::at(6, 4), &ops::VMOVUPS_STORE, "an access outside"),
+        (0, Mem::at(6, 0), &ops::VMOVUPS_STORE, "an access outside"),
+    ] {
+        let why = why(&[zmm(what, mem), ret], &Abi { output, ..strips });
+        assert!(why.starts_with(rule) && why.is_empty() == rule.is_empty(), "{output}: {why}");
     }
 }

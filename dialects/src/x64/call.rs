@@ -203,11 +203,11 @@ impl Abi {
         self.row / self.strips
     }
 
-    /// The sizes from a strip on, of which those of the last strip are the least.
+    /// The sizes from a strip on, of which those of the last strip are the least. A result without rows has no bytes there either.
     pub fn from_strip(&self, strip: u64) -> Abi {
-        let (b, result) = (strip * self.pitch, strip * self.strip());
-        let residual = self.residual.saturating_sub(result);
-        Abi { input: self.input - b, output: self.output - result, residual, ..*self }
+        let result = strip * self.strip();
+        let [output, residual] = [self.output, self.residual].map(|size| size.saturating_sub(result));
+        Abi { input: self.input.saturating_sub(strip * self.pitch), output, residual, ..*self }
     }
 
     /// Bytes of a strip in full panels.
