@@ -403,6 +403,11 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Removes the blanks at the end that the grammar has: ASCII has others, such as form feeds.
+pub(crate) fn trim_blanks_end(text: &str) -> &str {
+    text.trim_end_matches([' ', '\t', '\n', '\r'])
+}
+
 /// Returns the prefix of a text whose bytes are digits.
 fn digits_of(text: &str, is_digit: fn(&u8) -> bool) -> &str {
     &text[..text.bytes().take_while(is_digit).count()]

@@ -80,3 +80,21 @@ fn shown(outcome: &Outcome) -> String {
         Err(FirstError { line, message, .. }) => format!("line {}: {message}", line.unwrap_or(0)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_feed_is_no_blank() {
+        let ctx = Context::new(&[]);
+        let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
+        for text in [
+            "\"t.x\"() {a = () -> ()\u{c}} : () -> ()",
+            "\"t.x\"() {a = dense<\"0x00\"\u{c}> : tensor<1xi8>} : () -> ()",
+        ] {
+            assert_eq!(disagreement(&ctx, text, options), None, "{text}");
+            assert!(parse_source(&ctx, ctx.add_source("text", Arc::new(text.to_owned())), options).is_err(), "{text}");
+        }
+    }
+}

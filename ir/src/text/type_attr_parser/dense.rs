@@ -7,6 +7,7 @@ use super::strings::name;
 use super::{ParseError, Result, TypeAttrParser, hex};
 use crate::attrs::{AttrData, Dense};
 use crate::intern::{Attr, Type};
+use crate::text::cursor::trim_blanks_end;
 use pest::iterators::{Pair, Pairs};
 
 impl TypeAttrParser<'_> {
@@ -111,7 +112,7 @@ impl TypeAttrParser<'_> {
     /// Parses `"0x..."`, the bytes of all elements, or of one for a splat. Booleans are packed eight to a byte.
     fn hex(&mut self, reader: &ElementParser<'_>, ty: Type, total: Option<usize>) -> ElementsResult<Attr> {
         let malformed = || (Some(reader.at), "expected string containing hex digits starting with `0x`".to_string());
-        let literal = reader.text[reader.at..].trim_ascii_end().as_bytes();
+        let literal = trim_blanks_end(&reader.text[reader.at..]).as_bytes();
         // Other characters, such as escapes or quotes, are no digits and are rejected by the decoder.
         let digits = literal.strip_prefix(b"\"0x").and_then(|rest| rest.strip_suffix(b"\"")).ok_or_else(malformed)?;
         let mut data = hex::decode(digits).ok_or_else(malformed)?;

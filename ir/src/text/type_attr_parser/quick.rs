@@ -8,7 +8,7 @@ use super::TypeAttrParser;
 use crate::attrs::AttrData;
 use crate::float;
 use crate::intern::{Attr, Str, Type};
-use crate::text::cursor::Cursor;
+use crate::text::cursor::{Cursor, trim_blanks_end};
 use crate::types::TypeData;
 
 /// Maximum nesting depth of the fast path; the grammar runs with enough stack for deeper values.
@@ -155,7 +155,7 @@ fn value_text<'a>(cur: &mut Cursor<'a>) -> Option<&'a str> {
         let goes_on = match cur.peek() {
             b'(' | b'[' | b'{' | b'<' => cur.skip_balanced(),
             b'"' => cur.skip_string(),
-            b',' | b'}' | b']' => return Some(cur.since(start).trim_ascii_end()),
+            b',' | b'}' | b']' => return Some(trim_blanks_end(cur.since(start))),
             b'/' => false,
             0 if cur.at_end() => false,
             _ => {
