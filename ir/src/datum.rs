@@ -61,17 +61,6 @@ impl Datum {
         }
     }
 
-    /// Whether the value is or contains a NaN, whose bits are unspecified.
-    pub fn has_nan(&self) -> bool {
-        match self {
-            Datum::Float(v) => v.is_nan(),
-            Datum::Tensor(_) | Datum::PoisonTensor(_) => {
-                self.masked().is_some_and(|(t, _)| t.dtype().is_float() && t.to_f64().into_iter().any(f64::is_nan))
-            }
-            _ => false,
-        }
-    }
-
     /// Returns the memref. Poison is undefined behavior, as for any address.
     pub fn memref(&self) -> Result<&MemRef, Trap> {
         match self {

@@ -324,7 +324,7 @@ fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         let dtype = dtype.ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
         return Ok(vec![Datum::bitcast(tensor, dtype, tensor.shape().to_vec())?]);
     }
-    if from != to && data[0].has_nan() {
+    if from != to && matches!(data[0], Datum::Float(value) if value.is_nan()) {
         return Ok(vec![Datum::Poison]);
     }
     let raw = match ctx.float_kind(from) {

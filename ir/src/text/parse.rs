@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(crate) const MAX_DEPTH: u32 = 2048;
 /// Number of errors after which the parser stops.
 pub(super) const MAX_ERRORS: usize = 20;
+/// The start of the error for a block that is named and never defined.
+pub(super) const UNDEFINED_BLOCK: &str = "reference to an undefined block";
 
 /// Parses a file. The result is not verified. The error lists the errors found, in order, up to a limit.
 pub fn parse_module(
@@ -196,7 +198,7 @@ impl<'a> Parser<'a> {
         let mut undefined: Vec<_> = labels.iter().filter(|(_, l)| !l.defined).map(|(n, l)| (l.offset, *n)).collect();
         undefined.sort_unstable();
         for (offset, name) in undefined {
-            let mut error = *self.error(offset, format!("reference to an undefined block '^{name}'"));
+            let mut error = *self.error(offset, format!("{UNDEFINED_BLOCK} '^{name}'"));
             let mut known: Vec<&str> = labels.iter().filter(|(_, l)| l.defined).map(|(n, _)| *n).collect();
             known.sort_unstable();
             if let Some(near) = suggest(name, known.into_iter()) {

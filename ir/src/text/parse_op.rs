@@ -15,6 +15,10 @@ use smallvec::SmallVec;
 
 /// The error message for a name that is never defined, without the name.
 pub(super) const UNDECLARED: &str = "use of undeclared SSA value name";
+/// The start of the error for a definition whose type is not that of an earlier use.
+pub(super) const MISTYPED: &str = "definition of SSA value";
+/// The start of the error for an earlier use of a result that an op does not have.
+pub(super) const NO_RESULT: &str = "reference to invalid result number";
 
 impl<'a> Parser<'a> {
     pub(super) fn op(&mut self, block: Block) -> PResult<()> {
@@ -420,13 +424,13 @@ impl<'a> Parser<'a> {
         }
         for (placeholder, number, used) in self.names.define(name, offset, first, count) {
             if number >= count {
-                return Err(self.error(used, format!("reference to invalid result number {number} of '%{name}'")));
+                return Err(self.error(used, format!("{NO_RESULT} {number} of '%{name}'")));
             }
             let value = self.m.nth_value(first, number);
             let (have, want) = (self.m.value_type(value), self.m.value_type(placeholder));
             if have != want {
                 let (have, want) = (self.ctx.display_type(have), self.ctx.display_type(want));
-                let message = format!("definition of SSA value '%{name}#{number}' has type '{have}'");
+                let message = format!("{MISTYPED} '%{name}#{number}' has type '{have}'");
                 let d = Diagnostic::error(self.place(offset), message);
                 return Err(Box::new(d.note(self.place(used), format!("previously used here with type '{want}'"))));
             }
@@ -442,7 +446,7 @@ impl<'a> Parser<'a> {
         match self.names.get(name) {
             Some((first, count, defined)) => {
                 if number >= count {
-                    return Err(self.error(offset, "reference to invalid result number"));
+                    return Err(self.error(offset, NO_RESULT));
                 }
                 let found = self.m.nth_value(first, number);
                 let have = self.m.value_type(found);

@@ -1,7 +1,7 @@
 //! Comparison of the two readers.
 
-use super::parse::MAX_ERRORS;
-use super::parse_op::UNDECLARED;
+use super::parse::{MAX_ERRORS, UNDEFINED_BLOCK};
+use super::parse_op::{MISTYPED, NO_RESULT, UNDECLARED};
 use super::type_attr_parser::TOO_DEEP;
 use super::{ParseOptions, PrintOptions, Reader, parse_source};
 use crate::context::Context;
@@ -14,8 +14,7 @@ type Outcome = Result<String, FirstError>;
 
 /// Starts of messages of errors that are found where a definition or a scope ends, about an earlier line. After another error they
 /// depend on where a reader goes on.
-const LATE: [&str; 4] =
-    [UNDECLARED, "definition of SSA value", "reference to invalid result number", "reference to an undefined block"];
+const LATE: [&str; 4] = [UNDECLARED, MISTYPED, NO_RESULT, UNDEFINED_BLOCK];
 
 /// The first error of a reader, apart from late ones if there are others.
 struct FirstError {

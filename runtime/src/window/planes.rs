@@ -283,7 +283,7 @@ impl Rows {
 /// The vectors of a chunk for three taps along a row.
 struct Three<M> {
     loads: [(isize, M); 4],
-    /// Elements between a load and what it prefetches: the rows of a block.
+    /// Number of elements in a block of rows: prefetches read from the next block.
     ahead: usize,
 }
 
