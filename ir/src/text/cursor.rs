@@ -1,7 +1,7 @@
 //! A text cursor for the lexical level: blanks, comments, words and balanced brackets.
 
 use super::options::Reader;
-use super::type_attr_parser::{Rule, bracketed_len, token_len};
+use super::type_attr_parser::{MAX_DEPTH, Rule, bracketed_len, token_len, too_deep};
 
 /// A cursor that moves over a text from left to right. Positions are byte offsets.
 #[derive(Clone)]
@@ -312,23 +312,25 @@ impl<'a> Cursor<'a> {
     ///
     /// `>` only closes a `<`, so that comparisons may stand in parentheses; `->` is no bracket.
     pub(crate) fn skip_balanced(&mut self) -> bool {
-        self.skip_closed_by(close)
+        self.skip_closed_by(close).is_ok()
     }
 
-    /// Skips a bracketed text as the grammar has it, in which every `<` is closed by a `>`. Returns whether one comes next.
-    pub(crate) fn skip_bracketed(&mut self) -> bool {
+    /// Skips a bracketed text as the grammar has it, in which every `<` is closed by a `>`. Fails, without moving, if no
+    /// bracket comes next, if it is never closed, or if brackets in it are nested too deep.
+    pub(crate) fn skip_bracketed(&mut self) -> Result<(), String> {
         self.skip_closed_by(|stack, b| stack.pop() == Some(opening(b)))
     }
 
     /// Skips a bracketed text, whose brackets a function pops where they are closed; it returns `false` if none is.
-    fn skip_closed_by(&mut self, close: impl Fn(&mut OpenBrackets, u8) -> bool) -> bool {
-        if self.by_grammar {
-            let len = bracketed_len(self.rest());
-            self.pos += len;
-            return len > 0;
-        }
+    fn skip_closed_by(&mut self, close: impl Fn(&mut OpenBrackets, u8) -> bool) -> Result<(), String> {
         if !matches!(CLASSES[self.peek() as usize], Class::Open) {
-            return false;
+            return Err("expected a bracket".to_string());
+        }
+        let never_closed = || Err("this bracket is never closed".to_string());
+        if self.by_grammar {
+            let len = bracketed_len(self.rest())?;
+            self.pos += len;
+            return if len > 0 { Ok(()) } else { never_closed() };
         }
         let bytes = self.text.as_bytes();
         let start = self.pos;
@@ -337,6 +339,10 @@ impl<'a> Cursor<'a> {
         while let Some(&b) = bytes.get(at) {
             match CLASSES[b as usize] {
                 Class::Other => {}
+                Class::Open if stack.len() == MAX_DEPTH => {
+                    self.pos = start;
+                    return Err(too_deep());
+                }
                 Class::Open => stack.push(b),
                 Class::Close => {
                     if !close(&mut stack, b) {
@@ -344,7 +350,7 @@ impl<'a> Cursor<'a> {
                     }
                     if stack.is_empty() {
                         self.pos = at + 1;
-                        return true;
+                        return Ok(());
                     }
                 }
                 Class::Dash => at += usize::from(bytes.get(at + 1) == Some(&b'>')),
@@ -366,7 +372,7 @@ impl<'a> Cursor<'a> {
             at += 1;
         }
         self.pos = start;
-        false
+        never_closed()
     }
 
     /// Skips a type: `!dialect.type<...>`, `(types) -> types`, `name<...>`. Returns whether there is one.

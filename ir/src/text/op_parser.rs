@@ -186,9 +186,8 @@ impl<'a> OpParser<'_, 'a> {
     pub fn balanced(&mut self) -> ParseResult<(usize, &'a str)> {
         let at = self.offset();
         match self.p.cur.skip_bracketed() {
-            true => Ok((at, self.p.cur.since(at))),
-            false if b"([{<".contains(&self.peek()) => self.error(at, "this bracket is never closed"),
-            false => self.error(at, "expected a bracket"),
+            Ok(()) => Ok((at, self.p.cur.since(at))),
+            Err(message) => self.error(at, message),
         }
     }
 

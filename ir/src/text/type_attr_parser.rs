@@ -65,6 +65,11 @@ const STACK: usize = 32 << 20;
 const STACK_PER_LEVEL: usize = 48 << 10;
 const STACK_BASE: usize = 160 << 10;
 
+/// Returns the error for brackets that are nested deeper than `MAX_DEPTH`.
+pub(super) fn too_deep() -> String {
+    format!("{TOO_DEEP} {MAX_DEPTH} levels")
+}
+
 /// Returns the maximum stack in bytes for a text with brackets nested `depth` deep.
 fn stack_of(depth: usize) -> usize {
     STACK_BASE + depth * STACK_PER_LEVEL

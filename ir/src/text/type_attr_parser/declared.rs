@@ -291,7 +291,7 @@ fn bracketed<'a>(cur: &mut Cursor<'a>, open: u8) -> Result<&'a str> {
         return Err(ParseError::new(at, format!("expected '{}'", open as char)));
     }
     match cur.skip_bracketed() {
-        true => Ok(cur.since(at)),
-        false => Err(ParseError::new(at, "this bracket is never closed")),
+        Ok(()) => Ok(cur.since(at)),
+        Err(message) => Err(ParseError::new(at, message)),
     }
 }

@@ -109,9 +109,9 @@ struct OpenBrackets {
 const RANKS: &str = "tensor literal is invalid; ranks are not consistent between elements";
 
 impl OpenBrackets {
-    fn open(&mut self) -> Result<(), &'static str> {
+    fn open(&mut self) -> Result<(), String> {
         if self.counts.len() >= super::MAX_DEPTH {
-            return Err("nesting deeper than 256 levels");
+            return Err(super::too_deep());
         }
         self.counts.push(0);
         if self.extents.len() < self.counts.len() {
@@ -190,7 +190,7 @@ impl<'s> ElementParser<'s> {
             // An element or a list begins here.
             if self.peek() == Some(b'[') {
                 self.at += 1;
-                brackets.open().or_else(|message| self.fail(message))?;
+                brackets.open().or_else(|message| self.fail(&message))?;
                 self.skip_blank();
                 if self.peek() != Some(b']') {
                     continue;

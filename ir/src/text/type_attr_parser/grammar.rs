@@ -1,8 +1,8 @@
 //! The parser that pest generates from `grammar.pest`, and its error messages.
 #![allow(unreachable_pub, missing_docs, reason = "the generated code is what it is")]
 
-use super::source::{Source, string_end, window};
-use super::{ParseError, stack_of};
+use super::source::{Source, bracket_window, string_end};
+use super::{MAX_DEPTH, ParseError, stack_of, too_deep};
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
@@ -94,18 +94,14 @@ pub(crate) fn token_len(rule: Rule, text: &str) -> usize {
     pair.map_or(0, |pair| pair.as_span().end())
 }
 
-/// Returns the length in bytes of the bracketed text at the start of a text; 0 if there is none, or if it is nested too
-/// deep.
-pub(crate) fn bracketed_len(text: &str) -> usize {
-    let mut at_least = 64;
-    loop {
-        let (window, is_all) = window(text, at_least);
-        let src = Source::new(&text[..window]);
-        match src.map_or(0, |src| src.with_stack(|| token_len(Rule::bracketed, &text[..window]))) {
-            0 if !is_all => at_least = window * 2,
-            len => return len,
-        }
+/// Returns the length in bytes of the bracketed text at the start of a text; 0 if there is none. It fails if brackets are
+/// nested too deep.
+pub(crate) fn bracketed_len(text: &str) -> Result<usize, String> {
+    let (window, depth) = bracket_window(text);
+    if depth > MAX_DEPTH {
+        return Err(too_deep());
     }
+    Ok(stacker::maybe_grow(stack_of(depth), stack_of(depth), || token_len(Rule::bracketed, &text[..window])))
 }
 
 /// Checks an op in generic form, with its regions, against the rules for ops. `depth` is the nesting depth of brackets.

@@ -1,6 +1,6 @@
 //! Preparation of a text for pest: measuring its nesting depth and cutting out long element lists.
 
-use super::{MAX_DEPTH, ParseError, Result, STACK, TOO_DEEP, stack_of};
+use super::{MAX_DEPTH, ParseError, Result, STACK, stack_of, too_deep};
 use pest::RuleType;
 use pest::iterators::Pair;
 use std::borrow::Cow;
@@ -114,7 +114,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                 depth += 1;
                 deepest = deepest.max(depth);
                 if depth > MAX_DEPTH {
-                    return Err(ParseError::new(i, format!("{TOO_DEEP} {MAX_DEPTH} levels")));
+                    return Err(ParseError::new(i, too_deep()));
                 }
                 if byte == b'<'
                     && opens_elements(&bytes[..i])
@@ -136,7 +136,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                 }
                 deepest = deepest.max(depth);
                 if depth > MAX_DEPTH {
-                    return Err(ParseError::new(i, format!("{TOO_DEEP} {MAX_DEPTH} levels")));
+                    return Err(ParseError::new(i, too_deep()));
                 }
                 i = end;
             }
@@ -214,6 +214,35 @@ pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
         i += 1;
     }
     (text.len(), true)
+}
+
+/// Returns the length of a prefix that contains the bracketed text at the start of a text, and its nesting depth: it ends
+/// where as many brackets are closed as were opened, or where they are nested too deep.
+pub(super) fn bracket_window(text: &str) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let (mut depth, mut deepest, mut i) = (0usize, 0, 0);
+    while let Some(&byte) = bytes.get(i) {
+        match CLASSES[byte as usize] {
+            Class::Other => {}
+            Class::Open => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            Class::Close if byte == b'>' && i > 0 && bytes[i - 1] == b'-' => {}
+            Class::Close => depth = depth.saturating_sub(1),
+            Class::Quote => i = string_end(bytes, i + 1) - 1,
+            Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
+                i = memchr::memchr(b'\n', &bytes[i..]).map_or(bytes.len(), |n| i + n);
+                continue;
+            }
+            Class::Slash => {}
+        }
+        i += 1;
+        if depth == 0 || depth > MAX_DEPTH {
+            break;
+        }
+    }
+    (i.min(bytes.len()), deepest)
 }
 
 /// Whether the remaining text may continue a type or attribute that precedes it.
