@@ -147,7 +147,7 @@ impl<'m> Runner<'m> {
         let globals = locked(&self.events).globals.contents(&interpreter.memory);
         let events = std::mem::take(&mut locked(&self.events).list);
         let strict = locked(&self.events).options.strict_ub;
-        let memory = &interpreter.memory;
+        let memory = &mut interpreter.memory;
         match result {
             Ok(values) => {
                 let given = input.buffers.len() as u32;
@@ -159,8 +159,8 @@ impl<'m> Runner<'m> {
                 let values: Vec<Datum> = values.into_iter().zip(types).map(value).collect();
                 let results = values.iter().map(|datum| result_seen(memory, datum, given)).collect();
                 let leaked = leaks(memory, &values, given);
-                let contents = |i: u32| memory.elements(i).ok();
-                Outcome::Returned { results, buffers: (0..given).map(contents).collect(), globals, events, leaked }
+                let buffers = (0..given).map(|i| memory.take(i)).collect();
+                Outcome::Returned { results, buffers, globals, events, leaked }
             }
             Err(stop) => {
                 let loc = m.loc(stop.op);

@@ -185,7 +185,17 @@ impl Memory {
     pub fn elements(&self, buffer: u32) -> Result<Vec<Datum>, Trap> {
         match &self.live(buffer)?.elements {
             Elements::Values(values) => Ok(values.clone()),
-            Elements::Bytes(bytes) => (0..bytes.len()).map(|at| byte_element(bytes, at..at + 1, DType::I8)).collect(),
+            Elements::Bytes(bytes) => elements_of_bytes(bytes),
+        }
+    }
+
+    /// Removes a buffer and returns its elements; `None` if it is not live.
+    pub fn take(&mut self, buffer: u32) -> Option<Vec<Datum>> {
+        let taken = self.buffers.get_mut(buffer as usize)?.take()?;
+        self.elements -= taken.elements.len();
+        match taken.elements {
+            Elements::Values(values) => Some(values),
+            Elements::Bytes(bytes) => elements_of_bytes(&bytes).ok(),
         }
     }
 
@@ -391,6 +401,11 @@ impl Memory {
 /// Loads an element from a range of a byte buffer; poison if any byte is.
 fn byte_element(bytes: &ByteBuffer, place: Range<usize>, dtype: DType) -> Result<Datum, Trap> {
     bytes.get(place).ok_or_else(outside)?.map_or(Ok(Datum::Poison), |raw| decode(dtype, raw))
+}
+
+/// Loads all elements of a byte buffer.
+fn elements_of_bytes(bytes: &ByteBuffer) -> Result<Vec<Datum>, Trap> {
+    (0..bytes.len()).map(|at| byte_element(bytes, at..at + 1, DType::I8)).collect()
 }
 
 /// Stores an element to a range of a byte buffer.
