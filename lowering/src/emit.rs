@@ -238,15 +238,17 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.product::<DepthwiseOp>([a, w], tables, operands, &[])
     }
 
-    /// Creates a depthwise convolution of images with channels first.
+    /// Creates a depthwise convolution of images with channels first, with a result in bands if their number is given.
     pub(crate) fn depthwise_planes(
         &mut self,
         a: Value,
         geometry: &Geometry,
         w: Value,
-        operands: &ProductOperands,
+        (operands, bands): (&ProductOperands, Option<i64>),
     ) -> Option<Value> {
-        let attrs = [("geometry", geometry.to_attr(&self.m().ctx))];
+        let ctx = &self.m().ctx;
+        let mut attrs = vec![("geometry", geometry.to_attr(ctx))];
+        attrs.extend(bands.map(|bands| ("bands", ctx.int_attr(Type::I64, bands))));
         self.product::<DepthwisePlanesOp>([a, w], Vec::new(), operands, &attrs)
     }
 

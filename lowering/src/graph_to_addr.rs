@@ -57,7 +57,8 @@ Images are read in `layout`; `auto` is channels last. An image of other rank is 
 or with its others outside the next inner one. If addresses in the layout are not separable, a remark names the dimension and the tile, and
 they become indirect. Images whose tables would be too large are read with channels last. Pools write the layout that they read.
 Depthwise convolutions of images of one or two dimensions with channels first are `addr.depthwise_planes`, in other layouts than
-channels last products of groups. An op with the attribute `layout.images` is read in that layout. Filters are permuted to the order of the summands.
+channels last products of groups. An op with the attribute `layout.images` is read in that layout; `addr.depthwise_planes` reads images in bands of
+rows such as `NHC7hW`, and writes them where `layout.results` says so. Filters are permuted to the order of the summands.
 
 A transposed convolution with constant finite filters is a convolution for each residue of the output position modulo the strides; the
 results are interleaved. A depthwise one of at most 32 bits with channels last is one `addr.depthwise`, in which taps that read nothing have the

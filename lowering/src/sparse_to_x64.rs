@@ -78,7 +78,9 @@ layout: the row of the dense operand for a channel and tap begins at the element
 are positions. Around windows the image is padded first; then each row of the output is a `strip` of columns, or the columns between
 rows are computed too and sliced off, by estimated cycles. With strides, the image is divided into one image for each phase, or sliced
 if filters are 1x1. The bias, an addition of a tensor of the
-result's type, and `graph.relu` or `graph.clip` with constant bounds are computed before the store.
+result's type, and `graph.relu` or `graph.clip` with constant bounds are computed before the store. With the attributes `layout.images`
+(1x1 filters) and `layout.results`, images in bands of rows such as `NHC7hW` are read and written: each band is a strip, or the rows of the
+output are, and `layout.pack` and `layout.unpack` are inserted, which `propagate-layouts` moves.
 
 # Refuses
 

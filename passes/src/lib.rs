@@ -18,6 +18,8 @@ mod control_flow_sink;
 mod cse;
 mod dce;
 #[cfg(feature = "graph")]
+mod divide_images;
+#[cfg(feature = "graph")]
 mod fold_shuffles;
 #[cfg(feature = "graph")]
 mod fuse_epilogues;
@@ -47,6 +49,8 @@ pub const PASSES: &[&PassInfo] = &[
     &control_flow_sink::INFO,
     &cse::INFO,
     &dce::INFO,
+    #[cfg(feature = "graph")]
+    &divide_images::INFO,
     #[cfg(feature = "graph")]
     &fold_shuffles::INFO,
     #[cfg(feature = "graph")]

@@ -99,6 +99,7 @@ impl Case {
         let apart = random.below(columns as u64 + 8);
         let pitch = columns + (apart * (strips - 1)) as usize;
         let (strip, columns) = (element * columns as u64, columns * strips as usize);
+        let bands = if random.percent(50) { strips } else { 1 };
         let output = rows as u64 * strips * strip;
         let abi = Abi {
             element,
@@ -106,7 +107,8 @@ impl Case {
             input: depth as u64 * element * pitch as u64,
             output,
             residual: if random.percent(40) { output } else { 0 },
-            row: strips * strip,
+            row: strips / bands * strip,
+            bands,
             strips,
             pitch: element * apart,
             panel,
@@ -221,7 +223,8 @@ impl Case {
             let (strip, apart) = (self.columns as u64 / self.abi.strips, self.abi.pitch / self.abi.element);
             for j in 0..self.columns {
                 let read = k * self.pitch + (j as u64 / strip * apart + j as u64 % strip) as usize;
-                sums[r * self.columns + j] += value * ((read % 13) as f64 - 6.0);
+                let row = (self.abi.row / self.abi.element) as usize;
+                sums[(j / row * self.rows + r) * row + j % row] += value * ((read % 13) as f64 - 6.0);
             }
         }
         for (i, sum) in sums.iter_mut().enumerate() {
@@ -320,6 +323,7 @@ fn each_rule_is_enforced() {
         output: 256,
         residual: 0,
         row: 64,
+        bands: 1,
         strips: 1,
         pitch: 0,
         panel: 64,

@@ -124,7 +124,7 @@ const KEYS: [&str; 7] =
 
 #[test]
 fn layouts_of_networks_keep_results() {
-    let (tool, mut found) = (Tool::gradus(), [0; 3]);
+    let (tool, mut found) = (Tool::gradus(), [0; 4]);
     let target = tool.targets.iter().find(|target| target.cost.name == "cpu").expect("there is a target");
     for number in 0..if cfg!(debug_assertions) { 30 } else { 250 } {
         let (ctx, mut random) = (tool.context(), Random::of(("assigned", number as u64)));
@@ -133,6 +133,7 @@ fn layouts_of_networks_keep_results() {
             let most = if random.percent(50) { 20 } else { 200 };
             machine.set(key, 1 + random.below(most)).expect("it has the number");
         }
+        machine.set("bands", 1 + random.below(4)).expect("it has the number");
         let pipeline = target.pipeline(&machine).expect("it has a pipeline");
         assert!(load_machine(&ctx, machine));
         let (text, input) = Network::draw(&mut random);
@@ -145,10 +146,10 @@ fn layouts_of_networks_keep_results() {
         assert_eq!(have, want.tensor().expect("a tensor").to_f64(), "{number}: {text}");
         assert!(reference.is_empty(), "{reference:?} have no kernel: {text}");
         let lowered = program.to_text(Default::default());
-        for (count, op) in found.iter_mut().zip(["addr.depthwise_planes", "x64.call", "layout.pack"]) {
+        for (count, op) in found.iter_mut().zip(["addr.depthwise_planes", "x64.call", "layout.pack", "{bands = "]) {
             *count += usize::from(lowered.contains(op));
         }
     }
     let is_native = found[1] > 0;
-    assert!(!is_native || found.iter().all(|&count| count > 5), "planes, generated code, changes: {found:?}");
+    assert!(!is_native || found.iter().all(|&count| count > 5), "planes, generated code, changes, bands: {found:?}");
 }

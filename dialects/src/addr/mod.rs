@@ -12,7 +12,7 @@ mod table;
 mod window;
 
 pub use geometry::{GEOMETRY, Geometry, GeometryAttr, GeometryKind};
-pub use planes::{DepthwisePlanesOp, plane_letters};
+pub use planes::{DepthwisePlanesOp, banded, bands, bands_of, plane_letters};
 pub use product::{has_stage, has_stage_after, is_product};
 pub use table::{StaticAccess, constant_table};
 pub use window::{DepthwiseOp, PoolOp};

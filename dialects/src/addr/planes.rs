@@ -3,9 +3,9 @@
 use super::product::{check_plane_summands, is_of_sums, plane_epilogue};
 use super::table::gathered;
 use super::{Geometry, GeometryAttr, GeometryKind, in_f32, shape};
-use crate::constraint::{F32, RANKED_TENSOR};
+use crate::constraint::{F32, I64, RANKED_TENSOR};
 use crate::graph::{CHANNELS_FIRST, Inputs};
-use crate::layout::{AddressTable, Derivation, LayoutError, MAX_ENTRIES, ZERO_PAGE};
+use crate::layout::{AddressTable, Derivation, LayoutError, Level, MAX_ENTRIES, TiledLayout, ZERO_PAGE};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, Traits, Type, op};
@@ -14,8 +14,9 @@ use gradus_reference_kernels::{self as kernels, Reduction};
 /// Depthwise convolution of images with channels first, without tables.
 ///
 /// `c[n * C + j, p] = sum over t of a[n, j, input(p, t)] * b[j, t]`, where `input(p, t)` is the position that tap `t` reads for
-/// output position `p` in the windows of the geometry, which is of kind `windows`, in the row-major layout of `a`. Taps outside the
-/// image read zeros. Epilogue, in this order: `bias`, one summand per channel; `plus`, one summand per element of the result; clamping
+/// output position `p` in the windows of the geometry, which is of kind `windows`, in the row-major layout of `a` or one in bands of
+/// rows, such as `NHC7hW`. Taps outside the image read zeros. With B `bands`, the result is divided along its first axis of positions
+/// into as many bands, each with all channels: element `p` of band `k` is `c[(n * B + k) * C + j, p]`. Epilogue, in this order: `bias`, one summand per channel; `plus`, one summand per element of the result; clamping
 /// to `low` and `high`.
 ///
 /// ```mlir
@@ -32,19 +33,21 @@ use gradus_reference_kernels::{self as kernels, Reduction};
 pub struct DepthwisePlanesOp {
     /// The windows, and the extents of `a`.
     geometry: Attribute<GeometryAttr::KIND>,
-    /// Images, `[N, C, D...]`.
+    /// Number of bands of the result; 1 without the attribute.
+    bands: OptAttribute<I64>,
+    /// Images, `[N, C, D...]`, or in bands `[N, B, C, D / B, ...]`.
     a: Operand<RANKED_TENSOR>,
     /// Weights, `[C, T]`.
     b: Operand<RANKED_TENSOR>,
     /// Bias, `[C]`.
     bias: OptOperand<RANKED_TENSOR>,
-    /// Summand of each element, `[N * C, P]`.
+    /// Summand of each element, `[N * B * C, P / B]`.
     add: OptOperand<RANKED_TENSOR>,
     /// Lower bound of the result.
     low: OptAttribute<F32>,
     /// Upper bound of the result.
     high: OptAttribute<F32>,
-    /// Weighted sums of the P positions of each channel, `[N * C, P]`.
+    /// Weighted sums of the P positions of each channel, `[N * B * C, P / B]`.
     c: OpResult<RANKED_TENSOR>,
 }
 
@@ -53,9 +56,36 @@ pub fn plane_letters(rank: usize) -> Option<&'static str> {
     ["NCW", "NCHW"].get(rank.checked_sub(3)?).copied()
 }
 
+/// Returns the layout of images with channels first in bands of `rows` rows, such as `NHC7hW`.
+pub fn banded(rank: usize, rows: i64) -> Option<TiledLayout> {
+    let letters = plane_letters(rank)?;
+    let (first, rest) = letters[2..].split_at(1);
+    format!("N{first}C{rows}{}{rest}", first.to_lowercase()).parse().ok()
+}
+
+/// Returns the number of bands in which images of these extents with channels first are in a layout: 1 for the row-major one, `None` for
+/// those that are no bands of equal rows.
+pub fn bands(layout: &TiledLayout, sizes: &[i64]) -> Option<i64> {
+    let letters = plane_letters(sizes.len())?;
+    if layout.order() == letters {
+        return Some(1);
+    }
+    let rows = layout.levels().iter().find_map(|level: &Level| level.tile).and_then(|n| i64::try_from(n).ok())?;
+    let is_banded = banded(sizes.len(), rows)?.order() == layout.order() && sizes[2] > 0 && sizes[2] % rows == 0;
+    is_banded.then(|| sizes[2] / rows)
+}
+
 /// Returns the geometry of an op.
 fn geometry(args: &OpArgs<'_>) -> Option<Geometry> {
     Geometry::from_attr(args.ctx(), args.attr("geometry")?)
+}
+
+/// Returns the number of bands of the image and of the result.
+pub fn bands_of(args: &OpArgs<'_>, geometry: &Geometry) -> Option<[i64; 2]> {
+    let result = if args.attr("bands").is_some() { args.int("bands")? } else { 1 };
+    let rows = i64::try_from(geometry.windows.first()?.outputs).ok()?;
+    (result > 0 && rows % result == 0).then_some(())?;
+    Some([bands(&geometry.layout, &geometry.sizes)?, result])
 }
 
 /// Returns the number of output positions and of taps; `None` if one overflows.
@@ -66,9 +96,13 @@ fn counts(geometry: &Geometry) -> Option<[u64; 2]> {
 
 fn infer_planes(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let geometry = geometry(args).ok_or("requires a geometry")?;
-    let is_plain = geometry.axes().is_ok_and(|axes| geometry.layout.order() == axes);
-    if geometry.kind != GeometryKind::Windows || !is_plain || geometry.sizes != shape(args, "a") {
-        return Err("requires a geometry of windows in the row-major layout and with the extents of 'a'".into());
+    let letters = plane_letters(geometry.sizes.len()).unwrap_or_default();
+    let is_windows = geometry.kind == GeometryKind::Windows;
+    let [_, bands] = bands_of(args, &geometry).filter(|_| is_windows).ok_or(
+        "requires a geometry of windows in the row-major layout or in bands, and bands that divide the result",
+    )?;
+    if geometry.layout.extents(letters, &geometry.sizes).ok().as_deref() != Some(&shape(args, "a")[..]) {
+        return Err("requires a geometry with the extents of 'a'".into());
     }
     let extents = |n: u64| i64::try_from(n).map_err(|_| "requires fewer positions".to_owned());
     let [positions, taps] = counts(&geometry).ok_or("requires fewer positions")?;
@@ -76,7 +110,8 @@ fn infer_planes(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     if shape(args, "b") != [channels, taps] {
         return Err(format!("requires 'b' with {channels} rows of {taps} weights"));
     }
-    let planes = geometry.sizes[0].checked_mul(channels).ok_or("requires fewer channels")?;
+    let planes = geometry.sizes[0].checked_mul(channels).and_then(|n| n.checked_mul(bands));
+    let (planes, positions) = (planes.ok_or("requires fewer channels")?, positions / bands);
     let elem = args.ctx().element_type(args.operand_type(0));
     if args.ctx().float_kind(elem).is_none() {
         return Err("requires floats".into());
@@ -94,21 +129,27 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
     OpCost::Contract(Contraction { strategy: Some(&CHANNELS_FIRST), ..depthwise })
 }
 
-/// Returns the addresses of all positions of all planes, `[N * C * P, T]`.
-fn table(geometry: &Geometry) -> Result<AddressTable<'static>, LayoutError> {
-    let planes = geometry.sizes[..2].iter().product::<i64>();
+/// Returns the addresses of all positions of all planes, `[N * B * C * P / B, T]`.
+fn table(geometry: &Geometry, [of_image, of_result]: [i64; 2]) -> Result<AddressTable<'static>, LayoutError> {
+    let (images, channels) = (geometry.sizes[0], geometry.sizes[1]);
     let sizes: Vec<i64> = [1, 1].into_iter().chain(geometry.sizes[2..].iter().copied()).collect();
     let size = sizes.iter().product::<i64>();
-    let plane = Geometry { sizes, ..geometry.clone() }.table(Derivation::Loops)?;
-    let entries = (plane.rows() as u64).saturating_mul(plane.runs() as u64).saturating_mul(planes.unsigned_abs());
+    let plain = plane_letters(sizes.len()).unwrap_or_default().parse()?;
+    let plane = Geometry { sizes, layout: plain, ..geometry.clone() }.table(Derivation::Loops)?;
+    let planes = images.saturating_mul(channels).unsigned_abs();
+    let entries = (plane.rows() as u64).saturating_mul(plane.runs() as u64).saturating_mul(planes);
     if entries > MAX_ENTRIES {
         return Err(LayoutError::TooLarge);
     }
+    let (band, rows) = ((size / of_image).max(1), plane.rows() / of_result as usize);
     let mut bases = Vec::with_capacity(entries as usize);
-    for (i, row) in (0..planes).flat_map(|i| (0..plane.rows()).map(move |row| (i, row))) {
-        for run in 0..plane.runs() {
-            let base = plane.run_start(row, run).map_or(Ok(ZERO_PAGE), |at| i32::try_from(at + i * size));
-            bases.push(base.map_err(|_| LayoutError::TooLarge)?);
+    for (n, k) in (0..images).flat_map(|n| (0..of_result as usize).map(move |k| (n, k))) {
+        for (j, row) in (0..channels).flat_map(|j| (k * rows..(k + 1) * rows).map(move |row| (j, row))) {
+            let place = |at: i64| ((n * of_image + at / band) * channels + j) * band + at % band;
+            for run in 0..plane.runs() {
+                let base = plane.run_start(row, run).map_or(Ok(ZERO_PAGE), |at| i32::try_from(place(at)));
+                bases.push(base.map_err(|_| LayoutError::TooLarge)?);
+            }
         }
     }
     AddressTable::indirect(bases, [plane.rows() * planes as usize, plane.runs()], 1).map_err(|_| LayoutError::TooLarge)
@@ -116,8 +157,9 @@ fn table(geometry: &Geometry) -> Result<AddressTable<'static>, LayoutError> {
 
 fn planes(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let geometry = geometry(args).ok_or_else(|| Trap::unsupported("an op without geometry"))?;
-    let [images, channels] = [0, 1].map(|i| geometry.sizes[i] as usize);
-    let table = table(&geometry).map_err(|error| Trap::unsupported(error.to_string()))?;
+    let bands = bands_of(args, &geometry).ok_or_else(|| Trap::unsupported("images in another layout"))?;
+    let (images, channels) = ((geometry.sizes[0] * bands[1]) as usize, geometry.sizes[1] as usize);
+    let table = table(&geometry, bands).map_err(|error| Trap::unsupported(error.to_string()))?;
     in_f32(data, |data| {
         let inputs = Inputs::new(args, data);
         let (positions, taps) = (table.rows().checked_div(images * channels).unwrap_or(0), table.runs());

@@ -3,6 +3,7 @@
 use super::args::{Inputs, binary, conv, float, list, one, variadic};
 use super::unary::checked;
 use super::{GENERIC, conv_op, infer};
+use crate::addr::bands;
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use crate::layout::image_layout;
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy, elements};
@@ -102,7 +103,8 @@ pub static CHANNELS_FIRST: Strategy = Strategy { name: "channels-first" };
 /// Whether an op has the attribute that it reads and writes images with channels before positions.
 fn is_channels_first(args: &OpArgs<'_>) -> bool {
     let layout = args.op.and_then(|op| image_layout(args.module, op));
-    layout.is_some_and(|layout| layout.order().starts_with("NC"))
+    let sizes = infer::dims(args, "x").unwrap_or_default();
+    layout.is_some_and(|layout| layout.order().starts_with("NC") || bands(&layout, &sizes).is_some())
 }
 
 /// Returns the cost of a convolution.

@@ -8,9 +8,21 @@ use gradus_ir::{Attr, AttrDecl, Context, Module, Op, ParamArgs, ParamError, Type
 /// Name of the discardable attribute of an op that reads and writes images in a chosen layout, a `#layout.tiled`.
 pub const IMAGES: &str = "layout.images";
 
+/// Name of the discardable attribute of an op that writes images in another layout than it reads, a `#layout.tiled`.
+pub const RESULTS: &str = "layout.results";
+
 /// Returns the layout in which an op reads and writes images, if it has one as an attribute.
 pub fn image_layout(m: &Module, op: Op) -> Option<TiledLayout> {
-    TiledLayout::from_attr(&m.ctx, m.ctx.dict_get(m.attrs(op), m.ctx.str(IMAGES))?)
+    layout_attr(m, op, IMAGES)
+}
+
+/// Returns the layout in which an op writes images, if it has one as an attribute.
+pub fn result_layout(m: &Module, op: Op) -> Option<TiledLayout> {
+    layout_attr(m, op, RESULTS)
+}
+
+fn layout_attr(m: &Module, op: Op, name: &str) -> Option<TiledLayout> {
+    TiledLayout::from_attr(&m.ctx, m.ctx.dict_get(m.attrs(op), m.ctx.str(name))?)
 }
 
 /// A tiled layout.

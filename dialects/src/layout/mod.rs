@@ -20,7 +20,7 @@ mod tiled;
 
 pub use access_function::{AccessFunction, AccessLoop, MAX_ENTRIES, ReductionOrder, SlidingWindow};
 pub use address_table::{AddressTable, Addressing, Encoding, ZERO_PAGE, deltas, prefix_sums};
-pub use attr::{IMAGES, Tiled, image_layout};
+pub use attr::{IMAGES, RESULTS, Tiled, image_layout, result_layout};
 pub use concrete_layout::{Axis, Digit, Index, Layout, LoopLevel};
 pub use copy_nest::{CopyLoop, CopyNest};
 pub use copy_plan::{CopyRun, CopyRuns, Relayout};

@@ -66,6 +66,9 @@ pub struct CodeOp {
 /// With `strips`, columns are divided into as many strips of equal width, the rows of an image, which are computed one by one as rows are
 /// without: for strip `i`, `rdi` is `i * pitch` bytes behind the start of `b`, and `rsi` and `r10` are at the first column of the strip.
 ///
+/// A result of rank 3 has bands: matrices of the same rows, one after the other, with as many strips each. Threads that compute a band each write
+/// to memory of their own.
+///
 /// The code determines which elements of `b` it reads: a matrix product reads column `j` of `b` for column `j` of the result, a
 /// convolution the elements of an image at the same distances from its output position.
 ///
@@ -87,7 +90,7 @@ pub struct CodeOp {
 pub struct CallOp {
     /// Function.
     callee: Attribute<FLAT_SYMBOL>,
-    /// Number of strips, which divides the number of columns; 1 without the attribute.
+    /// Number of strips of all bands, which divides the number of columns; 1 without the attribute.
     strips: OptAttribute<I64>,
     /// Bytes of `b` from a strip to the next; 0 without the attribute.
     pitch: OptAttribute<I64>,
@@ -103,7 +106,7 @@ pub struct CallOp {
     b: Operand<TENSOR>,
     /// Residual, which the code adds to the result: a tensor of its type.
     add: OptOperand<TENSOR>,
-    /// Result, `[M, N]`, row-major.
+    /// Result, `[M, N]` or in bands `[B, M, N / B]`, row-major.
     y: OpResult<TENSOR>,
 }
 
@@ -133,7 +136,9 @@ pub struct Abi {
     pub residual: u64,
     /// Size of a row of the result.
     pub row: u64,
-    /// Number of strips of a row, at least 1.
+    /// Number of bands of the result, at least 1.
+    pub bands: u64,
+    /// Number of strips of all bands, at least 1 for each.
     pub strips: u64,
     /// Bytes of `b` from a strip to the next.
     pub pitch: u64,
@@ -156,11 +161,12 @@ impl Abi {
             [args.operand_type(0), args.operand_type(1), *args.result_types.first().ok_or("has no result")?],
         );
         let [pool, input, output] = types.map(|ty| extents(ctx, ty));
-        let (Some(pool @ &[_]), Some(input), Some(output @ &[_, n])) =
+        let (Some(pool @ &[_]), Some(input), Some(output @ (&[_, n] | &[_, _, n]))) =
             (pool.as_deref(), input.as_deref(), output.as_deref())
         else {
-            return Err("requires a vector, a tensor and a matrix of static shape".into());
+            return Err("requires a vector, a tensor and a matrix, or bands of one, of static shape".into());
         };
+        let bands = if output.len() == 3 { output[0] } else { 1 };
         let dtype = ctx.dtype(ctx.element_type(types[1])).ok_or("requires elements that have a size in bytes")?;
         if types.iter().any(|&ty| ctx.dtype(ctx.element_type(ty)) != Some(dtype)) {
             return Err("requires elements of one type".into());
@@ -188,10 +194,14 @@ impl Abi {
             [true, true] => (int("strips"), int("pitch")),
             _ => return Err("requires both 'strips' and 'pitch', or neither".into()),
         };
-        if strips == 0 || n % strips != 0 || (strips - 1).checked_mul(pitch).is_none_or(|start| start > input) {
-            return Err(format!("requires strips that divide {n} columns and begin in its operand"));
+        if bands == 0 || strips == 0 || strips % bands != 0 || n % (strips / bands) != 0 {
+            return Err(format!("requires strips that divide {bands} bands of {n} columns"));
         }
-        let abi = Abi { element, pool, input, output, residual, row: n * element, strips, pitch, panel, tile, masked };
+        if (strips - 1).checked_mul(pitch).is_none_or(|start| start > input) {
+            return Err("requires strips that begin in its operand".into());
+        }
+        let row = n * element;
+        let abi = Abi { element, pool, input, output, residual, row, bands, strips, pitch, panel, tile, masked };
         if !masked && abi.strip() < panel {
             return Err(format!("has strips of {} bytes, but code without a mask needs {panel}", abi.strip()));
         }
@@ -200,12 +210,18 @@ impl Abi {
 
     /// Bytes of a row in a strip.
     pub fn strip(&self) -> u64 {
-        self.row / self.strips
+        self.row / (self.strips / self.bands)
+    }
+
+    /// Offset of the first column of a strip in the result.
+    pub fn start(&self, strip: u64) -> u64 {
+        let in_band = self.strips / self.bands;
+        strip / in_band * (self.output / self.bands) + strip % in_band * self.strip()
     }
 
     /// The sizes from a strip on, of which those of the last strip are the least. A result without rows has no bytes there either.
     pub fn from_strip(&self, strip: u64) -> Abi {
-        let result = strip * self.strip();
+        let result = self.start(strip);
         let [output, residual] = [self.output, self.residual].map(|size| size.saturating_sub(result));
         Abi { input: self.input.saturating_sub(strip * self.pitch), output, residual, ..*self }
     }

@@ -87,7 +87,20 @@ impl Dispatch {
             return Err(format!("has rows of {row} bytes, which are no panels of {panel}, and code without a mask"));
         }
         let (pool, input) = (patterns.weights as u64 * element, patterns.depth as u64 * row);
-        let abi = Abi { element, pool, input, output: row, residual: 0, row, strips: 1, pitch: 0, panel, tile, masked };
+        let abi = Abi {
+            element,
+            pool,
+            input,
+            output: row,
+            residual: 0,
+            row,
+            bands: 1,
+            strips: 1,
+            pitch: 0,
+            panel,
+            tile,
+            masked,
+        };
         Ok(Dispatch { patterns, abi })
     }
 

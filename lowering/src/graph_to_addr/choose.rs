@@ -4,7 +4,7 @@ use super::conv::{Conv, ImageAxes, Reading};
 use super::options::{Algorithm, ConvOptions};
 use super::winograd::Tiles;
 use gradus_cost::Price;
-use gradus_dialects::addr::Geometry;
+use gradus_dialects::addr::{Geometry, bands};
 use gradus_dialects::layout::{LayoutError, TiledLayout, image_layout};
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::{Builder, Diagnostic, Module, Op, Value};
@@ -17,6 +17,7 @@ const MAX_STEPS: usize = 64;
 /// A layout of images.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ImageLayout {
+    /// Row-major, or in bands of rows.
     ChannelsFirst,
     ChannelsLast,
     Other,
@@ -103,7 +104,7 @@ impl Chooser<'_> {
         let of_op = image_layout(m, op);
         let layout = of_op.as_ref().or(self.options.layout.as_ref()).and_then(|layout| axes.adapted(layout).ok());
         Some(match layout {
-            Some(layout) if layout.order() == axes.plain.order() => ImageLayout::ChannelsFirst,
+            Some(layout) if bands(&layout, &conv.input).is_some() => ImageLayout::ChannelsFirst,
             Some(layout) if layout.order() != axes.channels_last.order() => ImageLayout::Other,
             _ => ImageLayout::ChannelsLast,
         })

@@ -3,11 +3,11 @@
 use super::MAX_GROUPS;
 use super::options::ConvOptions;
 use crate::emit::{Emitter, ProductOperands};
-use gradus_dialects::addr::{Geometry, GeometryKind};
+use gradus_dialects::addr::{Geometry, GeometryKind, bands};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
     AccessFunction, Layout, LayoutError, Level, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder, SlidingWindow,
-    TiledLayout,
+    TiledLayout, image_layout, result_layout,
 };
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::{Builder, Module, Op, Value};
@@ -171,16 +171,26 @@ impl Conv {
         as_image(&mut e, op, sums)
     }
 
-    /// Lowers a depthwise convolution of images with channels first.
+    /// Lowers a depthwise convolution of images with channels first, possibly in bands.
     pub(super) fn lower_planes(&self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
         let axes = ImageAxes::of_rank(self.input.len())?;
-        let geometry = places(&self.window, &self.input, &axes.plain);
+        let ty = b.module.value_type(b.module.result(op, 0));
+        let extents = b.module.ctx.static_shape(ty)?.to_vec();
+        let layout = image_layout(b.module, op).filter(|layout| bands(layout, &self.input) > Some(1));
+        let result = result_layout(b.module, op).filter(|layout| bands(layout, &extents) > Some(1));
+        let geometry = places(&self.window, &self.input, layout.as_ref().unwrap_or(&axes.plain));
         let mut e = Emitter::of(b, op);
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let w = e.reshape(self.w, &[self.filters[0], positions])?;
-        let sums = e.depthwise_planes(self.x, &geometry, w, &self.operands)?;
-        let extents = e.m().ctx.static_shape(e.m().value_type(e.m().result(op, 0)))?.to_vec();
-        e.reshape(sums, &extents)
+        let image = match &layout {
+            Some(layout) => e.pack(self.x, layout, axes.letters)?,
+            None => self.x,
+        };
+        let of_result = result.as_ref().and_then(|layout| bands(layout, &extents));
+        let sums = e.depthwise_planes(image, &geometry, w, (&self.operands, of_result))?;
+        let Some(result) = result else { return e.reshape(sums, &extents) };
+        let packed = e.reshape(sums, &result.extents(axes.letters, &extents).ok()?)?;
+        e.unpack(packed, &result, axes.letters, ty)
     }
 
     fn padded_extents(&self) -> Vec<i64> {

@@ -10,7 +10,9 @@ use super::plan::{Columns, Plan};
 use super::product::Product;
 use crate::emit::Emitter;
 use crate::sparse_product::Matrix;
+use gradus_dialects::addr;
 use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp, convolution};
+use gradus_dialects::layout::{TiledLayout, image_layout, result_layout};
 use gradus_dialects::sparse::ConvOp;
 use gradus_dialects::x64::Width;
 use gradus_ir::{DType, Module, Op, OpDecl, Value};
@@ -18,6 +20,35 @@ use gradus_reference_kernels::shape::Window;
 
 /// Cycles of an element of a slice, measured on images of 0.4 and 0.8 million elements.
 const SLICED: f64 = 1.2;
+
+/// Layouts in bands of rows.
+struct Bands {
+    /// The letters of the axes.
+    axes: &'static str,
+    /// The layout of the image, and of the result and the residual, where they have bands.
+    image: Option<TiledLayout>,
+    result: Option<TiledLayout>,
+}
+
+impl Bands {
+    /// Reads the attributes of a convolution whose image is read in some way. Only whole images have bands.
+    fn of(m: &Module, conv: ConvOp, reading: &Reading) -> Option<Bands> {
+        let extents = |v| m.ctx.static_shape(m.value_type(v));
+        let (x, y) = (extents(conv.x(m))?, extents(conv.y(m))?);
+        let has = |layout: &TiledLayout, extents: &[i64]| addr::bands(layout, extents) > Some(1);
+        Some(Bands {
+            axes: addr::plane_letters(x.len()).unwrap_or_default(),
+            image: image_layout(m, conv.0).filter(|layout| matches!(reading, Reading::Whole) && has(layout, x)),
+            result: result_layout(m, conv.0).filter(|layout| has(layout, y)),
+        })
+    }
+
+    /// The number of bands of images of these extents in a layout.
+    fn number(layout: Option<&TiledLayout>, image: &[usize]) -> usize {
+        let sizes = signed(&[&[1, 1], image].concat());
+        layout.and_then(|layout| addr::bands(layout, &sizes)).and_then(|n| usize::try_from(n).ok()).unwrap_or(1)
+    }
+}
 
 /// How the image becomes the dense operand.
 enum Reading {
@@ -38,6 +69,7 @@ pub(super) struct Conv {
     image: Value,
     residual: Option<Value>,
     reading: Reading,
+    bands: Bands,
     window: Window,
     /// Extents of an image of one phase, with padding.
     extents: Vec<usize>,
@@ -61,17 +93,29 @@ impl Conv {
         let channels = usize::try_from(channels).ok()?;
         let reading = Reading::of(&window);
         let mut extents = reading.extents(&window);
-        let columns = columns(&window, &extents, &matrix, width)?;
+        let bands = Bands::of(m, conv, &reading)?;
+        let of_image = Bands::number(bands.image.as_ref(), &window.input);
+        let of_result = Bands::number(bands.result.as_ref(), &window.output);
+        // Strips of both would be at no common distance.
+        let (bands, of_image) = match of_image.min(of_result) > 1 && of_image != of_result {
+            true => (Bands { image: None, ..bands }, 1),
+            false => (bands, of_image),
+        };
+        let columns = match of_image.max(of_result) {
+            1 => columns(&window, &extents, &matrix, width)?,
+            most => banded_columns(&window, &extents, [most, of_result], (of_image > 1).then_some(channels))?,
+        };
         if columns.strips == 1 && (1..extents.len()).any(|axis| reach(&window, axis) > 0) {
             // Columns behind the last row of the output are read from one more row.
             extents[0] = extents[0].max(window.output[0] + reach(&window, 0) + 1);
         }
-        let offsets = offsets(&window, &extents, channels);
+        let offsets: Vec<usize> = offsets(&window, &extents, channels).into_iter().map(|at| at / of_image).collect();
         if matrix.depth != offsets.len() {
             return None;
         }
         let product = Product { matrix, columns, offsets, epilogue: Epilogue { bias, ..Epilogue::default() } };
-        let mut conv = Conv { product, fused: vec![], op, image, residual: None, reading, window, extents, channels };
+        let mut conv =
+            Conv { product, fused: vec![], op, image, residual: None, reading, bands, window, extents, channels };
         conv.fuse(m);
         Some(conv)
     }
@@ -103,7 +147,10 @@ impl Conv {
     /// The image as the code reads it, and the residual as a matrix.
     pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Option<Value>; 2]> {
         let image = match self.reading {
-            Reading::Whole => self.image,
+            Reading::Whole => match &self.bands.image {
+                Some(layout) => e.pack(self.image, layout, self.bands.axes)?,
+                None => self.image,
+            },
             Reading::Strided => {
                 let ends = [&[1, self.channels], &self.window.input[..]].concat();
                 let steps = [&[1, 1], &self.window.strides[..]].concat();
@@ -111,10 +158,14 @@ impl Conv {
             }
             Reading::Windows => self.phases(e)?,
         };
-        let matrix = signed(&[self.product.matrix.rows, self.product.columns.all]);
-        let residual = match self.residual {
-            Some(residual) => Some(e.reshape(residual, &matrix)?),
-            None => None,
+        let Product { columns, matrix, .. } = &self.product;
+        let residual = match (self.residual, &self.bands.result) {
+            (Some(residual), None) => Some(e.reshape(residual, &signed(&[matrix.rows, columns.all]))?),
+            (Some(residual), Some(layout)) => {
+                let packed = e.pack(residual, layout, self.bands.axes)?;
+                Some(e.reshape(packed, &signed(&[columns.bands, matrix.rows, columns.band()]))?)
+            }
+            (None, _) => None,
         };
         Some([Some(image), residual])
     }
@@ -142,6 +193,11 @@ impl Conv {
     pub fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
         let output = &self.window.output;
         let ends = [&[1, self.product.matrix.rows], &output[..]].concat();
+        if let Some(layout) = &self.bands.result {
+            let packed = e.reshape(value, &layout.extents(self.bands.axes, &signed(&ends)).ok()?)?;
+            let ty = e.m().value_type(e.m().result(self.last(), 0));
+            return e.unpack(packed, layout, self.bands.axes, ty);
+        }
         if self.is_compact() {
             return e.reshape(value, &signed(&ends));
         }
@@ -187,11 +243,27 @@ fn columns(window: &Window, extents: &[usize], matrix: &Matrix, width: Width) ->
     if positions == 0 || last == 0 || extents[1..last] != output[1..last] || extents[last] == output[last] {
         return (positions > 0).then_some(all);
     }
-    let strips = Columns { all: positions, strips: positions / output[last], pitch: extents[last] };
+    let strips = Columns { all: positions, bands: 1, strips: positions / output[last], pitch: extents[last] };
     let cycles = |columns| Plan::form(matrix, columns, width).map(|(_, cycles)| cycles);
     let sliced = SLICED * (matrix.rows * positions) as f64;
     let pays = cycles(strips).is_some_and(|strips| cycles(all).is_none_or(|all| strips < all + sliced));
     Some(if pays { strips } else { all })
+}
+
+/// The columns of the product of a result or an image, of `banded` channels, in bands: as many strips, or those of the rows of the result.
+fn banded_columns(
+    window: &Window,
+    extents: &[usize],
+    [most, of_result]: [usize; 2],
+    banded: Option<usize>,
+) -> Option<Columns> {
+    let (all, last) = (window.output.iter().product::<usize>(), *window.output.last()?);
+    let strip = all.checked_div(most)?;
+    if extents == window.output {
+        let pitch = banded.map_or(strip, |channels| channels * strip);
+        return Some(Columns { all, bands: of_result, strips: most, pitch });
+    }
+    (window.output.len() == 2).then(|| Columns { all, bands: of_result, strips: all / last, pitch: extents[1] })
 }
 
 /// The elements of the phases that channels and taps read for output position 0.

@@ -279,7 +279,7 @@ impl Generator<'_> {
 
     /// The loop of a group of rows and a chunk.
     fn group(&mut self, first: usize, rows: usize, entries: &[Entry], [is_first_chunk, is_last_chunk]: [bool; 2]) {
-        let (vectors, row) = (self.plan.form.vectors, self.plan.columns.all * self.element);
+        let (vectors, row) = (self.plan.form.vectors, self.plan.columns.band() * self.element);
         self.scalar(&ops::MOV, RAX, Rm::Reg(RCX), 0);
         let head = self.code.len();
         if matches!(self.plan.values, Values::Sequence) {
@@ -339,7 +339,8 @@ impl Generator<'_> {
 
     /// Adds the residual to the accumulators and clamps them. A NaN stays, as the second operand of an extremum.
     fn finish(&mut self, first: usize, rows: usize) {
-        let (vectors, row, operand) = (self.plan.form.vectors, self.plan.columns.all * self.element, self.operand(0));
+        let (vectors, row, operand) =
+            (self.plan.form.vectors, self.plan.columns.band() * self.element, self.operand(0));
         if self.epilogue.has_residual {
             for (r, v) in (0..rows).flat_map(|r| (0..vectors).map(move |v| (r, v))) {
                 let register = (r * vectors + v) as u8;

@@ -70,6 +70,8 @@ pub(super) enum Values {
 pub(super) struct Columns {
     /// Columns of the result.
     pub all: usize,
+    /// Number of bands, matrices of as many columns each.
+    pub bands: usize,
     /// Number of strips of equal width, the rows of an image, that are computed one by one.
     pub strips: usize,
     /// Elements of the dense operand from a strip to the next.
@@ -79,7 +81,12 @@ pub(super) struct Columns {
 impl Columns {
     /// Columns that follow each other in the dense operand too.
     pub fn adjacent(all: usize) -> Columns {
-        Columns { all, strips: 1, pitch: 0 }
+        Columns { all, bands: 1, strips: 1, pitch: 0 }
+    }
+
+    /// Columns of a band.
+    pub fn band(self) -> usize {
+        self.all / self.bands
     }
 
     /// Columns of a strip.
@@ -153,7 +160,7 @@ impl Form {
         let chunks = matrix.depth.div_ceil(chunk) as f64;
         let broadcasts = if self.folds_values() { 0.0 } else { nonzeros };
         let instructions = products + lines + broadcasts + 3.0 * results;
-        let pitch = columns.all * matrix.element();
+        let pitch = columns.band() * matrix.element();
         let is_far = pitch >= PAGE || pitch.is_multiple_of(PAGE / 2);
         let line = LINE + if is_far { FAR_SEGMENT } else { SEGMENT } / vectors;
         let fetches = if is_near { matrix.depth as f64 * vectors * line + lines * NEAR_LINE } else { lines * line };

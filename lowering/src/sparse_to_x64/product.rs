@@ -48,10 +48,13 @@ impl Product {
     }
 
     /// Divides the rows among several functions, which threads run at the same time, if there are few columns: threads that divide the
-    /// columns would each fetch all code, and write to the same lines of the result. The parts have as many groups of rows as the whole, or
+    /// columns would each fetch all code, and write to the same lines of the result, unless it has bands. The parts have as many groups of rows as the whole, or
     /// almost. Empty if the rows are not divided.
     pub fn parts(&self, plan: &Plan) -> Vec<Product> {
         let rows = self.matrix.rows;
+        if self.columns.bands > 1 {
+            return Vec::new();
+        }
         let groups = |parts: usize| parts * (rows / parts).div_ceil(plan.form.rows);
         let is_possible = |&parts: &usize| {
             let is_even = rows.is_multiple_of(parts) && rows / parts >= MIN_ROWS && self.columns.all <= MAX_COLUMNS;
@@ -85,7 +88,7 @@ pub(super) struct Callee {
 }
 
 impl Product {
-    /// Creates the calls of the parts. Returns the result, `[rows, columns]`.
+    /// Creates the calls of the parts. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.
     pub fn call(&self, mut parts: Vec<Callee>, e: &mut Emitter<'_, '_>, b: Value, add: Option<Value>) -> Option<Value> {
         // Calls of one type may run at the same time.
         let largest = parts.iter().map(|part| part.pool.len()).max()?;
@@ -100,12 +103,12 @@ impl Product {
             results.push(part.call(e, self, b, add)?);
             first = end;
         }
-        e.concat(&results, 0)
+        if is_whole { results.pop() } else { e.concat(&results, 0) }
     }
 }
 
 impl Callee {
-    /// Creates the call. Returns its result, `[rows, columns]`.
+    /// Creates the call. Returns its result, `[rows, columns]` or with bands.
     fn call(self, e: &mut Emitter<'_, '_>, product: &Product, b: Value, add: Option<Value>) -> Option<Value> {
         let (Product { matrix, columns, .. }, shape) = (product, [self.pool.len()]);
         let (pool, element) = match matrix.dtype {
@@ -119,11 +122,12 @@ impl Callee {
         let (panel, tile) = (self.plan.form.panel_bytes(), self.plan.tile * matrix.element());
         let mut attrs = vec![("callee", self.name), ("panel", int(panel)), ("tile", int(tile))];
         attrs.extend(self.plan.masked.then_some(("masked", Attr::UNIT)));
-        let &Columns { all, strips, pitch } = columns;
+        let &Columns { bands, strips, pitch, .. } = columns;
         if strips > 1 {
             attrs.extend([("strips", int(strips)), ("pitch", int(pitch * matrix.element()))]);
         }
-        let shape = [self.rows, all].map(|d| d as i64);
+        let of_band = [self.rows, columns.band()];
+        let shape = [bands].into_iter().filter(|&n| n > 1).chain(of_band).map(|d| d as i64).collect::<Vec<_>>();
         let ty = ctx.tensor_type(&shape, element);
         let call = e.op(CallOp::INFO.name, &[&[pool], &[b], add.as_slice()], &attrs, &[ty])?;
         Some(e.m().result(call, 0))

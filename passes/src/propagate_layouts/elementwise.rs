@@ -12,7 +12,7 @@ const BESIDE_NUMBERS: &[&OpInfo] =
     &[graph::ClipOp::INFO, graph::QuantizeLinearOp::INFO, graph::DequantizeLinearOp::INFO];
 
 /// Whether an op is elementwise, or a normalization with constants.
-pub(super) fn is_elementwise(m: &Module, op: Op) -> bool {
+pub(crate) fn is_elementwise(m: &Module, op: Op) -> bool {
     elementwise(m, op).is_some() || BatchNormalizationOp::cast(m, op).is_some()
 }
 

@@ -11,6 +11,7 @@ mod movement;
 mod reshape;
 
 use crate::by_patterns::ByPatterns;
+pub(crate) use elementwise::is_elementwise;
 use gradus_dialects::graph::{self, ReshapeOp, TransposeOp};
 use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
 use gradus_ir::rewrite::Rewriter;
@@ -80,7 +81,7 @@ const MOVEMENT: &[&OpInfo] = &[
 
 /// Whether layout changes of an op's operands can be moved to its result.
 pub(crate) fn is_free(m: &Module, op: Op) -> bool {
-    m.is_one_of(op, MOVEMENT) || elementwise::is_elementwise(m, op)
+    m.is_one_of(op, MOVEMENT) || is_elementwise(m, op)
 }
 
 /// Returns the extents of a value, if static.

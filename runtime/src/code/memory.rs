@@ -52,8 +52,8 @@ impl Code {
 
     /// The number of instructions of a run, about.
     pub fn steps(&self) -> usize {
-        let panels = self.abi.row.div_ceil(self.abi.panel) as usize;
-        (self.map.len() / BYTES_PER_STEP).saturating_mul(panels)
+        let panels = self.abi.strips * self.abi.strip().div_ceil(self.abi.panel);
+        (self.map.len() / BYTES_PER_STEP).saturating_mul(panels as usize)
     }
 
     /// Computes the result from the pool, `b` and the residual, if the code adds one.
@@ -74,11 +74,17 @@ impl Code {
         let panels = self.abi.full() / self.abi.panel;
         let threads = workers.for_steps(self.steps());
         if self.abi.strips > 1 {
-            let strip = |strip| {
-                // SAFETY: the sizes are those of the verification; different strips are different columns.
-                self.abi.tiles().for_each(|tile| unsafe { self.call(operands, out, strip, tile) });
-            };
-            workers.share(threads, 0..self.abi.strips, strip);
+            // Few strips are divided themselves, unless the tail overlaps another tile.
+            let is_divided = self.abi.masked || self.abi.tail().is_none();
+            let parts = if is_divided { (threads as u64).div_ceil(self.abi.strips) } else { 1 };
+            let tile = self.abi.tile.min(panels.div_ceil(parts).max(1) * self.abi.panel);
+            let tiles = Vec::from_iter(Abi { tile, ..self.abi }.tiles());
+            let part = tiles.len().div_ceil(parts as usize).max(1);
+            let calls = (0..self.abi.strips).flat_map(|strip| tiles.chunks(part).map(move |tiles| (strip, tiles)));
+            workers.share(threads, calls, |(strip, tiles)| {
+                // SAFETY: the sizes are those of the verification; different strips and tiles are different columns.
+                tiles.iter().for_each(|&tile| unsafe { self.call(operands, out, strip, tile) });
+            });
             return Ok(());
         }
         let share = panels.div_ceil(threads as u64).max(1) * self.abi.panel;
@@ -119,7 +125,7 @@ impl Code {
     /// Slices and output have the sizes of `abi`, there is the strip, and the tile is one of its tiles or a part of one in whole panels.
     #[cfg(target_arch = "x86_64")]
     unsafe fn call(&self, [pool, b, residual]: [&[u8]; 3], out: DisjointWriter<u8>, strip: u64, tile: Tile) {
-        let (b, start) = (&b[(strip * self.abi.pitch) as usize..], (strip * self.abi.strip()) as usize);
+        let (b, start) = (&b[(strip * self.abi.pitch) as usize..], self.abi.start(strip) as usize);
         // SAFETY: the map holds the code from its first byte on. The verifier has proved for all such tiles that it reads
         // these operands only, writes the output only, changes the registers only that the System V convention leaves to
         // functions, and returns. It has a register more than that convention has for arguments.

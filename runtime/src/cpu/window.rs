@@ -6,7 +6,7 @@ use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype, elementwise, extents, size};
 use crate::gemm::Isa;
 use crate::window::{MaxWindows, PlaneAxis, PlaneShape, Planes, Reduction, WindowTable, Windows};
-use gradus_dialects::addr::{Geometry, constant_table};
+use gradus_dialects::addr::{Geometry, bands_of, constant_table};
 use gradus_dialects::layout::SlidingWindow;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
@@ -69,16 +69,21 @@ fn plane_axis(geometry: &Geometry, from_last: usize) -> Option<PlaneAxis> {
 }
 
 /// Prepares `addr.depthwise_planes` on images of one or two dimensions.
-pub(super) fn depthwise_planes(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+pub(super) fn depthwise_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (kind, range) = (Narrow::of(args, 0)?, bounds(args));
     let geometry =
         Geometry::from_attr(args.ctx(), args.attr("geometry")?).filter(|g| (1..3).contains(&g.windows.len()))?;
     let weights = kind.floats(constant(args, "b")?.bytes()).into_owned();
     // Padding is skipped, but zero times a non-finite weight is NaN.
-    if weights.iter().any(|w| !w.is_finite()) || extents(m, args.operand_type(0))?.len() != geometry.sizes.len() {
+    if weights.iter().any(|w| !w.is_finite()) {
         return None;
     }
-    let shape = PlaneShape::new(plane_axis(&geometry, 1)?, plane_axis(&geometry, 0)?)?;
+    let bands = bands_of(args, &geometry)?.map(|n| n as usize);
+    // Rows of one dimension are a single row, whose bands would be of columns.
+    if geometry.windows.len() == 1 && bands != [1; 2] {
+        return None;
+    }
+    let shape = PlaneShape::new(plane_axis(&geometry, 1)?, plane_axis(&geometry, 0)?, bands)?;
     let mut operands = Operands::new(args);
     let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {

@@ -63,21 +63,26 @@ impl PlaneAxis {
 pub struct PlaneShape {
     rows: PlaneAxis,
     columns: PlaneAxis,
+    /// Bands of the rows of the image, and of the result, each with all channels.
+    bands: [usize; 2],
     /// For each tap along a row: its phase, and its index there for output 0.
     taps: Vec<(usize, isize)>,
 }
 
 impl PlaneShape {
-    /// Returns the shape of windows along rows and columns; `None` if it is too large.
-    pub fn new(rows: PlaneAxis, columns: PlaneAxis) -> Option<PlaneShape> {
+    /// Returns the shape of windows along rows and columns, with bands of the rows of the image and of the result; `None` if it is too
+    /// large, or bands are not equal.
+    pub fn new(rows: PlaneAxis, columns: PlaneAxis, bands: [usize; 2]) -> Option<PlaneShape> {
         // Larger strides would make phases much larger than the image.
         if !rows.is_small() || !columns.is_small() || columns.stride > columns.input.max(MAX_STRIDE) {
             return None;
         }
+        let are_equal = |(rows, bands): (i64, usize)| bands > 0 && (rows as usize).is_multiple_of(bands);
+        [rows.input, rows.outputs].into_iter().zip(bands).all(are_equal).then_some(())?;
         let stride = columns.stride as isize;
         let tap = |t: usize| (columns.tap(t).rem_euclid(stride) as usize, columns.tap(t).div_euclid(stride));
         let taps = (0..columns.taps as usize).map(tap).collect();
-        Some(PlaneShape { rows, columns, taps })
+        Some(PlaneShape { rows, columns, bands, taps })
     }
 
     /// Returns the number of elements of a plane of the image.
@@ -109,6 +114,28 @@ impl PlaneShape {
     fn block(&self) -> usize {
         let row = size_of::<f32>() as i64 * self.columns.input * self.rows.stride;
         ((BLOCK / row) as usize).max(ROWS)
+    }
+
+    /// Whether a plane is copied to divide its columns into phases.
+    fn has_phases(&self) -> bool {
+        self.columns.stride > 1 && !self.is_paired()
+    }
+
+    /// Returns the distance of each row of a channel of an image from the first, in bands with `channels` channels.
+    fn places(&self, channels: usize) -> Vec<usize> {
+        let (width, band) = (self.columns.input as usize, self.rows.input as usize / self.bands[0]);
+        (0..self.rows.input as usize).map(|row| (row / band * band * channels + row % band) * width).collect()
+    }
+
+    /// Divides the result among threads: bands first, so that each thread has neighbouring rows, then channels.
+    fn parts(&self, images: usize, channels: usize, threads: usize) -> impl Iterator<Item = Part> {
+        let bands = self.bands[1];
+        let parts = Workers::parts(threads).div_ceil((images * bands).max(1)).min(channels);
+        let part = move |i: usize| {
+            let (image, band, i) = (i / parts / bands, i / parts % bands, i % parts);
+            Part { image, band, channels: i * channels / parts..(i + 1) * channels / parts }
+        };
+        (0..images * bands * parts).map(part)
     }
 
     /// Returns the number of columns of a phase.
@@ -153,20 +180,30 @@ impl Planes<'_> {
         }
         let steps = c.len() / 16 * shape.positions();
         let threads = workers.for_steps(steps);
-        let parts = Workers::parts(threads).clamp(1, planes.max(1));
-        let run = Run { planes: *self, channels, c: DisjointWriter::new(c) };
-        workers.share(threads, 0..parts, |i| {
-            // SAFETY: sizes were checked above, planes belong to one part, and `isa` is supported.
-            unsafe { run.part(isa, i * planes / parts..(i + 1) * planes / parts) }
+        let places = shape.places(channels);
+        let run = Run { planes: *self, channels, places: &places, c: DisjointWriter::new(c) };
+        workers.share(threads, shape.parts(planes / channels.max(1), channels, threads), |part| {
+            // SAFETY: sizes were checked above, each band of a plane belongs to one part, and `isa` is supported.
+            unsafe { run.part(isa, part) }
         });
         Ok(())
     }
+}
+
+/// A band of some planes of the result.
+#[derive(Clone, Debug)]
+struct Part {
+    image: usize,
+    band: usize,
+    channels: Range<usize>,
 }
 
 /// A running computation.
 struct Run<'a> {
     planes: Planes<'a>,
     channels: usize,
+    /// Distance of each row of a plane of the image from its first.
+    places: &'a [usize],
     c: DisjointWriter<f32>,
 }
 
@@ -217,44 +254,47 @@ impl<M: Copy> Chunk<M> {
 }
 
 impl Run<'_> {
-    /// Computes some planes. Vectors are at most as wide as needed for a row.
+    /// Computes a part. Vectors are at most as wide as needed for a row.
     ///
     /// # Safety
-    /// The machine has `isa`, sizes fit, and the caller has exclusive access to these planes of the result.
-    unsafe fn part(&self, isa: Isa, planes: Range<usize>) {
+    /// The machine has `isa`, sizes fit, and the caller has exclusive access to this part of the result.
+    unsafe fn part(&self, isa: Isa, part: Part) {
         let is_wide = self.planes.shape.columns.outputs > 8;
         // SAFETY: guaranteed by the caller; AVX2 is detected where it is used instead of AVX-512.
         unsafe {
             match isa {
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 if is_wide || !Isa::Avx2.is_supported() => x86::avx512(self, planes),
+                Isa::Avx512 if is_wide || !Isa::Avx2.is_supported() => x86::avx512(self, part),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 | Isa::Avx2 => x86::avx2(self, planes),
+                Isa::Avx512 | Isa::Avx2 => x86::avx2(self, part),
                 #[cfg(target_arch = "aarch64")]
-                Isa::Neon => self.all::<std::arch::aarch64::float32x4_t>(planes),
+                Isa::Neon => self.all::<std::arch::aarch64::float32x4_t>(part),
                 _ => {
                     let _ = is_wide;
-                    self.all::<Eight>(planes);
+                    self.all::<Eight>(part);
                 }
             }
         }
     }
 
-    /// Computes some planes.
+    /// Computes a part.
     ///
     /// # Safety
     /// As for [`part`](Run::part), and the machine has the vectors.
     #[inline(always)]
-    unsafe fn all<V: Partial>(&self, planes: Range<usize>) {
+    unsafe fn all<V: Partial>(&self, Part { image, band, channels }: Part) {
         let shape = self.planes.shape;
+        let [of_image, of_result] = shape.bands;
         // SAFETY: guaranteed by the caller.
         unsafe {
             let (chunks, mut phases) = (Chunk::all::<V>(shape), Phases::new::<V>(shape));
-            for plane in planes {
-                let from = &self.planes.a[plane * shape.input()..][..shape.input()];
-                let rows = phases.of::<V>(shape, from);
-                let channel = plane % self.channels;
-                Plane { run: self, plane, channel, rows }.compute::<V>(&chunks);
+            for channel in channels {
+                let first = image * self.channels * shape.input() + channel * (shape.input() / of_image);
+                let rows = phases.of::<V>(shape, &self.planes.a[first..], self.places);
+                let (height, width) = (shape.rows.outputs as usize / of_result, shape.columns.outputs as usize);
+                let place = ((image * of_result + band) * self.channels + channel) * height * width;
+                let out = place.wrapping_sub(band * height * width);
+                Plane { run: self, out, channel, rows }.compute::<V>(band * height..(band + 1) * height, &chunks);
             }
         }
     }
@@ -262,21 +302,21 @@ impl Run<'_> {
 
 /// The rows of a plane, with columns in phases.
 #[derive(Clone, Copy)]
-struct Rows {
+struct Rows<'a> {
     start: *const f32,
-    count: isize,
-    /// Distance of rows.
+    /// Distance of each row from the first.
+    places: &'a [usize],
+    /// Elements of a row.
     pitch: usize,
     /// A row of zeros, for padding.
     zeros: *const f32,
 }
 
-impl Rows {
+impl Rows<'_> {
     /// Returns a row; zeros for padding.
     #[inline(always)]
     fn row(&self, row: isize) -> *const f32 {
-        let is_inside = (0..self.count).contains(&row);
-        if is_inside { self.start.wrapping_offset(row * self.pitch as isize) } else { self.zeros }
+        self.places.get(row.cast_unsigned()).map_or(self.zeros, |&place| self.start.wrapping_add(place))
     }
 }
 
@@ -346,9 +386,9 @@ impl<V: Partial> Epilogue<V> {
     /// # Safety
     /// The machine has the vectors, the sizes of `run` fit, and there are the plane and the chunk.
     #[inline(always)]
-    unsafe fn new(Plane { run, plane, channel, .. }: &Plane<'_, '_>, chunk: &Chunk<V::Mask>) -> Epilogue<V> {
+    unsafe fn new(Plane { run, out, channel, .. }: &Plane<'_, '_>, chunk: &Chunk<V::Mask>) -> Epilogue<V> {
         let Run { planes, c, .. } = run;
-        let at = plane * planes.shape.output() + chunk.column;
+        let at = out.wrapping_add(chunk.column);
         let (pitch, lanes) = (planes.shape.columns.outputs as usize, chunk.lanes);
         let add = planes.add.map(|add| add.as_ptr().wrapping_add(at));
         // SAFETY: guaranteed by the caller.
@@ -382,6 +422,8 @@ impl<V: Partial> Epilogue<V> {
 /// Memory for the phases of a plane.
 struct Phases<M> {
     rows: Vec<f32>,
+    /// Start of each row.
+    places: Vec<usize>,
     zeros: Vec<f32>,
     /// With stride 2, the masks of a vector of each phase: of the two vectors of columns that are loaded, and of both phases.
     pairs: Vec<[M; 4]>,
@@ -396,7 +438,7 @@ impl<M: Copy> Phases<M> {
     unsafe fn new<V: Partial<Mask = M>>(shape: &PlaneShape) -> Phases<M> {
         let (columns, stride) = (shape.columns.input as usize, shape.columns.stride as usize);
         let pitch = shape.columns_of(0) * stride;
-        let rows = if stride > 1 && !shape.is_paired() { shape.rows.input as usize * pitch } else { 0 };
+        let rows = if shape.has_phases() { shape.rows.input as usize } else { 0 };
         let first = |n: usize, from: usize| 0..n.saturating_sub(from).min(V::LANES);
         // SAFETY: guaranteed by the caller.
         let masks = |at: usize| unsafe {
@@ -408,22 +450,29 @@ impl<M: Copy> Phases<M> {
             ]
         };
         let pairs = if stride == 2 { (0..shape.columns_of(0)).step_by(V::LANES).map(masks).collect() } else { vec![] };
-        Phases { rows: vec![0.0; rows], zeros: vec![0.0; pitch], pairs }
+        let places = (0..rows).map(|row| row * pitch).collect();
+        Phases { rows: vec![0.0; rows * pitch], places, zeros: vec![0.0; pitch], pairs }
     }
 
     /// Divides the columns of a plane into phases, side by side in each row; without strides, or in pairs, rows stay where they are.
     ///
     /// # Safety
-    /// The machine has the vectors, and the plane has the shape.
+    /// The machine has the vectors, and the plane, whose rows begin at these places, has the shape.
     #[inline(always)]
-    unsafe fn of<V: Partial<Mask = M>>(&mut self, shape: &PlaneShape, plane: &[f32]) -> Rows {
+    unsafe fn of<'s, V: Partial<Mask = M>>(
+        &'s mut self,
+        shape: &PlaneShape,
+        plane: &[f32],
+        places: &'s [usize],
+    ) -> Rows<'s> {
         let (columns, stride) = (shape.columns.input as usize, shape.columns.stride as usize);
-        let (count, zeros) = (shape.rows.input as isize, self.zeros.as_ptr());
-        if stride == 1 || shape.is_paired() {
-            return Rows { start: plane.as_ptr(), count, pitch: columns, zeros };
+        let zeros = self.zeros.as_ptr();
+        if !shape.has_phases() {
+            return Rows { start: plane.as_ptr(), places, pitch: columns, zeros };
         }
         let phase = shape.columns_of(0);
-        for (from, to) in plane.chunks_exact(columns).zip(self.rows.chunks_exact_mut(phase * stride)) {
+        for (&place, to) in places.iter().zip(self.rows.chunks_exact_mut(phase * stride)) {
+            let from = &plane[place..place + columns];
             if stride == 2 {
                 for (i, &[a, b, even, odd]) in self.pairs.iter().enumerate() {
                     let at = i * V::LANES;
@@ -444,29 +493,30 @@ impl<M: Copy> Phases<M> {
                 to.iter_mut().zip(from.iter().skip(i).step_by(stride)).for_each(|(to, &x)| *to = x);
             }
         }
-        Rows { start: self.rows.as_ptr(), count, pitch: phase * stride, zeros }
+        Rows { start: self.rows.as_ptr(), places: &self.places, pitch: phase * stride, zeros }
     }
 }
 
 /// A plane in the making.
 struct Plane<'r, 'a> {
     run: &'r Run<'a>,
-    plane: usize,
+    /// Element of the result at which row 0 would be, if its band had all rows.
+    out: usize,
     channel: usize,
-    rows: Rows,
+    rows: Rows<'r>,
 }
 
 impl Plane<'_, '_> {
-    /// Computes all rows.
+    /// Computes some rows.
     ///
     /// # Safety
     /// As for [`Run::all`]; the chunks are those of the shape.
     #[inline(always)]
-    unsafe fn compute<V: Partial>(&self, chunks: &[Chunk<V::Mask>]) {
-        let shape = self.run.planes.shape;
-        let (height, block) = (shape.rows.outputs as usize, shape.block());
-        for first in (0..height).step_by(block) {
-            let rows = first..(first + block).min(height);
+    unsafe fn compute<V: Partial>(&self, rows: Range<usize>, chunks: &[Chunk<V::Mask>]) {
+        let (shape, end) = (self.run.planes.shape, rows.end);
+        let block = shape.block();
+        for first in rows.step_by(block) {
+            let rows = first..(first + block).min(end);
             // SAFETY: guaranteed by the caller; rows are in the plane.
             unsafe {
                 match (shape.is_three(), shape.is_paired(), shape.rows.stride) {
@@ -556,27 +606,26 @@ impl Plane<'_, '_> {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Run;
+    use super::{Part, Run};
     use std::arch::x86_64::{__m256, __m512};
-    use std::ops::Range;
 
-    /// Computes some planes with AVX-512.
+    /// Computes a part with AVX-512.
     ///
     /// # Safety
     /// As for [`Run::part`].
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn avx512(run: &Run<'_>, planes: Range<usize>) {
+    pub(super) unsafe fn avx512(run: &Run<'_>, part: Part) {
         // SAFETY: guaranteed by the caller.
-        unsafe { run.all::<__m512>(planes) }
+        unsafe { run.all::<__m512>(part) }
     }
 
-    /// Computes some planes with AVX2.
+    /// Computes a part with AVX2.
     ///
     /// # Safety
     /// As for [`Run::part`].
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn avx2(run: &Run<'_>, planes: Range<usize>) {
+    pub(super) unsafe fn avx2(run: &Run<'_>, part: Part) {
         // SAFETY: guaranteed by the caller.
-        unsafe { run.all::<__m256>(planes) }
+        unsafe { run.all::<__m256>(part) }
     }
 }

@@ -194,11 +194,18 @@ fn places_outside_are_refused() {
     assert!(compute(&[0, 1, 2, 3, 4, 5, 6, 7], 2).is_err());
 }
 
+/// The place of the first element of a row of a plane, if each image is in `bands` bands with all of its channels.
+fn row_of_band([plane, row]: [i64; 2], channels: usize, [height, width]: [i64; 2], bands: usize) -> i64 {
+    let (channels, rows) = (channels as i64, height / bands as i64);
+    let band = plane / channels * bands as i64 + row / rows;
+    ((band * channels + plane % channels) * rows + row % rows) * width
+}
+
 /// Computes one element of a depthwise convolution of planes by definition.
 fn plane_element(
     planes: &Planes<'_>,
     [rows, columns]: [PlaneAxis; 2],
-    channels: usize,
+    (channels, bands): (usize, [usize; 2]),
     [plane, i, j]: [i64; 3],
 ) -> f32 {
     let at = |axis: PlaneAxis, output: i64, tap: i64| {
@@ -211,11 +218,13 @@ fn plane_element(
         if let (Some(y), Some(x)) = (at(rows, i, k), at(columns, j, t)) {
             let weight =
                 planes.weights[channel * (rows.taps * columns.taps) as usize + (k * columns.taps + t) as usize];
-            sum += weight * planes.a[((plane * rows.input + y) * columns.input + x) as usize];
+            let row = row_of_band([plane, y], channels, [rows.input, columns.input], bands[0]);
+            sum += weight * planes.a[(row + x) as usize];
         }
     }
     sum += planes.bias.map_or(0.0, |bias| bias[channel]);
-    sum += planes.add.map_or(0.0, |add| add[((plane * rows.outputs + i) * columns.outputs + j) as usize]);
+    let row = row_of_band([plane, i], channels, [rows.outputs, columns.outputs], bands[1]);
+    sum += planes.add.map_or(0.0, |add| add[(row + j) as usize]);
     sum.clamp(planes.range.0, planes.range.1)
 }
 
@@ -234,7 +243,12 @@ fn planes_are_as_defined() {
             PlaneAxis { input, outputs, taps, stride, dilation, start }
         };
         let axes @ [rows, columns] = [axis(20), axis(40)];
-        let shape = PlaneShape::new(rows, columns).expect("it is small");
+        let mut divisor = |n: i64| {
+            let all: Vec<usize> = (1..=n as usize).filter(|d| n as usize % d == 0).collect();
+            all[numbers.next(all.len())]
+        };
+        let bands = [divisor(rows.input), divisor(rows.outputs)];
+        let shape = PlaneShape::new(rows, columns, bands).expect("it is small");
         let (images, channels) = (1 + numbers.next(2), 1 + numbers.next(3));
         let planes = images * channels;
         let a = numbers.floats(planes * (rows.input * columns.input) as usize, 17);
@@ -244,16 +258,23 @@ fn planes_are_as_defined() {
         let range = if case % 3 == 0 { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
         let (bias, add) = ((case % 2 == 0).then_some(&bias[..]), (case % 4 == 1).then_some(&add[..]));
         let of = Planes { a: &a, shape: &shape, weights: &weights, bias, add, range };
-        let positions = (0..planes as i64)
-            .flat_map(|p| (0..rows.outputs).flat_map(move |i| (0..columns.outputs).map(move |j| [p, i, j])));
-        let want: Vec<f32> = positions.map(|at| plane_element(&of, axes, channels, at)).collect();
+        let mut want = vec![0.0; outputs];
+        for (p, i) in (0..planes as i64).flat_map(|p| (0..rows.outputs).map(move |i| (p, i))) {
+            let row = row_of_band([p, i], channels, [rows.outputs, columns.outputs], bands[1]);
+            for j in 0..columns.outputs {
+                want[(row + j) as usize] = plane_element(&of, axes, (channels, bands), [p, i, j]);
+            }
+        }
+        let threads = Workers::new(3).expect("there are threads");
         for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
             let mut have = vec![f32::MAX; outputs];
-            of.compute(isa, &Workers::default(), &mut have).expect("it can be computed");
-            assert_eq!(have, want, "{isa:?} {case}: {axes:?}");
+            of.compute(isa, &threads, &mut have).expect("it can be computed");
+            assert_eq!(have, want, "{isa:?} {case}: {axes:?} {bands:?}");
         }
         assert!(of.compute(Isa::Portable, &Workers::default(), &mut vec![0.0; outputs + 1]).is_err());
     }
-    let large = PlaneAxis { stride: 1 << 40, ..PlaneAxis::ONE };
-    assert!(PlaneShape::new(large, PlaneAxis::ONE).is_none() && PlaneShape::new(PlaneAxis::ONE, large).is_none());
+    let (large, one) = (PlaneAxis { stride: 1 << 40, ..PlaneAxis::ONE }, PlaneAxis::ONE);
+    for (rows, columns, bands) in [(large, one, [1; 2]), (one, large, [1; 2]), (one, one, [2, 1]), (one, one, [1, 0])] {
+        assert!(PlaneShape::new(rows, columns, bands).is_none());
+    }
 }

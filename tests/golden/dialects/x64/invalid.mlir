@@ -54,7 +54,7 @@ func.func @narrow(%pool: tensor<2xf32>, %b: tensor<2x7xf32>) -> tensor<1x7xf32> 
 x64.code @empty = dense<195> : tensor<1xui8>
 
 func.func @strips(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x16xf32> {
-  // expected-error@+1 {{requires strips that divide 16 columns and begin in its operand}}
+  // expected-error@+1 {{requires strips that divide 1 bands of 16 columns}}
   %c = x64.call @empty(%pool, %b) strips 3 pitch 20 panel 16 tile 16 : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<1x16xf32>
   return %c : tensor<1x16xf32>
 }
@@ -64,7 +64,7 @@ func.func @strips(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x16xf32
 x64.code @empty = dense<195> : tensor<1xui8>
 
 func.func @pitch(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x16xf32> {
-  // expected-error@+1 {{requires strips that divide 16 columns and begin in its operand}}
+  // expected-error@+1 {{requires strips that begin in its operand}}
   %c = x64.call @empty(%pool, %b) strips 2 pitch 132 panel 16 tile 16 : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<1x16xf32>
   return %c : tensor<1x16xf32>
 }
@@ -77,4 +77,14 @@ func.func @alone(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x16xf32>
   // expected-error@+1 {{requires both 'strips' and 'pitch', or neither}}
   %c = "x64.call"(%pool, %b) {callee = @empty, operandSegmentSizes = array<i32: 1, 1, 0>, panel = 16 : i64, strips = 2 : i64, tile = 16 : i64} : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<1x16xf32>
   return %c : tensor<1x16xf32>
+}
+
+// -----
+
+x64.code @empty = dense<195> : tensor<1xui8>
+
+func.func @bands(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<2x1x8xf32> {
+  // expected-error@+1 {{requires strips that divide 2 bands of 8 columns}}
+  %c = x64.call @empty(%pool, %b) strips 3 pitch 20 panel 16 tile 16 : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<2x1x8xf32>
+  return %c : tensor<2x1x8xf32>
 }

@@ -25,6 +25,12 @@ func.func @main(%b: tensor<2x100xf32>) -> tensor<1x100xf32> {
 
 x64.code @empty = dense<195> : tensor<1xui8>
 
+// Two bands of two strips of 8 columns each.
+func.func @bands(%pool: tensor<1xf32>, %image: tensor<5x10xf32>) -> tensor<2x1x16xf32> {
+  %c = x64.call @empty(%pool, %image) strips 4 pitch 40 panel 32 tile 32 : (tensor<1xf32>, tensor<5x10xf32>) -> tensor<2x1x16xf32>
+  return %c : tensor<2x1x16xf32>
+}
+
 // Two strips of 8 columns, 40 bytes of the operand apart.
 func.func @strips(%pool: tensor<1xf32>, %image: tensor<3x10xf32>) -> tensor<1x16xf32> {
   %c = x64.call @empty(%pool, %image) strips 2 pitch 40 panel 32 tile 32 : (tensor<1xf32>, tensor<3x10xf32>) -> tensor<1x16xf32>
