@@ -94,10 +94,10 @@ fn features_add_and_are_documented() {
     let mut failures = Vec::new();
     for (name, list) in features.iter().filter(|(name, _)| *name != "default") {
         let is_feature = |item: &str| features.iter().any(|(name, _)| *name == item);
-        let adds = |item: &str| item.starts_with("dep:gradus-") || item.starts_with("gradus-") || is_feature(item);
+        let adds = |item: &str| item.starts_with("dep:") || item.starts_with("gradus-") || is_feature(item);
         let items: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
         if items.is_empty() || !items.into_iter().all(adds) {
-            failures.push(format!("{name}: a feature adds crates, features of crates, or other features"));
+            failures.push(format!("{name}: a feature adds dependencies, features of crates, or other features"));
         }
         if !defaults.contains(&format!("\"{name}\"")) {
             failures.push(format!("{name}: all features are on by default"));

@@ -99,14 +99,12 @@ impl Random {
             3e38,
             1e300,
         ];
-        let choice = self.next();
-        let rest = choice >> 2;
-        match choice % 4 {
-            0 => EDGES[rest as usize % EDGES.len()],
-            1 => (rest % 2001) as f64 / 8.0 - 125.0,
+        match self.next() % 4 {
+            0 => self.pick(&EDGES),
+            1 => (self.next() % 2001) as f64 / 8.0 - 125.0,
             // All significant bits, at magnitudes whose sums round.
-            2 => choice.cast_signed() as f64 * exp2((rest % 32) as i32 - 80),
-            _ => f64::from_bits(choice ^ rest),
+            2 => self.next().cast_signed() as f64 * exp2(self.below(32) as i32 - 80),
+            _ => f64::from_bits(self.next()),
         }
     }
 }

@@ -28,15 +28,34 @@ impl Network {
 
     /// Appends a convolution, and a clamp that keeps sums small.
     fn conv(&mut self, random: &mut Random) {
-        let (x, [channels, height, width]) = self.last();
+        let channels = self.last().1[0];
         let is_depthwise = random.percent(40);
         let (kernel, stride) = (pick(random, &[1, 1, 3]), pick(random, &[1, 1, 2]));
         let filters = if is_depthwise { channels } else { pick(random, &[3, 8, 16]) };
-        let (group, each) = if is_depthwise { (channels, 1) } else { (1, channels) };
-        let pad = kernel / 2;
+        let zeros = pick(random, &[0, 60, 90]) as u64;
+        self.conv_of(random, [filters, if is_depthwise { channels } else { 1 }, kernel, stride], zeros);
+    }
+
+    /// Appends what MobileNets are made of: pointwise convolutions of zeros, with a depthwise one between them, and a sum.
+    fn block(&mut self, random: &mut Random) {
+        let (x, shape @ [channels, ..]) = self.last();
+        let expanded = pick(random, &[8, 16, 24]);
+        let stride = pick(random, &[1, 1, 2]);
+        self.conv_of(random, [expanded, 1, 1, 1], 90);
+        self.conv_of(random, [expanded, expanded, 3, stride], 0);
+        self.conv_of(random, [channels, 1, 1, 1], 90);
+        let (y, made) = self.last();
+        if made == shape {
+            self.push(&format!("graph.add {y}, {x}"), &[shape; 2].map(Network::ty).join(", "), shape);
+        }
+    }
+
+    /// Appends a convolution with some filters, groups, kernel and stride, of which so many percent are zeros.
+    fn conv_of(&mut self, random: &mut Random, [filters, group, kernel, stride]: [usize; 4], zeros: u64) {
+        let (x, [channels, height, width]) = self.last();
+        let (each, pad) = (channels / group, kernel / 2);
         let output = |d: usize| (d + 2 * pad - kernel) / stride + 1;
         let weights = format!("w{}", self.values.len());
-        let zeros = pick(random, &[0, 60, 90]) as u64;
         let count = filters * each * kernel * kernel;
         let bytes: String = numbers(random, count)
             .into_iter()
@@ -96,9 +115,14 @@ impl Network {
     }
 
     fn draw(random: &mut Random) -> (String, Vec<usize>) {
-        let shape = [pick(random, &[3, 8, 16]), 9 + random.below(12) as usize, 9 + random.below(12) as usize];
+        let is_mobile = random.percent(30);
+        let extent = |random: &mut Random| if is_mobile { 12 * (1 + random.below(2)) } else { 9 + random.below(12) };
+        let shape = [pick(random, &[3, 8, 16]), extent(random) as usize, extent(random) as usize];
         let mut network = Network { text: String::new(), values: vec![("%x".to_owned(), shape)] };
-        for _ in 0..3 + random.below(7) {
+        for _ in 0..if is_mobile { 1 + random.below(3) } else { 0 } {
+            network.block(random);
+        }
+        for _ in 0..if is_mobile { 1 } else { 3 + random.below(7) } {
             match random.below(10) {
                 0..6 => network.conv(random),
                 6..9 => network.join(random),

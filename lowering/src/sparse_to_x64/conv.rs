@@ -28,6 +28,8 @@ struct Bands {
     /// The layout of the image, and of the result and the residual, where they have bands.
     image: Option<TiledLayout>,
     result: Option<TiledLayout>,
+    /// Number of bands of the image and of the result.
+    numbers: [usize; 2],
 }
 
 impl Bands {
@@ -35,18 +37,20 @@ impl Bands {
     fn of(m: &Module, conv: ConvOp, reading: &Reading) -> Option<Bands> {
         let extents = |v| m.ctx.static_shape(m.value_type(v));
         let (x, y) = (extents(conv.x(m))?, extents(conv.y(m))?);
-        let has = |layout: &TiledLayout, extents: &[i64]| addr::bands(layout, extents) > Some(1);
+        let number = |layout: Option<&TiledLayout>, extents: &[i64]| {
+            layout.and_then(|layout| usize::try_from(addr::bands(layout, extents)?).ok()).unwrap_or(1)
+        };
+        let image = image_layout(m, conv.0).filter(|_| matches!(reading, Reading::Whole));
+        let result = result_layout(m, conv.0);
+        let (of_image, of_result) = (number(image.as_ref(), x), number(result.as_ref(), y));
+        // Strips of other bands of the image than those of the result would be at no common distance.
+        let of_image = if of_result > 1 && of_image != of_result { 1 } else { of_image };
         Some(Bands {
             axes: addr::plane_letters(x.len()).unwrap_or_default(),
-            image: image_layout(m, conv.0).filter(|layout| matches!(reading, Reading::Whole) && has(layout, x)),
-            result: result_layout(m, conv.0).filter(|layout| has(layout, y)),
+            image: image.filter(|_| of_image > 1),
+            result: result.filter(|_| of_result > 1),
+            numbers: [of_image, of_result],
         })
-    }
-
-    /// The number of bands of images of these extents in a layout.
-    fn number(layout: Option<&TiledLayout>, image: &[usize]) -> usize {
-        let sizes = signed(&[&[1, 1], image].concat());
-        layout.and_then(|layout| addr::bands(layout, &sizes)).and_then(|n| usize::try_from(n).ok()).unwrap_or(1)
     }
 }
 
@@ -94,22 +98,16 @@ impl Conv {
         let reading = Reading::of(&window);
         let mut extents = reading.extents(&window);
         let bands = Bands::of(m, conv, &reading)?;
-        let of_image = Bands::number(bands.image.as_ref(), &window.input);
-        let of_result = Bands::number(bands.result.as_ref(), &window.output);
-        // Strips of both would be at no common distance.
-        let (bands, of_image) = match of_image.min(of_result) > 1 && of_image != of_result {
-            true => (Bands { image: None, ..bands }, 1),
-            false => (bands, of_image),
-        };
-        let columns = match of_image.max(of_result) {
-            1 => columns(&window, &extents, &matrix, width)?,
-            most => banded_columns(&window, &extents, [most, of_result], (of_image > 1).then_some(channels))?,
+        let columns = match bands.numbers {
+            [1, 1] => columns(&window, &extents, &matrix, width)?,
+            numbers => banded_columns(&window, &extents, numbers, channels)?,
         };
         if columns.strips == 1 && (1..extents.len()).any(|axis| reach(&window, axis) > 0) {
             // Columns behind the last row of the output are read from one more row.
             extents[0] = extents[0].max(window.output[0] + reach(&window, 0) + 1);
         }
-        let offsets: Vec<usize> = offsets(&window, &extents, channels).into_iter().map(|at| at / of_image).collect();
+        let offsets: Vec<usize> =
+            offsets(&window, &extents, channels).into_iter().map(|at| at / bands.numbers[0]).collect();
         if matrix.depth != offsets.len() {
             return None;
         }
@@ -250,20 +248,21 @@ fn columns(window: &Window, extents: &[usize], matrix: &Matrix, width: Width) ->
     Some(if pays { strips } else { all })
 }
 
-/// The columns of the product of a result or an image, of `banded` channels, in bands: as many strips, or those of the rows of the result.
+/// The columns of the product of an image of some channels and a result of which at least one has bands: a strip per band, or the rows of
+/// the result.
 fn banded_columns(
     window: &Window,
     extents: &[usize],
-    [most, of_result]: [usize; 2],
-    banded: Option<usize>,
+    [of_image, bands]: [usize; 2],
+    channels: usize,
 ) -> Option<Columns> {
-    let (all, last) = (window.output.iter().product::<usize>(), *window.output.last()?);
-    let strip = all.checked_div(most)?;
+    let (all, strips) = (window.output.iter().product::<usize>(), of_image.max(bands));
     if extents == window.output {
-        let pitch = banded.map_or(strip, |channels| channels * strip);
-        return Some(Columns { all, bands: of_result, strips: most, pitch });
+        let strip = all.checked_div(strips)?;
+        return Some(Columns { all, bands, strips, pitch: if of_image > 1 { channels * strip } else { strip } });
     }
-    (window.output.len() == 2).then(|| Columns { all, bands: of_result, strips: all / last, pitch: extents[1] })
+    let &[rows, _] = &window.output[..] else { return None };
+    Some(Columns { all, bands, strips: rows, pitch: extents[1] })
 }
 
 /// The elements of the phases that channels and taps read for output position 0.

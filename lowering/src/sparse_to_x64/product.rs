@@ -47,9 +47,9 @@ impl Product {
         (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(plan)
     }
 
-    /// Divides the rows among several functions, which threads run at the same time, if there are few columns: threads that divide the
-    /// columns would each fetch all code, and write to the same lines of the result, unless it has bands. The parts have as many groups of rows as the whole, or
-    /// almost. Empty if the rows are not divided.
+    /// Divides the rows among several functions, which threads run at the same time, if there are few columns, and no bands: threads that
+    /// divide the columns would each fetch all code, and write to the same lines of the result. The parts have as many groups of rows as the
+    /// whole, or almost. Empty if the rows are not divided.
     pub fn parts(&self, plan: &Plan) -> Vec<Product> {
         let rows = self.matrix.rows;
         if self.columns.bands > 1 {

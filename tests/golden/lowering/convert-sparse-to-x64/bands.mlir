@@ -1,5 +1,4 @@
-// RUN: gradus opt %s --convert-sparse-to-x64=isa=avx512 --convert-graph-to-addr --propagate-layouts --mlir-elide-elementsattrs-if-larger=4
-// RUN: gradus check %s --convert-sparse-to-x64=isa=avx512 --convert-graph-to-addr --propagate-layouts --inputs=10
+// RUN: gradus opt %s --convert-sparse-to-x64=isa=avx512 --convert-graph-to-addr --propagate-layouts
 
 // Two bands of 4 rows. Calls have as many strips, the depthwise convolution reads rows of the other band, and no layout is changed between
 // them. The residual is in bands too.
