@@ -16,8 +16,8 @@ use gradus_reference_kernels::{self as kernels, Reduction};
 /// `c[n * C + j, p] = sum over t of a[n, j, input(p, t)] * b[j, t]`, where `input(p, t)` is the position that tap `t` reads for
 /// output position `p` in the windows of the geometry, which is of kind `windows`, in the row-major layout of `a` or one in bands of
 /// rows, such as `NHC7hW`. Taps outside the image read zeros. With B `bands`, the result is divided along its first axis of positions
-/// into as many bands, each with all channels: element `p` of band `k` is `c[(n * B + k) * C + j, p]`. Epilogue, in this order: `bias`, one summand per channel; `plus`, one summand per element of the result; clamping
-/// to `low` and `high`.
+/// into as many bands, each with all channels: element `p` of band `k` is `c[(n * B + k) * C + j, p]`. Epilogue, in this order: `bias`,
+/// one summand per channel; `plus`, one summand per element of the result; clamping to `low` and `high`.
 ///
 /// ```mlir
 /// %c = addr.depthwise_planes %a, %b {geometry = #addr.geometry<"windows", "NCHW", [1, 2, 4, 4], windows = [4, 3, 1, 1, -1, 4, 3, 1, 1, -1]>} : (tensor<1x2x4x4xf32>, tensor<2x9xf32>) -> tensor<2x16xf32>
@@ -101,7 +101,7 @@ fn infer_planes(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let [_, bands] = bands_of(args, &geometry).filter(|_| is_windows).ok_or(
         "requires a geometry of windows in the row-major layout or in bands, and bands that divide the result",
     )?;
-    if geometry.layout.extents(letters, &geometry.sizes).ok().as_deref() != Some(&shape(args, "a")[..]) {
+    if geometry.layout.extents(letters, &geometry.sizes).ok().as_deref() != Some(shape(args, "a")) {
         return Err("requires a geometry with the extents of 'a'".into());
     }
     let extents = |n: u64| i64::try_from(n).map_err(|_| "requires fewer positions".to_owned());

@@ -66,8 +66,8 @@ pub struct CodeOp {
 /// With `strips`, columns are divided into as many strips of equal width, the rows of an image, which are computed one by one as rows are
 /// without: for strip `i`, `rdi` is `i * pitch` bytes behind the start of `b`, and `rsi` and `r10` are at the first column of the strip.
 ///
-/// A result of rank 3 has bands: matrices of the same rows, one after the other, with as many strips each. Threads that compute a band each write
-/// to memory of their own.
+/// A result of rank 3 has bands: matrices of equal size, one after the other, with as many strips each. Threads that compute a band
+/// each write to memory of their own.
 ///
 /// The code determines which elements of `b` it reads: a matrix product reads column `j` of `b` for column `j` of the result, a
 /// convolution the elements of an image at the same distances from its output position.
@@ -109,6 +109,9 @@ pub struct CallOp {
     /// Result, `[M, N]` or in bands `[B, M, N / B]`, row-major.
     y: OpResult<TENSOR>,
 }
+
+/// Maximum number of strips: more than rows of an image, and calls for them take milliseconds even without columns.
+const MAX_STRIPS: u64 = 1 << 20;
 
 /// The columns that one call computes, in bytes of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -197,8 +200,8 @@ impl Abi {
         if bands == 0 || strips == 0 || strips % bands != 0 || n % (strips / bands) != 0 {
             return Err(format!("requires strips that divide {bands} bands of {n} columns"));
         }
-        if (strips - 1).checked_mul(pitch).is_none_or(|start| start > input) {
-            return Err("requires strips that begin in its operand".into());
+        if strips > MAX_STRIPS || (strips - 1).checked_mul(pitch).is_none_or(|start| start > input) {
+            return Err(format!("requires at most {MAX_STRIPS} strips that begin in its operand"));
         }
         let row = n * element;
         let abi = Abi { element, pool, input, output, residual, row, bands, strips, pitch, panel, tile, masked };

@@ -244,7 +244,7 @@ fn planes_are_as_defined() {
         };
         let axes @ [rows, columns] = [axis(20), axis(40)];
         let mut divisor = |n: i64| {
-            let all: Vec<usize> = (1..=n as usize).filter(|d| n as usize % d == 0).collect();
+            let all: Vec<usize> = (1..=n as usize).filter(|&d| (n as usize).is_multiple_of(d)).collect();
             all[numbers.next(all.len())]
         };
         let bands = [divisor(rows.input), divisor(rows.outputs)];

@@ -64,7 +64,7 @@ func.func @strips(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x16xf32
 x64.code @empty = dense<195> : tensor<1xui8>
 
 func.func @pitch(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x16xf32> {
-  // expected-error@+1 {{requires strips that begin in its operand}}
+  // expected-error@+1 {{requires at most 1048576 strips that begin in its operand}}
   %c = x64.call @empty(%pool, %b) strips 2 pitch 132 panel 16 tile 16 : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<1x16xf32>
   return %c : tensor<1x16xf32>
 }
@@ -87,4 +87,14 @@ func.func @bands(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<2x1x8xf32
   // expected-error@+1 {{requires strips that divide 2 bands of 8 columns}}
   %c = x64.call @empty(%pool, %b) strips 3 pitch 20 panel 16 tile 16 : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<2x1x8xf32>
   return %c : tensor<2x1x8xf32>
+}
+
+// -----
+
+x64.code @empty = dense<195> : tensor<1xui8>
+
+func.func @nothing(%pool: tensor<2xf32>, %b: tensor<2x16xf32>) -> tensor<1x0xf32> {
+  // expected-error@+1 {{requires at most 1048576 strips that begin in its operand}}
+  %c = x64.call @empty(%pool, %b) strips 9223372036854775807 pitch 0 panel 16 tile 16 masked : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<1x0xf32>
+  return %c : tensor<1x0xf32>
 }
