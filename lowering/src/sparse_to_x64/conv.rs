@@ -98,11 +98,11 @@ impl Conv {
         let reading = Reading::of(&window);
         let mut extents = reading.extents(&window);
         let bands = Bands::of(m, conv, &reading)?;
-        let columns = match bands.numbers {
-            [1, 1] => columns(&window, &extents, &matrix, width)?,
-            numbers => banded_columns(&window, &extents, numbers, channels)?,
+        let columns = match reading {
+            Reading::Windows => columns(&window, &extents, (&matrix, width), bands.numbers[1])?,
+            _ => pointwise_columns(&window, bands.numbers, channels)?,
         };
-        if columns.strips == 1 && (1..extents.len()).any(|axis| reach(&window, axis) > 0) {
+        if columns.strips == columns.bands && (1..extents.len()).any(|axis| reach(&window, axis) > 0) {
             // Columns behind the last row of the output are read from one more row.
             extents[0] = extents[0].max(window.output[0] + reach(&window, 0) + 1);
         }
@@ -190,18 +190,18 @@ impl Conv {
     /// The result of the last op, from that of the code.
     pub fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
         let output = &self.window.output;
-        let ends = [&[1, self.product.matrix.rows], &output[..]].concat();
-        if let Some(layout) = &self.bands.result {
-            let packed = e.reshape(value, &layout.extents(self.bands.axes, &signed(&ends)).ok()?)?;
-            let ty = e.m().value_type(e.m().result(self.last(), 0));
-            return e.unpack(packed, layout, self.bands.axes, ty);
-        }
-        if self.is_compact() {
-            return e.reshape(value, &signed(&ends));
-        }
-        let rows = [&[1, self.product.matrix.rows, output[0]], &self.extents[1..]].concat();
-        let image = e.reshape(value, &signed(&rows))?;
-        e.slice(image, &signed(&ends), &vec![1; ends.len()])
+        let Product { columns: Columns { bands, .. }, matrix, .. } = &self.product;
+        let first = [&[1, *bands][..if *bands > 1 { 2 } else { 1 }], &[matrix.rows, output[0] / bands]].concat();
+        let ends = [&first, &output[1..]].concat();
+        let value = if self.is_compact() {
+            e.reshape(value, &signed(&ends))?
+        } else {
+            let image = e.reshape(value, &signed(&[&first, &self.extents[1..]].concat()))?;
+            e.slice(image, &signed(&ends), &vec![1; ends.len()])?
+        };
+        let Some(layout) = &self.bands.result else { return Some(value) };
+        let ty = e.m().value_type(e.m().result(self.last(), 0));
+        e.unpack(value, layout, self.bands.axes, ty)
     }
 }
 
@@ -232,37 +232,28 @@ fn reach(window: &Window, axis: usize) -> usize {
     (window.kernel[axis] - 1) * window.dilations[axis] / window.strides[axis]
 }
 
-/// The columns of the product. Either each row of the output is a strip, or the elements between the rows of an image of one phase are
-/// columns too, which takes a slice; the choice is by estimated cycles. `None` if there are no columns.
-fn columns(window: &Window, extents: &[usize], matrix: &Matrix, width: Width) -> Option<Columns> {
+/// The columns of the product of windows. Either each row of the output is a strip, or the elements between the rows of an image of one
+/// phase are columns too, which takes a slice, and each band is a strip; the choice is by estimated cycles. `None` if there are no columns.
+fn columns(window: &Window, extents: &[usize], (matrix, width): (&Matrix, Width), bands: usize) -> Option<Columns> {
     let (output, last) = (&window.output, extents.len().checked_sub(1)?);
-    let all = Columns::adjacent(output[0] * extents[1..].iter().product::<usize>());
+    let band = output[0] / bands * extents[1..].iter().product::<usize>();
+    let all = Columns { all: bands * band, bands, strips: bands, pitch: band };
     let positions = output.iter().product::<usize>();
     if positions == 0 || last == 0 || extents[1..last] != output[1..last] || extents[last] == output[last] {
         return (positions > 0).then_some(all);
     }
-    let strips = Columns { all: positions, bands: 1, strips: positions / output[last], pitch: extents[last] };
+    let strips = Columns { all: positions, bands, strips: positions / output[last], pitch: extents[last] };
     let cycles = |columns| Plan::form(matrix, columns, width).map(|(_, cycles)| cycles);
     let sliced = SLICED * (matrix.rows * positions) as f64;
     let pays = cycles(strips).is_some_and(|strips| cycles(all).is_none_or(|all| strips < all + sliced));
     Some(if pays { strips } else { all })
 }
 
-/// The columns of the product of an image of some channels and a result of which at least one has bands: a strip per band, or the rows of
-/// the result.
-fn banded_columns(
-    window: &Window,
-    extents: &[usize],
-    [of_image, bands]: [usize; 2],
-    channels: usize,
-) -> Option<Columns> {
+/// The columns of the product of an image of some channels that is read as it is: a strip for each band of the image or the result.
+fn pointwise_columns(window: &Window, [of_image, bands]: [usize; 2], channels: usize) -> Option<Columns> {
     let (all, strips) = (window.output.iter().product::<usize>(), of_image.max(bands));
-    if extents == window.output {
-        let strip = all.checked_div(strips)?;
-        return Some(Columns { all, bands, strips, pitch: if of_image > 1 { channels * strip } else { strip } });
-    }
-    let &[rows, _] = &window.output[..] else { return None };
-    Some(Columns { all, bands, strips: rows, pitch: extents[1] })
+    let strip = all / strips;
+    (all > 0).then(|| Columns { all, bands, strips, pitch: if of_image > 1 { channels * strip } else { strip } })
 }
 
 /// The elements of the phases that channels and taps read for output position 0.
