@@ -1,7 +1,7 @@
 //! `divide-images`: divides images with channels first into bands of rows.
 
 use crate::propagate_layouts::is_elementwise;
-use gradus_dialects::addr::{banded, bands};
+use gradus_dialects::addr::{self, banded};
 use gradus_dialects::graph::{ConvOp, convolution};
 use gradus_dialects::layout::{IMAGES, RESULTS, image_layout};
 use gradus_dialects::sparse;
@@ -31,7 +31,7 @@ pub const INFO: PassInfo = PassInfo {
 Threads that divide the channels of an image each read all of it, half of which another one has just written; threads that divide its
 rows write to the same cache lines, since rows of a channel are short. In a layout of `bands` bands, each with some rows of all channels,
 a thread reads and writes memory of its own. The pass gives convolutions that have forms for bands the attributes `layout.images` and
-`layout.results`: pointwise `sparse.conv` for both, other `sparse.conv` for results, depthwise convolutions with channels first for both. An
+`layout.results`: `sparse.conv` with 1x1 filters for both, other `sparse.conv` for results, depthwise convolutions with channels first for both. An
 image is in bands if the op that computes it and all its readers have such a form or are elementwise.
 
 # Refuses
@@ -62,7 +62,7 @@ impl Pass for DivideImages {
         let ops = m.ops_under(root);
         let divided = self.images(m, &ops);
         for op in ops {
-            if Form::of(m, op).is_none() {
+            if Form::of(m, op, self.bands).is_none() {
                 continue;
             }
             let (image, result) = (m.operands(op)[0], m.result(op, 0));
@@ -93,14 +93,17 @@ enum Form {
 }
 
 impl Form {
-    fn of(m: &Module, op: Op) -> Option<Form> {
+    fn of(m: &Module, op: Op, bands: i64) -> Option<Form> {
         if ConvOp::cast(m, op).is_some() {
             let sizes = m.ctx.static_shape(m.value_type(m.operands(op)[0]))?;
-            return image_layout(m, op).and_then(|layout| bands(&layout, sizes)).map(|_| Form::Both);
+            return image_layout(m, op).and_then(|layout| addr::bands(&layout, sizes)).map(|_| Form::Both);
         }
         sparse::ConvOp::cast(m, op)?;
         let (_, window) = convolution(m, op).ok()?;
-        Some(if window.is_pointwise() { Form::Both } else { Form::Results })
+        let (first, stride) =
+            (i64::try_from(*window.input.first()?).ok()?, i64::try_from(*window.strides.first()?).ok()?);
+        let is_read = window.kernel.iter().all(|&n| n == 1) && !window.is_padded() && first / bands % stride == 0;
+        Some(if is_read { Form::Both } else { Form::Results })
     }
 }
 
@@ -140,9 +143,9 @@ impl DivideImages {
             |v: Value| m.ctx.static_shape(m.value_type(v)).is_some_and(|shape| shape.iter().all(|&d| d == 1));
         let are_operands_divided = |op: Op| m.operands(op).iter().all(|&v| divided.contains(&v) || is_number(v));
         let Some(producer) = m.defining_op(value) else { return false };
-        let is_written =
-            Form::of(m, producer).is_some() || is_elementwise(m, producer) && are_operands_divided(producer);
-        let is_read = |(user, operand): (Op, usize)| match Form::of(m, user) {
+        let is_written = Form::of(m, producer, self.bands).is_some()
+            || is_elementwise(m, producer) && are_operands_divided(producer);
+        let is_read = |(user, operand): (Op, usize)| match Form::of(m, user, self.bands) {
             Some(form) => form == Form::Both && operand == 0,
             None => is_elementwise(m, user) && divided.contains(&m.result(user, 0)),
         };

@@ -36,14 +36,15 @@ impl Network {
         self.conv_of(random, [filters, if is_depthwise { channels } else { 1 }, kernel, stride], zeros);
     }
 
-    /// Appends what MobileNets are made of: pointwise convolutions of zeros, with a depthwise one between them, and a sum.
+    /// Appends what MobileNets are made of: convolutions of zeros, with a depthwise one between them, and a sum.
     fn block(&mut self, random: &mut Random) {
         let (x, shape @ [channels, ..]) = self.last();
         let expanded = pick(random, &[8, 16, 24]);
-        let stride = pick(random, &[1, 1, 2]);
-        self.conv_of(random, [expanded, 1, 1, 1], 90);
+        let [stride, last] = [0; 2].map(|_| pick(random, &[1, 1, 2]));
+        let kernel = pick(random, &[1, 1, 3]);
+        self.conv_of(random, [expanded, 1, kernel, 1], 90);
         self.conv_of(random, [expanded, expanded, 3, stride], 0);
-        self.conv_of(random, [channels, 1, 1, 1], 90);
+        self.conv_of(random, [channels, 1, 1, last], 90);
         let (y, made) = self.last();
         if made == shape {
             self.push(&format!("graph.add {y}, {x}"), &[shape; 2].map(Network::ty).join(", "), shape);

@@ -33,14 +33,18 @@ struct Bands {
 }
 
 impl Bands {
-    /// Reads the attributes of a convolution whose image is read in some way. Only whole images have bands.
-    fn of(m: &Module, conv: ConvOp, reading: &Reading) -> Option<Bands> {
+    /// Reads the attributes of a convolution whose image is read in some way. Images that are padded have no bands, those that are sliced
+    /// have some of which a slice has equal rows.
+    fn of(m: &Module, conv: ConvOp, (reading, window): (&Reading, &Window)) -> Option<Bands> {
         let extents = |v| m.ctx.static_shape(m.value_type(v));
         let (x, y) = (extents(conv.x(m))?, extents(conv.y(m))?);
         let number = |layout: Option<&TiledLayout>, extents: &[i64]| {
             layout.and_then(|layout| usize::try_from(addr::bands(layout, extents)?).ok()).unwrap_or(1)
         };
-        let image = image_layout(m, conv.0).filter(|_| matches!(reading, Reading::Whole));
+        let image = image_layout(m, conv.0).filter(|layout| {
+            let rows = window.input.first().map_or(0, |rows| rows / number(Some(layout), x));
+            !matches!(reading, Reading::Windows) && window.strides.first().is_some_and(|&s| rows.is_multiple_of(s))
+        });
         let result = result_layout(m, conv.0);
         let (of_image, of_result) = (number(image.as_ref(), x), number(result.as_ref(), y));
         // Strips of other bands of the image than those of the result would be at no common distance.
@@ -97,7 +101,7 @@ impl Conv {
         let channels = usize::try_from(channels).ok()?;
         let reading = Reading::of(&window);
         let mut extents = reading.extents(&window);
-        let bands = Bands::of(m, conv, &reading)?;
+        let bands = Bands::of(m, conv, (&reading, &window))?;
         let columns = match reading {
             Reading::Windows => columns(&window, &extents, (&matrix, width), bands.numbers[1])?,
             _ => pointwise_columns(&window, bands.numbers, channels)?,
@@ -144,15 +148,17 @@ impl Conv {
 
     /// The image as the code reads it, and the residual as a matrix.
     pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Option<Value>; 2]> {
+        let image = match &self.bands.image {
+            Some(layout) => e.pack(self.image, layout, self.bands.axes)?,
+            None => self.image,
+        };
         let image = match self.reading {
-            Reading::Whole => match &self.bands.image {
-                Some(layout) => e.pack(self.image, layout, self.bands.axes)?,
-                None => self.image,
-            },
+            Reading::Whole => image,
             Reading::Strided => {
-                let ends = [&[1, self.channels], &self.window.input[..]].concat();
-                let steps = [&[1, 1], &self.window.strides[..]].concat();
-                e.slice(self.image, &signed(&ends), &signed(&steps))?
+                let ends = e.m().ctx.static_shape(e.m().value_type(image))?.to_vec();
+                let rank = ends.len() - self.window.strides.len();
+                let steps = [&vec![1; rank][..], &self.window.strides].concat();
+                e.slice(image, &ends, &signed(&steps))?
             }
             Reading::Windows => self.phases(e)?,
         };

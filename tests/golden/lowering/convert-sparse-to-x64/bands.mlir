@@ -28,3 +28,16 @@ func.func @ignored(%x: tensor<1x1x8x2xf32>) -> (tensor<1x1x8x2xf32>, tensor<1x1x
   %1 = sparse.conv %x, %w {layout.images = #layout.tiled<"NHC3hW">, layout.results = #layout.tiled<"NHWC">} : (tensor<1x1x8x2xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x8x2xf32>
   return %0, %1 : tensor<1x1x8x2xf32>, tensor<1x1x8x2xf32>
 }
+// A slice with strides of an image in bands is in bands.
+func.func @strides(%x: tensor<1x1x8x4xf32>) -> tensor<1x1x4x2xf32> {
+  %w = arith.constant dense<2.0> : tensor<1x1x1x1xf32>
+  %0 = sparse.conv %x, %w {layout.results = #layout.tiled<"NHC4hW">} : (tensor<1x1x8x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x8x4xf32>
+  %1 = sparse.conv %0, %w {layout.images = #layout.tiled<"NHC4hW">, strides = array<i64: 2, 2>} : (tensor<1x1x8x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x2xf32>
+  return %1 : tensor<1x1x4x2xf32>
+}
+// Columns between the rows of a band, if they are fewer than strips have under their masks.
+func.func @between_rows(%x: tensor<1x1x10x6xf32>) -> tensor<1x1x8x4xf32> {
+  %u = arith.constant dense<[[[[1.0, 0.0, 0.0], [0.0, 0.0, 3.0], [0.0, -3.0, 0.0]]]]> : tensor<1x1x3x3xf32>
+  %0 = sparse.conv %x, %u {layout.results = #layout.tiled<"NHC4hW">} : (tensor<1x1x10x6xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x8x4xf32>
+  return %0 : tensor<1x1x8x4xf32>
+}

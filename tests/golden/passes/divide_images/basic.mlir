@@ -25,6 +25,15 @@ func.func @other_readers(%x: tensor<1x8x16x16xf32>) -> (tensor<1x8x14x14xf32>, t
   %5 = graph.transpose %4 {perm = array<i64: 3, 2, 1, 0>} : (tensor<1x8x16x16xf32>) -> tensor<16x16x8x1xf32>
   return %1, %5 : tensor<1x8x14x14xf32>, tensor<16x16x8x1xf32>
 }
+// Strides read every other row of a band if it has an even number of rows: of 16, not of 14.
+func.func @strides(%x: tensor<1x8x16x16xf32>, %y: tensor<1x8x14x14xf32>) -> (tensor<1x8x8x8xf32>, tensor<1x8x7x7xf32>) {
+  %w = graph.constant dense<0.0> : tensor<8x8x1x1xf32>
+  %0 = sparse.conv %x, %w : (tensor<1x8x16x16xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x16x16xf32>
+  %1 = sparse.conv %0, %w {strides = array<i64: 2, 2>} : (tensor<1x8x16x16xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x8x8xf32>
+  %2 = sparse.conv %y, %w : (tensor<1x8x14x14xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x14x14xf32>
+  %3 = sparse.conv %2, %w {strides = array<i64: 2, 2>} : (tensor<1x8x14x14xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x7x7xf32>
+  return %1, %3 : tensor<1x8x8x8xf32>, tensor<1x8x7x7xf32>
+}
 // Batches, and rows that two bands do not divide.
 func.func @refused(%x: tensor<2x8x16x16xf32>, %y: tensor<1x8x15x16xf32>) -> (tensor<2x8x16x16xf32>, tensor<1x8x15x16xf32>) {
   %w = graph.constant dense<0.0> : tensor<8x8x1x1xf32>
