@@ -123,7 +123,7 @@ impl<'m> Runner<'m> {
     /// tells how much roundings matter (stochastic arithmetic: Vignes, 1993).
     pub(crate) fn rounding_operands(mut self, kind: FloatKind, seed: u64) -> Self {
         let mut rounding = RandomRounding::new(kind, seed);
-        self.interpreter = self.interpreter.with_kernels(Box::new(move |args, operands| {
+        self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, operands| {
             let rounded: Vec<Datum> = operands.iter().map(|datum| rounding.datum(datum)).collect();
             Some(eval_op(args, &rounded))
         }));

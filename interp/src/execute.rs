@@ -162,9 +162,8 @@ impl Interpreter<'_> {
     fn declared(&mut self, code: &Code, op: &OpCode, info: &'static OpInfo, start: usize) -> Result<Vec<Datum>, Stop> {
         self.tell();
         let (operands, memory) = (&self.stack[start..], &mut self.memory);
-        // Kernels know no poison.
         let kernels = self.kernels.as_mut().filter(|_| !info.traits.has(Traits::CONSTANT_LIKE));
-        let kernels = kernels.filter(|_| !operands.iter().any(Datum::has_poison));
+        let kernels = kernels.filter(|_| self.kernels_know_poison || !operands.iter().any(Datum::has_poison));
         let declined = &mut self.declined;
         let results = code.with_args(self.module, op, info, |args| match (info.exec, kernels) {
             (Some(exec), _) => {

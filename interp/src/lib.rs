@@ -70,6 +70,8 @@ pub struct Interpreter<'m> {
     on_op: Option<Box<dyn FnMut(u64) + 'm>>,
     external: Option<External<'m>>,
     kernels: Option<OpKernels<'m>>,
+    /// Whether kernels evaluate ops on poison too.
+    kernels_know_poison: bool,
     /// The number of evaluations that `kernels` declined, by op name.
     declined: FxHashMap<&'static str, u64>,
     /// Translated functions.
@@ -95,6 +97,7 @@ impl<'m> Interpreter<'m> {
             on_op: None,
             external: None,
             kernels: None,
+            kernels_know_poison: false,
             declined: FxHashMap::default(),
             functions: FxHashMap::default(),
             stack: Vec::new(),
@@ -124,10 +127,16 @@ impl<'m> Interpreter<'m> {
         self
     }
 
-    /// Evaluates ops by kernels where there are any.
+    /// Evaluates ops by kernels where there are any and no operand has poison.
     pub fn with_kernels(mut self, kernels: OpKernels<'m>) -> Self {
         self.kernels = Some(kernels);
         self
+    }
+
+    /// Evaluates ops by a function, also on operands with poison.
+    pub fn with_evaluation(mut self, evaluate: OpKernels<'m>) -> Self {
+        self.kernels_know_poison = true;
+        self.with_kernels(evaluate)
     }
 
     /// Returns the number of reference evaluations that the kernels declined, by op name, over all calls.
