@@ -94,7 +94,11 @@ fn features_add_and_are_documented() {
     let mut failures = Vec::new();
     for (name, list) in features.iter().filter(|(name, _)| *name != "default") {
         let is_feature = |item: &str| features.iter().any(|(name, _)| *name == item);
-        let adds = |item: &str| item.starts_with("dep:") || item.starts_with("gradus-") || is_feature(item);
+        // A dependency from outside has a feature of its name.
+        let adds = |item: &str| {
+            let is_crate = item.starts_with("dep:gradus-") || item.starts_with("gradus-");
+            is_crate || is_feature(item) || item.strip_prefix("dep:") == Some(*name)
+        };
         let items: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
         if items.is_empty() || !items.into_iter().all(adds) {
             failures.push(format!("{name}: a feature adds dependencies, features of crates, or other features"));

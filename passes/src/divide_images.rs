@@ -83,7 +83,7 @@ impl Pass for DivideImages {
     }
 }
 
-/// What a convolution has a form for.
+/// The images that a convolution can have in bands.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     /// Images and results in bands.
@@ -102,7 +102,7 @@ impl Form {
         let (_, window) = convolution(m, op).ok()?;
         let (first, stride) =
             (i64::try_from(*window.input.first()?).ok()?, i64::try_from(*window.strides.first()?).ok()?);
-        let is_read = window.kernel.iter().all(|&n| n == 1) && !window.is_padded() && first / bands % stride == 0;
+        let is_read = window.has_one_tap() && first / bands % stride == 0;
         Some(if is_read { Form::Both } else { Form::Results })
     }
 }

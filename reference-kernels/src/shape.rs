@@ -129,9 +129,14 @@ impl Window {
         self.pads_begin.iter().chain(&self.pads_end).any(|&n| n > 0)
     }
 
+    /// Whether each output position reads one input position, and there is no padding.
+    pub fn has_one_tap(&self) -> bool {
+        self.kernel.iter().all(|&n| n == 1) && !self.is_padded()
+    }
+
     /// Whether each output position reads the input position of the same index only.
     pub fn is_pointwise(&self) -> bool {
-        self.kernel.iter().chain(&self.strides).all(|&n| n == 1) && !self.is_padded()
+        self.has_one_tap() && self.strides.iter().all(|&n| n == 1)
     }
 }
 

@@ -219,11 +219,11 @@ impl Case {
 
     fn expected(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.rows * self.columns];
+        let row = (self.abi.row / self.abi.element) as usize;
         for &(r, k, value) in &self.nonzeros {
             let (strip, apart) = (self.columns as u64 / self.abi.strips, self.abi.pitch / self.abi.element);
             for j in 0..self.columns {
                 let read = k * self.pitch + (j as u64 / strip * apart + j as u64 % strip) as usize;
-                let row = (self.abi.row / self.abi.element) as usize;
                 sums[(j / row * self.rows + r) * row + j % row] += value * ((read % 13) as f64 - 6.0);
             }
         }

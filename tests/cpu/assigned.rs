@@ -51,7 +51,7 @@ impl Network {
         }
     }
 
-    /// Appends a convolution with some filters, groups, kernel and stride, of which so many percent are zeros.
+    /// Appends a convolution with a number of filters and groups, a kernel, a stride and a percentage of zeros.
     fn conv_of(&mut self, random: &mut Random, [filters, group, kernel, stride]: [usize; 4], zeros: u64) {
         let (x, [channels, height, width]) = self.last();
         let (each, pad) = (channels / group, kernel / 2);

@@ -215,7 +215,7 @@ impl Reading {
     fn of(window: &Window) -> Reading {
         match window {
             _ if window.is_pointwise() => Reading::Whole,
-            _ if window.kernel.iter().all(|&n| n == 1) && !window.is_padded() => Reading::Strided,
+            _ if window.has_one_tap() => Reading::Strided,
             _ => Reading::Windows,
         }
     }

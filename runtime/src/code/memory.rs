@@ -73,29 +73,17 @@ impl Code {
         let (operands, out) = ([pool, b, residual], DisjointWriter::new(out));
         let panels = self.abi.full() / self.abi.panel;
         let threads = workers.for_steps(self.steps());
-        if self.abi.strips > 1 {
-            // Few strips are divided themselves, unless the tail overlaps another tile.
-            let is_divided = self.abi.masked || self.abi.tail().is_none();
-            let parts = if is_divided { (threads as u64).div_ceil(self.abi.strips) } else { 1 };
-            let tile = self.abi.tile.min(panels.div_ceil(parts).max(1) * self.abi.panel);
-            let tiles = Vec::from_iter(Abi { tile, ..self.abi }.tiles());
-            let part = tiles.len().div_ceil(parts as usize).max(1);
-            let calls = (0..self.abi.strips).flat_map(|strip| tiles.chunks(part).map(move |tiles| (strip, tiles)));
-            workers.share(threads, calls, |(strip, tiles)| {
-                // SAFETY: the sizes are those of the verification; different strips and tiles are different columns.
-                tiles.iter().for_each(|&tile| unsafe { self.call(operands, out, strip, tile) });
-            });
-            return Ok(());
-        }
-        let share = panels.div_ceil(threads as u64).max(1) * self.abi.panel;
+        // Few strips are divided themselves.
+        let share = panels.div_ceil((threads as u64).div_ceil(self.abi.strips)).max(1) * self.abi.panel;
         let parts = Abi { tile: self.abi.tile.min(share), ..self.abi };
-        let tail = self.abi.tail();
-        let tiles = parts.tiles().filter(|tile| Some(*tile) != tail);
-        // SAFETY: the sizes are those of the verification; different tiles are different columns.
-        workers.share(threads, tiles, move |tile| unsafe { self.call(operands, out, 0, tile) });
-        if let Some(tail) = tail {
-            // SAFETY: as above; no other call runs.
-            unsafe { self.call(operands, out, 0, tail) };
+        // A tail without a mask overlaps another tile.
+        let last = self.abi.tail().filter(|_| !self.abi.masked);
+        let tiles = |strip| parts.tiles().filter(move |tile| Some(*tile) != last).map(move |tile| (strip, tile));
+        // SAFETY: the sizes are those of the verification; different strips, and different tiles but the last, are different columns.
+        let call = |(strip, tile)| unsafe { self.call(operands, out, strip, tile) };
+        workers.share(threads, (0..self.abi.strips).flat_map(tiles), call);
+        if let Some(last) = last {
+            workers.share(threads, (0..self.abi.strips).map(|strip| (strip, last)), call);
         }
         Ok(())
     }

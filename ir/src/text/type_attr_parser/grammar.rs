@@ -94,7 +94,7 @@ pub(crate) fn token_len(rule: Rule, text: &str) -> usize {
     pair.map_or(0, |pair| pair.as_span().end())
 }
 
-/// Returns the length in bytes of the bracketed text at the start of a text; 0 if there is none. It fails if brackets are
+/// Returns the length in bytes of the bracketed text at the start of a text; 0 if there is none. Fails if brackets are
 /// nested too deep.
 pub(crate) fn bracketed_len(text: &str) -> Result<usize, String> {
     let (window, depth) = bracket_window(text);

@@ -130,7 +130,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
             Class::Close => depth = depth.saturating_sub(1),
             Class::Quote => i = string_end(bytes, i + 1) - 1,
             Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
-                let end = memchr::memchr(b'\n', &bytes[i..]).map_or(bytes.len(), |n| i + n);
+                let end = line_end(bytes, i);
                 if depth > 0 {
                     depth += bytes[i..end].iter().filter(|&&b| CLASSES[b as usize] == Class::Open).count();
                 }
@@ -149,7 +149,17 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
 
 /// Whether the `>` at `i` is part of `->` or `>=`.
 fn is_operator(bytes: &[u8], i: usize) -> bool {
-    bytes[i] == b'>' && (i > 0 && bytes[i - 1] == b'-' || bytes.get(i + 1) == Some(&b'='))
+    is_arrow(bytes, i) || bytes[i] == b'>' && bytes.get(i + 1) == Some(&b'=')
+}
+
+/// Whether the byte at `i` ends `->`.
+fn is_arrow(bytes: &[u8], i: usize) -> bool {
+    bytes[i] == b'>' && i > 0 && bytes[i - 1] == b'-'
+}
+
+/// Returns the offset of the newline, or of the end of the text, that ends the line of `i`.
+fn line_end(bytes: &[u8], i: usize) -> usize {
+    memchr::memchr(b'\n', &bytes[i..]).map_or(bytes.len(), |n| i + n)
 }
 
 /// Whether the `<` after this text starts an element list.
@@ -202,7 +212,7 @@ pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
             Class::Close => depth -= 1,
             Class::Quote => i = string_end(bytes, i + 1) - 1,
             Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
-                i = memchr::memchr(b'\n', &bytes[i..]).map_or(bytes.len(), |n| i + n);
+                i = line_end(bytes, i);
                 continue;
             }
             _ if depth > 0 => {}
@@ -228,11 +238,11 @@ pub(super) fn bracket_window(text: &str) -> (usize, usize) {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
-            Class::Close if byte == b'>' && i > 0 && bytes[i - 1] == b'-' => {}
+            Class::Close if is_arrow(bytes, i) => {}
             Class::Close => depth = depth.saturating_sub(1),
             Class::Quote => i = string_end(bytes, i + 1) - 1,
             Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
-                i = memchr::memchr(b'\n', &bytes[i..]).map_or(bytes.len(), |n| i + n);
+                i = line_end(bytes, i);
                 continue;
             }
             Class::Slash => {}
