@@ -2,6 +2,8 @@
 
 #[path = "cpu/assigned.rs"]
 mod assigned;
+#[path = "cpu/attention.rs"]
+mod attention;
 #[path = "cpu/layouts.rs"]
 mod layouts;
 #[path = "cpu/narrow.rs"]

@@ -22,6 +22,8 @@ mod divide_images;
 #[cfg(feature = "graph")]
 mod fold_shuffles;
 #[cfg(feature = "graph")]
+mod fuse_attention;
+#[cfg(feature = "graph")]
 mod fuse_epilogues;
 mod inline;
 mod loop_invariant_code_motion;
@@ -53,6 +55,8 @@ pub const PASSES: &[&PassInfo] = &[
     &divide_images::INFO,
     #[cfg(feature = "graph")]
     &fold_shuffles::INFO,
+    #[cfg(feature = "graph")]
+    &fuse_attention::INFO,
     #[cfg(feature = "graph")]
     &fuse_epilogues::INFO,
     &inline::INFO,

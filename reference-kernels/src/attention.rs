@@ -29,6 +29,8 @@ pub struct AttentionAttrs {
     pub window: [i64; 2],
     /// Form of the fourth result: scaled scores (0), after the cap (1), with the mask (2), or probabilities (3).
     pub score_output: i64,
+    /// Whether the output of a query whose keys are all masked is NaN, as that of a softmax, and not zero.
+    pub masked_is_nan: bool,
 }
 
 /// Operands of [`attention`]: `[B, H, S, D]`, or `[B, S, H * D]` with numbers of heads in the attributes.
@@ -90,7 +92,7 @@ pub fn attention(inputs: &AttentionInputs<'_>, attrs: &AttentionAttrs) -> Result
     let bias = bias(inputs, attrs, [b, h, s, total], query.dtype())?;
     let capped = soft_cap(&raw, attrs.softcap)?;
     let biased = add(&capped, &bias)?;
-    let probabilities = probabilities(&biased, &bias, attrs.softmax_precision)?;
+    let probabilities = probabilities(&biased, (!attrs.masked_is_nan).then_some(&bias), attrs.softmax_precision)?;
     let values = cast(&value, query.dtype())?;
     let y = matmul(&grouped(&probabilities, total)?, &values)?.reshape(vec![b, h, s, value.shape()[3]])?;
     let y = if inputs.query.rank() == 3 { join_heads(&y)? } else { y };
@@ -162,10 +164,11 @@ fn full_mask(mask: &Tensor, [_, _, s, total]: [usize; 4]) -> KernelResult {
     if full.shape()[2..] == [s, total] { Ok(full) } else { Err(format!("a mask of {mask:?} for {s} queries")) }
 }
 
-/// Returns the softmax of the scores; zeros for queries without visible keys.
-fn probabilities(scores: &Tensor, bias: &Tensor, precision: Option<DType>) -> KernelResult {
+/// Returns the softmax of the scores; zeros for queries without visible keys, if the summand of the scores is given.
+fn probabilities(scores: &Tensor, bias: Option<&Tensor>, precision: Option<DType>) -> KernelResult {
     let dtype = scores.dtype();
     let soft = softmax(&cast(scores, precision.unwrap_or(dtype))?, -1, false)?;
+    let Some(bias) = bias else { return cast(&soft, dtype) };
     let most = reduce(bias, Reduction::Max, &[-1], true, false)?;
     let blind = equal(&most, &from_f64s(dtype, &[], vec![f64::NEG_INFINITY]))?;
     where_select(&blind, &from_f64s(dtype, &[], vec![0.0]), &cast(&soft, dtype)?)
@@ -233,7 +236,7 @@ mod tests {
     fn attrs() -> AttentionAttrs {
         let (heads, window) = ([None; 2], [-1; 2]);
         let (scale, softmax_precision) = (None, None);
-        AttentionAttrs { scale, is_causal: false, heads, softcap: 0.0, softmax_precision, window, score_output: 0 }
+        AttentionAttrs { scale, is_causal: false, heads, softcap: 0.0, softmax_precision, window, score_output: 0, masked_is_nan: false }
     }
 
     /// Runs two queries and four keys of one element, with zero scores.

@@ -33,7 +33,7 @@ pub const TARGET: Target = Target {
         approx: true,
     },
     pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,saturate{target=cpu floats=approx \
-               rules=graph-algebra,graph-fuse,sparse,sparse-integer,mul-as-conv,matmul-as-conv},\
+               rules=graph-algebra,graph-fuse,sparse,sparse-integer,mul-as-conv,matmul-as-conv},fuse-attention,\
                choose-layouts{target=cpu},divide-images{bands=$bands},convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues,fold-shuffles,canonicalize,pack-panels,canonicalize,cse,\

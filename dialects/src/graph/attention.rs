@@ -4,6 +4,7 @@ use super::args::{Inputs, binary, choice, float, int, one, several};
 use super::unary::checked;
 use super::{GENERIC, infer, onnx_dtype};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_TENSOR, STRING, TENSOR};
+use crate::op_cost::{Contraction, DeclaredCost, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 use gradus_reference_kernels as kernels;
@@ -16,7 +17,7 @@ use gradus_reference_kernels::shape::normalize_axis;
 /// and values are prepended along the sequence axis; the concatenated keys and values and the scores are optional
 /// results.
 ///
-/// A query whose keys are all masked yields zeros.
+/// A query whose keys are all masked yields zeros, or NaN as a softmax does.
 ///
 /// ```mlir
 /// %y = graph.attention %q, %k, %v mask %m {is_causal = 1 : i64} : (tensor<1x8x4x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32>, tensor<4x6xi1>) -> tensor<1x8x4x16xf32>
@@ -24,10 +25,11 @@ use gradus_reference_kernels::shape::normalize_axis;
 #[op(
     "graph.attention",
     traits = Traits::OPERAND_SEGMENTS,
+    extensions = &[&DeclaredCost(attention_cost)],
     format = "$q `,` $k `,` $v (`mask` $attn_mask^)? (`past_key` $past_key^)? (`past_value` $past_value^)? (`lengths` $nonpad_kv_seqlen^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_attention,
     eval = attention,
-    verify = |m, op| checked(m, op, attention_attrs)
+    verify = |m, op| checked(m, op, attention_attributes)
 )]
 pub struct AttentionOp {
     /// Queries.
@@ -49,6 +51,9 @@ pub struct AttentionOp {
     is_causal: OptAttribute<I64>,
     /// Number of key and value heads.
     kv_num_heads: OptAttribute<I64>,
+    /// Whether a query whose keys are all masked yields NaN and not zeros; not in ONNX.
+    #[default = "0 : i64"]
+    masked_is_nan: OptAttribute<I64>,
     /// Number of visible keys before a query; -1 for all.
     #[default = "-1 : i64"]
     left_window_size: OptAttribute<I64>,
@@ -73,7 +78,11 @@ pub struct AttentionOp {
     more: OpResults<FLOAT_TENSOR>,
 }
 
-fn attention_attrs(args: &OpArgs<'_>) -> Result<kernels::AttentionAttrs, String> {
+/// Reads the attributes of a `graph.attention`.
+///
+/// # Errors
+/// Numbers of heads that are not positive, negative windows other than -1, or a precision that is no float type.
+pub fn attention_attributes(args: &OpArgs<'_>) -> Result<kernels::AttentionAttrs, String> {
     let heads = ["q_num_heads", "kv_num_heads"].map(|name| args.int(name));
     if heads.iter().flatten().any(|&h| h <= 0) {
         return Err("requires positive numbers of heads".into());
@@ -94,6 +103,7 @@ fn attention_attrs(args: &OpArgs<'_>) -> Result<kernels::AttentionAttrs, String>
         softmax_precision: precision.flatten(),
         window,
         score_output: int(args, "qk_matmul_output_mode")?,
+        masked_is_nan: args.flag("masked_is_nan"),
     })
 }
 
@@ -108,8 +118,19 @@ fn heads(args: &OpArgs<'_>, name: &str, heads: Option<i64>) -> Result<[i64; 4], 
     }
 }
 
+/// Returns the cost of the products of queries with keys, and of probabilities with values.
+fn attention_cost(args: &OpArgs<'_>) -> OpCost {
+    let size = |name: &str, index: usize, number: &str| {
+        let extents = heads(args, name, args.int(number).filter(|&h| h > 0)).unwrap_or([1; 4]);
+        u64::try_from(extents[index]).unwrap_or(1)
+    };
+    let [b, h, s, d] = [0, 1, 2, 3].map(|i| size("q", i, "q_num_heads"));
+    let [keys, width] = [size("k", 2, "kv_num_heads"), size("v", 3, "kv_num_heads")];
+    OpCost::Contract(Contraction::dense(b.saturating_mul(h), s, d.saturating_add(width), keys))
+}
+
 fn infer_attention(args: &OpArgs<'_>) -> infer::Types {
-    let attrs = attention_attrs(args)?;
+    let attrs = attention_attributes(args)?;
     let elem = infer::common_elem(args, &["q", "k", "past_key"])?;
     let value_elem = infer::common_elem(args, &["v", "past_value"])?;
     let [b, h, s, d] = heads(args, "q", attrs.heads[0])?;
@@ -148,7 +169,7 @@ fn attention(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         past: i.opt("past_key")?.zip(i.opt("past_value")?).map(|(key, value)| [key, value]),
         lengths: i.opt("nonpad_kv_seqlen")?,
     };
-    several(args, kernels::attention(&inputs, &attention_attrs(args)?)?)
+    several(args, kernels::attention(&inputs, &attention_attributes(args)?)?)
 }
 
 /// Rotary position embedding: rotates pairs of elements of each head by position-dependent angles.

@@ -133,21 +133,32 @@ fn scalar(args: &OpArgs<'_>, name: &str, default: f32) -> Option<f32> {
     }
 }
 
+/// Applies a function to each element. The loop is not an iterator's method: its closure would be code of its own, for the
+/// narrowest vectors, where the function is long.
 #[inline(always)]
 fn one([x]: [Argument<'_>; 1], out: &mut [f32], f: impl Fn(f32) -> f32) {
     match x {
-        Argument::Many(x) => out.iter_mut().zip(x).for_each(|(y, &x)| *y = f(x)),
+        Argument::Many(x) => {
+            for (y, &x) in out.iter_mut().zip(x) {
+                *y = f(x);
+            }
+        }
         Argument::One(x) => out.fill(f(x)),
     }
 }
 
+/// Applies a function to pairs of elements, as [`one`] does.
 #[inline(always)]
 fn two([a, b]: [Argument<'_>; 2], out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
     use Argument::{Many, One};
     match (a, b) {
         (a, One(b)) => one([a], out, |a| f(a, b)),
         (One(a), b) => one([b], out, |b| f(a, b)),
-        (Many(a), Many(b)) => out.iter_mut().zip(a).zip(b).for_each(|((y, &a), &b)| *y = f(a, b)),
+        (Many(a), Many(b)) => {
+            for ((y, &a), &b) in out.iter_mut().zip(a).zip(b) {
+                *y = f(a, b);
+            }
+        }
     }
 }
 
@@ -289,7 +300,7 @@ fn logistic(x: f32) -> f32 {
 /// Computes the hyperbolic tangent; by its series for small arguments, where the quotient would lose digits. Source:
 /// Abramowitz and Stegun, 4.5.64.
 #[inline(always)]
-fn tanh(x: f32) -> f32 {
+pub(super) fn tanh(x: f32) -> f32 {
     let e = exp(-2.0 * x.abs());
     let large = ((1.0 - e) / (1.0 + e)).copysign(x);
     let s = x * x;

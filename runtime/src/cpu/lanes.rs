@@ -120,24 +120,40 @@ struct Softmax<'a> {
 impl Loops for Softmax<'_> {
     #[inline(always)]
     fn run(self) {
-        let mut most = [f32::NEG_INFINITY; PARTIAL];
-        let (chunks, rest) = self.x.as_chunks::<PARTIAL>();
-        for chunk in chunks {
-            most.iter_mut().zip(chunk).for_each(|(most, &x)| *most = if x > *most { x } else { *most });
-        }
-        let most = most.iter().chain(rest).fold(f32::NEG_INFINITY, |most, &x| if x > most { x } else { most });
-        let mut sums = [0.0; PARTIAL];
-        let (outs, last) = self.out.as_chunks_mut::<PARTIAL>();
-        for (out, x) in outs.iter_mut().zip(chunks) {
-            for i in 0..PARTIAL {
-                out[i] = exp(x[i] - most);
-                sums[i] += out[i];
-            }
-        }
-        last.iter_mut().zip(rest).for_each(|(y, x)| *y = exp(x - most));
-        let sum = sums.iter().chain(&*last).fold(0.0, |sum, x| sum + x);
+        self.out.copy_from_slice(self.x);
+        let sum = exponentials(self.out, largest(self.x));
         self.out.iter_mut().for_each(|y| *y /= sum);
     }
+}
+
+/// Returns the largest element; minus infinity if there is none, or only NaN.
+#[inline(always)]
+pub(super) fn largest(x: &[f32]) -> f32 {
+    let mut most = [f32::NEG_INFINITY; PARTIAL];
+    let (chunks, rest) = x.as_chunks::<PARTIAL>();
+    for chunk in chunks {
+        for (most, &x) in most.iter_mut().zip(chunk) {
+            *most = if x > *most { x } else { *most };
+        }
+    }
+    most.iter().chain(rest).fold(f32::NEG_INFINITY, |most, &x| if x > most { x } else { most })
+}
+
+/// Replaces each element x by e^(x - most), and returns their sum.
+#[inline(always)]
+pub(super) fn exponentials(x: &mut [f32], most: f32) -> f32 {
+    let mut sums = [0.0; PARTIAL];
+    let (chunks, rest) = x.as_chunks_mut::<PARTIAL>();
+    for chunk in chunks {
+        for (x, sum) in chunk.iter_mut().zip(&mut sums) {
+            *x = exp(*x - most);
+            *sum += *x;
+        }
+    }
+    for x in rest.iter_mut() {
+        *x = exp(*x - most);
+    }
+    sums.iter().chain(&*rest).fold(0.0, |sum, x| sum + x)
 }
 
 /// Prepares `graph.log_softmax`.

@@ -160,7 +160,8 @@ impl<'a, T: Element> Chunks<'a, T> {
             return affine.apply(x, argument, out);
         }
         let arguments: SmallVec<[Argument<'_>; 8]> = (0..operands.len()).map(argument).collect();
-        T::write(out, result, |out| map.chunk(&arguments, [previous, next], out));
+        map.chunk(&arguments, [previous, next], T::place(out, result));
+        T::finish(out, result);
     }
 }
 

@@ -20,6 +20,7 @@
 //! | `narrow.rs` | 16-bit floats, computed in f32 |
 //! | `operands.rs` | optional operands |
 //! | `products.rs` | products without constant factors: batched, transposed, of other types |
+//! | `attention/` | attention with its softmax |
 //! | `window.rs` | pools and depthwise convolutions |
 //! | `map.rs` | fused elementwise ops |
 //! | `function.rs` | elementwise functions |
@@ -36,6 +37,7 @@
 
 mod addr;
 mod affine;
+mod attention;
 mod bf16;
 mod byte_products;
 mod call;
@@ -192,6 +194,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::TableOp::INFO, table::table),
     (graph::MatMulOp::INFO, products::matmul),
     (graph::GemmOp::INFO, products::gemm),
+    (graph::AttentionOp::INFO, attention::attention),
     (graph::MatMulIntegerOp::INFO, byte_products::matmul_integer),
     (graph::QLinearMatMulOp::INFO, byte_products::qlinear_matmul),
     (graph::EqualOp::INFO, elementwise::equal),

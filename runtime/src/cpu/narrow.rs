@@ -127,8 +127,11 @@ pub(super) trait Element: bytemuck::Pod + Send + Sync {
     /// Returns elements that are f32.
     fn floats(elements: &[Self]) -> Option<&[f32]>;
 
-    /// Writes results that are computed in f32, in `wide` if elements are narrower.
-    fn write(out: &mut [Self], wide: &mut [f32], compute: impl FnOnce(&mut [f32]));
+    /// Returns the place of results that are computed in f32: `wide` if elements are narrower. [`Element::finish`] follows.
+    fn place<'a>(out: &'a mut [Self], wide: &'a mut [f32]) -> &'a mut [f32];
+
+    /// Rounds results from `wide` if elements are narrower.
+    fn finish(out: &mut [Self], wide: &[f32]);
 
     /// Converts elements to f32.
     #[inline(always)]
@@ -156,9 +159,12 @@ impl Element for f32 {
     }
 
     #[inline(always)]
-    fn write(out: &mut [f32], _: &mut [f32], compute: impl FnOnce(&mut [f32])) {
-        compute(out);
+    fn place<'a>(out: &'a mut [f32], _: &'a mut [f32]) -> &'a mut [f32] {
+        out
     }
+
+    #[inline(always)]
+    fn finish(_: &mut [f32], _: &[f32]) {}
 }
 
 /// The bits of bf16.
@@ -181,9 +187,12 @@ impl Element for u16 {
     }
 
     #[inline(always)]
-    fn write(out: &mut [u16], wide: &mut [f32], compute: impl FnOnce(&mut [f32])) {
-        let wide = &mut wide[..out.len()];
-        compute(wide);
+    fn place<'a>(out: &'a mut [u16], wide: &'a mut [f32]) -> &'a mut [f32] {
+        &mut wide[..out.len()]
+    }
+
+    #[inline(always)]
+    fn finish(out: &mut [u16], wide: &[f32]) {
         round(wide, out);
     }
 }

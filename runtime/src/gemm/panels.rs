@@ -92,19 +92,38 @@ impl Panels {
         Panels::of_rows(isa, sizes, row, bias)
     }
 
+    /// Packs a multiple of a matrix, where `column(n)` is column n.
+    ///
+    /// # Errors
+    /// As for [`new`](Panels::new).
+    pub fn of_columns<'a>(
+        isa: Isa,
+        [columns, summands]: [usize; 2],
+        column: impl Fn(usize) -> &'a [f32],
+        factor: f32,
+    ) -> Result<Panels, String> {
+        let mut lines = panel_lines([columns, summands])?;
+        let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
+        for n in 0..columns {
+            let to = &mut flat[n / PANEL * PANEL * summands + n % PANEL..];
+            to.iter_mut().step_by(PANEL).zip(&column(n)[..summands]).for_each(|(to, x)| *to = factor * x);
+        }
+        Panels::wrapped(isa, [columns, summands], lines.into_bytes(), None)
+    }
+
     /// Packs a matrix, where `row(k, n, to)` writes the elements of row k from column n on.
-    fn of_rows(
+    ///
+    /// # Errors
+    /// As for [`new`](Panels::new).
+    pub fn of_rows(
         isa: Isa,
         [columns, summands]: [usize; 2],
         row: impl Fn(usize, usize, &mut [f32]),
         bias: Option<&[f32]>,
     ) -> Result<Panels, String> {
-        let count = columns.div_ceil(PANEL);
-        let size =
-            (count * PANEL).checked_mul(summands).and_then(|n| n.checked_mul(4)).ok_or("a matrix is too large")?;
-        let mut lines = AlignedBytes::zeros(size);
+        let mut lines = panel_lines([columns, summands])?;
         let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
-        for panel in 0..count {
+        for panel in 0..columns.div_ceil(PANEL) {
             let here = PANEL.min(columns - panel * PANEL);
             for k in 0..summands {
                 row(k, panel * PANEL, &mut flat[(panel * summands + k) * PANEL..][..here]);
@@ -180,4 +199,10 @@ impl Panels {
     pub(super) fn bias(&self) -> Option<&[f32]> {
         self.bias.as_deref()
     }
+}
+
+/// Returns memory for the panels of a matrix, with zeros.
+fn panel_lines([columns, summands]: [usize; 2]) -> Result<AlignedBytes, String> {
+    let size = columns.checked_next_multiple_of(PANEL).and_then(|n| n.checked_mul(summands)?.checked_mul(4));
+    Ok(AlignedBytes::zeros(size.ok_or("a matrix is too large")?))
 }
