@@ -2,7 +2,7 @@
 
 use crate::by_patterns::ByPatterns;
 use crate::propagate_layouts::{made, reshaped};
-use gradus_dialects::graph::{AddOp, AttentionOp, DivOp, MatMulOp, MulOp, SoftmaxOp, TransposeOp};
+use gradus_dialects::graph::{AddOp, AttentionOp, DivOp, MatMulOp, MulOp, ReshapeOp, SoftmaxOp, TransposeOp};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{DType, Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
 
@@ -196,12 +196,16 @@ fn before_heads(m: &Module, value: Value) -> Option<Value> {
     (m.args(transpose.0)?.ints("perm")? == HEADS).then(|| transpose.x(m))
 }
 
-/// Merges the last two axes of a tensor `[B, S, H, D]`, and returns the number of heads too.
+/// Merges the last two axes of a tensor `[B, S, H, D]`, perhaps those that a reshape has divided, and returns the number of heads too.
 fn merged(r: &mut Rewriter<'_>, op: Op, value: Value) -> Option<(Value, i64)> {
     let m = r.module();
     let ty = m.value_type(value);
     let &[b, s, h, d] = m.ctx.static_shape(ty)? else { return None };
     let flat = m.ctx.tensor_type(&[b, s, h.checked_mul(d).filter(|&width| width > 0)?], m.ctx.element_type(ty));
+    let before = ReshapeOp::defining(m, value).map(|reshape| reshape.x(m));
+    if let Some(before) = before.filter(|&x| m.value_type(x) == flat) {
+        return Some((before, h));
+    }
     let state = reshaped(r, op, value, flat)?;
     Some((made(r, op, state)?, h))
 }

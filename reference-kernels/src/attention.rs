@@ -236,7 +236,16 @@ mod tests {
     fn attrs() -> AttentionAttrs {
         let (heads, window) = ([None; 2], [-1; 2]);
         let (scale, softmax_precision) = (None, None);
-        AttentionAttrs { scale, is_causal: false, heads, softcap: 0.0, softmax_precision, window, score_output: 0, masked_is_nan: false }
+        AttentionAttrs {
+            scale,
+            is_causal: false,
+            heads,
+            softcap: 0.0,
+            softmax_precision,
+            window,
+            score_output: 0,
+            masked_is_nan: false,
+        }
     }
 
     /// Runs two queries and four keys of one element, with zero scores.

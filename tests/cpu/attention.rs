@@ -144,12 +144,14 @@ fn attentions_are_what_the_reference_says() {
             assert!(reference.is_empty(), "{reference:?} have no kernel: {text}");
             for (i, (have, want)) in have.iter().zip(&want).enumerate() {
                 let (have, want) = (have.tensor().expect("a tensor"), want.tensor().expect("a tensor"));
-                let near = |(a, b): (f64, f64)| {
-                    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 2e-5 * b.abs().max(1.0)
-                };
+                let near =
+                    |(a, b): (f64, f64)| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 2e-5 * b.abs().max(1.0);
                 let pairs = || have.to_f64().into_iter().zip(want.to_f64());
                 let worst = pairs().enumerate().find(|&(_, pair)| !near(pair));
-                assert!(have.shape() == want.shape() && worst.is_none(), "result {i}: {worst:?}, number {number}: {text}");
+                assert!(
+                    have.shape() == want.shape() && worst.is_none(),
+                    "result {i}: {worst:?}, number {number}: {text}"
+                );
             }
         }
     }

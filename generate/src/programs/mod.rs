@@ -5,6 +5,7 @@
 //! then adds ops and disturbs them. A program need not be valid: it is dropped if the context lacks a dialect.
 
 mod affine;
+mod attention;
 mod blocks;
 mod calls;
 mod indices;
@@ -57,4 +58,5 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "qdq", draw: qdq::draw },
     Family { name: "layouts", draw: layouts::draw },
     Family { name: "shuffles", draw: shuffles::draw },
+    Family { name: "attention", draw: attention::draw },
 ];

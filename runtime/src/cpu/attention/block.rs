@@ -49,12 +49,14 @@ impl<'a> Head<'a> {
     /// Packs the keys and values of a head of a batch.
     pub(super) fn new(plan: &'a Plan, inputs: &'a Inputs<'a>, [batch, head]: [usize; 2]) -> Result<Head<'a>, Trap> {
         let ([.., count, size], [.., width]) = (plan.keys.shape(), plan.values.shape());
-        let (isa, block, zeros) = (Isa::best(), plan.block[1], vec![0.0; plan.queries.shape[3].max(plan.output.shape[3])]);
+        let (isa, block, zeros) =
+            (Isa::best(), plan.block[1], vec![0.0; plan.queries.shape[3].max(plan.output.shape[3])]);
         let (keys, values) = (Inputs::pair(&inputs.keys), Inputs::pair(&inputs.values));
         let key = |i: usize| if i < count { plan.keys.row(keys, [batch, head, i]) } else { &zeros[..size] };
         let value = |i: usize| if i < count { plan.values.row(values, [batch, head, i]) } else { &zeros[..width] };
         let packed = |first: usize| {
-            let copy = |i: usize, from: usize, to: &mut [f32]| to.copy_from_slice(&value(first + i)[from..][..to.len()]);
+            let copy =
+                |i: usize, from: usize, to: &mut [f32]| to.copy_from_slice(&value(first + i)[from..][..to.len()]);
             let keys = Panels::of_columns(isa, [block, size], |i| key(first + i), plan.scale)?;
             Ok([keys, Panels::of_rows(isa, [width, block], copy, None)?])
         };
@@ -79,9 +81,8 @@ impl<'a> Head<'a> {
         for (i, to) in queries.chunks_exact_mut(size).take(rows.len()).enumerate() {
             to.copy_from_slice(self.plan.queries.row(&self.inputs.queries, [self.batch, head, first + i]));
         }
-        let mask = |i: usize| {
-            self.plan.mask.row(self.inputs.data, self.inputs.mask.as_deref(), [self.batch, head, first + i])
-        };
+        let mask =
+            |i: usize| self.plan.mask.row(self.inputs.data, self.inputs.mask.as_deref(), [self.batch, head, first + i]);
         let masks: Vec<RowMask<'_>> = (0..rows.len()).map(mask).collect();
         let seen = self.seen(&masks, &queries[..rows.len() * size]);
         states.clear();
@@ -105,7 +106,9 @@ impl<'a> Head<'a> {
         if is_first {
             before.fill(0.0);
         }
-        for (((.., out), sums), (state, mask)) in rows.iter_mut().zip(before.chunks(width)).zip(states.iter().zip(&masks)) {
+        for (((.., out), sums), (state, mask)) in
+            rows.iter_mut().zip(before.chunks(width)).zip(states.iter().zip(&masks))
+        {
             // Without scores, the sums are those of zeros.
             let divisor = if state.most == f32::NEG_INFINITY { mask.without_keys() } else { state.sum };
             out.iter_mut().zip(sums).for_each(|(y, x)| *y = x / divisor);

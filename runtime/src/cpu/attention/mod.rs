@@ -81,7 +81,8 @@ impl Plan {
         let is_same = floats.into_iter().all(|i| Narrow::of(args, inputs[i]) == Some(kind));
         let is_f32 = attrs.softmax_precision.is_none_or(|precision| precision == DType::F32);
         let new = |i: Option<usize>| Heads::of(&shape(i?)?, attrs.heads[1]);
-        let past = |i: Option<usize>| i.map(|i| Some((i, Heads::of(&shape(i)?, None)?))).map_or(Some(None), |x| x.map(Some));
+        let past =
+            |i: Option<usize>| i.map(|i| Some((i, Heads::of(&shape(i)?, None)?))).map_or(Some(None), |x| x.map(Some));
         let queries = Heads::of(&shape(0)?, attrs.heads[0])?;
         let keys = Sequence::new((key?, new(key)?), past(past_key)?)?;
         let values = Sequence::new((value?, new(value)?), past(past_value)?)?;
@@ -96,8 +97,7 @@ impl Plan {
         let place = |i: Option<usize>| i.map(|i| (i, inputs[i]));
         let mask = Mask::of(args, &attrs, place(mask), place(lengths), [b, h, s, total], keys.past_rows())?;
         let block = [even(s, BLOCK[0]), even(total, BLOCK[1])];
-        let addresses =
-            [dense_rows([block[0], d], RunSplit::FLOATS)?, dense_rows(block, RunSplit::FLOATS)?];
+        let addresses = [dense_rows([block[0], d], RunSplit::FLOATS)?, dense_rows(block, RunSplit::FLOATS)?];
         let scale = attrs.scale.unwrap_or(1.0 / (d as f64).sqrt()) as f32;
         let cap = attrs.softcap as f32;
         Some(Plan { kind, inputs, queries, keys, values, output, mask, scale, cap, block, addresses })
