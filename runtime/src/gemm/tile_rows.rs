@@ -1,5 +1,5 @@
 //! The left factor as tiles of 16 rows of 64 bytes, for kernels that multiply tiles. Rows of an image that are equidistant are read
-//! where they are, others are packed.
+//! where they are, if they are whole lines or bytes of one run, others are packed.
 
 use super::addresses::Addresses;
 use crate::aligned_bytes::AlignedBytes;
@@ -78,6 +78,7 @@ impl TileRows {
             let rows = first..(first + TILE_ROWS).min(rows.end);
             match run.is_multiple_of(ROW_BYTES) {
                 true => self.whole_lines(strip, &image, rows),
+                false if size == 1 && self.in_place(&image, rows.clone()) => {}
                 false => self.any_runs(strip, &image, rows),
             }
         }
@@ -106,6 +107,23 @@ impl TileRows {
             }
             self.push_packed(start, lines);
         }
+    }
+
+    /// Collects the tiles of a strip of rows of one run where they are, if they are equidistant: the bytes after a run are multiplied by
+    /// zeros of the right factor, which changes no sum of integers. Returns false if there are not as many bytes.
+    fn in_place(&mut self, image: &Image<'_>, rows: Range<usize>) -> bool {
+        let ([run], TILE_ROWS) = (image.of.runs(), rows.len()) else { return false };
+        let (offset, bases) = (image.of.walk(0).next(run), image.bases(rows.clone(), run.column));
+        let Some(stride) = image.stride(bases) else { return false };
+        let [first, last] =
+            [rows.start, rows.end - 1].map(|row| (image.base(row, run.column) as isize + offset) as usize);
+        let Some(from) = image.a.get(first..).filter(|_| first.max(last) + self.steps * ROW_BYTES <= image.a.len())
+        else {
+            return false;
+        };
+        let source = |i: usize| Source { at: from.as_ptr().wrapping_add(i * ROW_BYTES), stride };
+        self.tiles.extend((0..self.steps).map(source));
+        true
     }
 
     /// Packs the tiles of a strip, whose rows of tiles may contain parts of several runs.
