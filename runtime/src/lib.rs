@@ -5,6 +5,7 @@ pub mod artifact;
 pub mod code;
 pub mod cpu;
 pub mod gemm;
+mod lookup;
 pub mod sparse_rows;
 pub mod table_file;
 mod transpose;

@@ -74,7 +74,8 @@ impl Product {
         let all = batches.len().checked_mul(rows * columns)?;
         let is_whole = extents(m, *args.result_types.first()?)?.iter().product::<usize>() == all;
         (is_whole && all > 0 && depth > 0).then_some(())?;
-        let (addresses, isa) = (dense_rows([rows, depth], RunSplit::BYTES)?, ByteIsa::of_product(batches.sizes()));
+        let addresses = dense_rows([rows, depth], RunSplit::BYTES)?;
+        let isa = ByteIsa::of_product(&addresses, columns);
         Some(Product { batches, addresses, isa, signed: [signed(a)?, signed(b)?], inputs, zeros })
     }
 

@@ -151,7 +151,7 @@ impl Parameters {
         let (size, first) = ([columns, addresses.summands()], i * columns);
         let at = |n: usize, k: usize| self.weight((first + n) * size[1] + k, first + n);
         let bias = self.bias.as_ref().map(|bias| &bias[first..first + columns]);
-        let isa = ByteIsa::of_product([addresses.rows(), size[1], columns]);
+        let isa = ByteIsa::of_product(&addresses, columns);
         let b = BytePanels::new(isa, size, addresses.run(), at, bias).ok()?;
         let scales = self.scales.as_ref().map(|scales| scales.part(first..first + columns));
         Some(Group { addresses, b, scales })

@@ -1,24 +1,22 @@
 //! Table lookup on bytes.
 
 use super::{Kernel, Prepared, constant, dtype, extents};
+use crate::lookup::{self, ENTRIES};
 use crate::workers::Workers;
 use gradus_ir::{DType, Module, OpArgs};
-
-/// Number of entries of a table.
-const VALUES: usize = 256;
 
 /// Number of elements whose lookup takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 2;
 
 /// A table in the order of bytes: that of unsigned integers.
-type Table = [u8; VALUES];
+type Table = [u8; ENTRIES];
 
 /// Prepares `graph.table` with a constant table.
 pub(super) fn table(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (shape, table) = (extents(m, args.operand_type(0))?, constant(args, "table")?);
     let first: u8 = if dtype(m, args.operand_type(0))? == DType::I8 { 0x80 } else { 0 };
     let row = |row: &[u8]| -> Table { std::array::from_fn(|byte| row[usize::from(byte as u8 ^ first)]) };
-    let tables: Vec<Table> = table.bytes().chunks_exact(VALUES).map(row).collect();
+    let tables: Vec<Table> = table.bytes().chunks_exact(ENTRIES).map(row).collect();
     let axis = usize::try_from(args.int("axis")?).ok()?;
     let inner = match tables.len() {
         1 => shape.iter().product(),
@@ -47,7 +45,7 @@ fn lookup(workers: &Workers, tables: &[Table], inner: usize, x: &[u8], out: &mut
         }
         let rows = x.chunks(inner).zip(out.chunks_mut(inner)).zip(tables.iter().cycle());
         for ((x, out), table) in rows {
-            out.iter_mut().zip(x).for_each(|(y, &x)| *y = table[usize::from(x)]);
+            lookup::lookup(table, x, out);
         }
     });
 }

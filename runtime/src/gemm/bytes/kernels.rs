@@ -2,10 +2,11 @@
 
 use super::dots::Eight;
 use super::finish::{Finish, SharedOutput, finish};
-use super::kernel::{Kernel, Tile, tile};
+use super::kernel::{Kernel, Tile, steps, tile};
+use crate::gemm::Addresses;
 #[cfg(target_arch = "x86_64")]
 use crate::gemm::amx;
-use crate::gemm::tile_rows::{ROW_BYTES, TILE_ROWS};
+use crate::gemm::tile_rows::{ROW_BYTES, TILE_ROWS, packed_bytes};
 #[cfg(target_arch = "x86_64")]
 use crate::vector::Isa;
 
@@ -31,24 +32,12 @@ impl ByteIsa {
         ByteIsa::ALL.into_iter().rev().find(|isa| isa.is_supported()).unwrap_or(ByteIsa::Portable)
     }
 
-    /// Returns the supported extension with the fewest estimated cycles for a product `[M, K]` by `[K, N]`.
-    pub fn of_product(sizes: [usize; 3]) -> ByteIsa {
+    /// Returns the supported extension with the fewest estimated cycles for the product of rows at these addresses by a matrix.
+    pub fn of_product(of: &Addresses, columns: usize) -> ByteIsa {
         let best = ByteIsa::best();
-        let is_better = best == ByteIsa::Amx && ByteIsa::Vnni.cycles(sizes) <= ByteIsa::Amx.cycles(sizes);
-        if is_better { ByteIsa::Vnni } else { best }
-    }
-
-    /// Returns the estimated cycles of a product with an AVX-512 extension: two dot products per cycle, or a product of tiles in 16,
-    /// after rows are collected at half a line per cycle.
-    fn cycles(self, [rows, depth, columns]: [usize; 3]) -> usize {
-        let [rows, depth, vectors] = [rows, depth, columns.div_ceil(16)].map(|size| size.max(1));
-        let times = usize::saturating_mul;
-        match self {
-            ByteIsa::Amx => {
-                let tiles = times(rows.div_ceil(TILE_ROWS), depth.div_ceil(ROW_BYTES));
-                times(tiles, times(vectors, 16).saturating_add(2 * TILE_ROWS))
-            }
-            _ => times(times(rows, vectors), depth.div_ceil(4)) / 2,
+        match best == ByteIsa::Amx && dot_cycles(of, columns) <= tile_cycles(of, columns) {
+            true => ByteIsa::Vnni,
+            false => best,
         }
     }
 
@@ -146,6 +135,38 @@ unsafe fn portable<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Til
 
 kernels! {
     PORTABLE_8 = portable<1> for 1 2 3 4;
+}
+
+/// Columns of a vector of AVX-512.
+const VECTOR: usize = 16;
+
+/// Returns the estimated cycles of dot products with AVX-512: two per cycle, each of four summands of a vector of columns.
+fn dot_cycles(of: &Addresses, columns: usize) -> usize {
+    let dots = of.rows().saturating_mul(columns.div_ceil(VECTOR)).saturating_mul(of.runs().len());
+    dots.saturating_mul(steps(of.run())) / 2
+}
+
+/// Returns the estimated cycles of products of tiles, beyond what dot products take too. The numbers were measured on Sapphire
+/// Rapids.
+fn tile_cycles(of: &Addresses, columns: usize) -> usize {
+    /// Loads and stores of the accumulators of two strips, and the wait for products, once per panel.
+    const PANEL: usize = 250;
+    /// Products of the tiles of two strips with a vector of columns.
+    const PRODUCTS: usize = 32;
+    /// The copy of a run that begins anywhere, and of a row of a tile.
+    const RUN: usize = 24;
+    const LINE: usize = 2;
+    let times = usize::saturating_mul;
+    let (rows, runs, vectors) = (of.rows(), of.runs().len(), columns.div_ceil(VECTOR).max(1));
+    let panels = if vectors.is_multiple_of(2) { vectors / 2 } else { vectors };
+    let depth = packed_bytes(runs, of.run()).unwrap_or(usize::MAX).div_ceil(ROW_BYTES);
+    let packed = match (runs, of.run().is_multiple_of(ROW_BYTES)) {
+        (1, _) => 0,
+        (_, true) => times(rows, times(depth, LINE)),
+        (_, false) => times(rows, times(runs, RUN)),
+    };
+    let each = times(panels, PANEL).saturating_add(times(times(vectors, PRODUCTS), depth));
+    times(rows.div_ceil(2 * TILE_ROWS), each).saturating_add(packed)
 }
 
 #[cfg(target_arch = "x86_64")]

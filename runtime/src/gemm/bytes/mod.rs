@@ -26,6 +26,7 @@ use super::addresses::Addresses;
 #[cfg(target_arch = "x86_64")]
 use super::amx::Configured;
 use super::tile_rows::{TILE_ROWS, TileRows};
+use crate::aligned_bytes::AlignedBytes;
 use crate::workers::{DisjointWriter, Workers};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use dots::x86::{byte_bounds, quantize_quarters};
@@ -42,7 +43,7 @@ use std::ops::Range;
 
 thread_local! {
     /// The tiles of the thread's block of rows.
-    static COLLECTED: Cell<TileRows> = Cell::default();
+    static SCRATCH: Cell<Option<Scratch>> = const { Cell::new(None) };
 }
 
 /// Maximum number of columns per panel.
@@ -129,16 +130,18 @@ impl ByteProduct<'_> {
 
     /// Computes some rows of some panels, with tile registers of this thread where kernels use them.
     fn block(&self, rows: Range<usize>, panels: Range<usize>, shared: &Shared<'_>) {
+        let mut scratch = SCRATCH.take().unwrap_or_default();
         if !self.b.isa().has_tiles() {
-            return panels.for_each(|panel| self.panel(rows.clone(), panel, None, shared));
+            panels.for_each(|panel| self.panel(rows.clone(), panel, None, &mut scratch.tile, shared));
+            return SCRATCH.set(Some(scratch));
         }
-        let mut collected = COLLECTED.take();
-        collected.pack(self.a, self.addresses, 1, rows.clone(), &shared.page);
+        scratch.rows.pack(self.a, self.addresses, 1, rows.clone(), &shared.page);
         // SAFETY: panels of tiles exist only where the machine has them.
         #[cfg(target_arch = "x86_64")]
         let _configured = unsafe { Configured::new() };
-        panels.for_each(|panel| self.panel(rows.clone(), panel, Some(&collected), shared));
-        COLLECTED.set(collected);
+        let Scratch { rows: collected, tile } = &mut scratch;
+        panels.for_each(|panel| self.panel(rows.clone(), panel, Some(collected), tile, shared));
+        SCRATCH.set(Some(scratch));
     }
 
     /// Checks that all memory accesses are in bounds.
@@ -152,12 +155,19 @@ impl ByteProduct<'_> {
     }
 
     /// Computes some rows of a panel, tile by tile.
-    fn panel(&self, rows: Range<usize>, panel: usize, collected: Option<&TileRows>, shared: &Shared<'_>) {
+    fn panel(
+        &self,
+        rows: Range<usize>,
+        panel: usize,
+        collected: Option<&TileRows>,
+        scratch: &mut ScratchTile,
+        shared: &Shared<'_>,
+    ) {
         let (b, run, stride) = (self.b, self.addresses.run(), self.b.columns());
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
         let (table, table_stride) = self.addresses.table();
         let columns = panel * width..(panel * width + width).min(stride);
-        let (mut sums, mut bytes) = (ScratchTile([0; MAX_TILE]), [0; MAX_TILE]);
+        let (sums, bytes) = scratch.parts();
         let (is_whole, start) = (columns.len() == width, rows.start);
         for first in rows.clone().step_by(tile_rows) {
             let rows = first..(first + tile_rows).min(rows.end);
@@ -185,7 +195,7 @@ impl ByteProduct<'_> {
                 run,
                 b: b.panel(panel).as_ptr(),
                 bias: shared.bias[panel * width..][..width].as_ptr(),
-                sums: sums.0.as_mut_ptr(),
+                sums: sums.as_mut_ptr(),
                 quantize,
             };
             // SAFETY: `check` found all offsets of table and runs inside `a`; `page` is one run. The panel has four bytes
@@ -195,7 +205,7 @@ impl ByteProduct<'_> {
             // machine has. `collected` has the tiles of these rows, and the tile registers are configured, if kernels use them.
             unsafe {
                 if !isa.kernel(rows.len(), width, self.signed)(&tile) {
-                    self.finish(&mut sums.0[..rows.len() * width], rows, columns.clone(), shared);
+                    self.finish(&mut sums[..rows.len() * width], rows, columns.clone(), shared);
                 } else if let (Some((target, _)), false) = (target, is_whole) {
                     for (i, row) in bytes.chunks_exact(width).take(rows.len()).enumerate() {
                         target.add(i * stride).copy_from_nonoverlapping(row.as_ptr(), columns.len());
@@ -250,6 +260,25 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// The accumulators of a tile, aligned for whole vectors.
-#[repr(align(64))]
-struct ScratchTile([i32; MAX_TILE]);
+/// Memory of a thread.
+#[derive(Default)]
+struct Scratch {
+    rows: TileRows,
+    tile: ScratchTile,
+}
+
+/// The accumulators of a tile, aligned for whole vectors, and its bytes.
+struct ScratchTile(AlignedBytes);
+
+impl Default for ScratchTile {
+    fn default() -> ScratchTile {
+        ScratchTile(AlignedBytes::zeros(MAX_TILE * (size_of::<i32>() + 1)))
+    }
+}
+
+impl ScratchTile {
+    fn parts(&mut self) -> (&mut [i32], &mut [u8]) {
+        let (sums, bytes) = self.0.as_mut().split_at_mut(MAX_TILE * size_of::<i32>());
+        (bytemuck::cast_slice_mut(sums), bytes)
+    }
+}
