@@ -3,6 +3,7 @@
 
 use super::addresses::Addresses;
 use crate::aligned_bytes::AlignedBytes;
+use crate::vector::{Loops, run_widest};
 use gradus_dialects::layout::ZERO_PAGE;
 use std::ops::Range;
 
@@ -67,7 +68,8 @@ impl TileRows {
         // Rows of an odd number of cache lines are in different sets of a cache.
         self.pitch = (self.steps | 1) * ROW_BYTES;
         let strips = rows.len().div_ceil(TILE_ROWS);
-        let bytes = strips * TILE_ROWS * self.pitch;
+        // Copies write a line more.
+        let bytes = (strips * TILE_ROWS * self.pitch).saturating_add(ROW_BYTES);
         if self.data.as_ref().len() < bytes {
             self.data = AlignedBytes::zeros(bytes);
         }
@@ -129,22 +131,8 @@ impl TileRows {
     /// Packs the tiles of a strip, whose rows of tiles may contain parts of several runs.
     fn any_runs(&mut self, strip: usize, image: &Image<'_>, rows: Range<usize>) {
         let start = strip * TILE_ROWS * self.pitch;
-        let (size, each) = (image.run(), image.run().next_multiple_of(4));
-        for (i, index) in rows.enumerate() {
-            let mut rest = &mut self.data.as_mut()[start + i * self.pitch..][..self.steps * ROW_BYTES];
-            let mut walk = image.of.walk(0);
-            for part in image.of.runs() {
-                let (base, offset) = (image.base(index, part.column), walk.next(part));
-                match (image.line(base, offset), rest.first_chunk_mut()) {
-                    // The bytes after the run are overwritten by the next run, or by zeros.
-                    (Some(from), Some(to)) if size <= ROW_BYTES => *to = *from,
-                    _ => copy_short(image.bytes(base, offset), &mut rest[..size]),
-                }
-                rest[size..each].iter_mut().for_each(|x| *x = 0);
-                rest = &mut rest[each..];
-            }
-            rest.fill(0);
-        }
+        let to = &mut self.data.as_mut()[start..];
+        run_widest(Runs { image, rows, to, pitch: self.pitch, size: self.steps * ROW_BYTES });
         self.push_packed(start, self.steps);
     }
 
@@ -167,6 +155,49 @@ impl TileRows {
     /// Returns the tiles of one or two strips from strip `i` on of `rows` rows; the first one twice if there is one.
     pub(super) fn strips(&self, i: usize, rows: usize) -> [*const Source; 2] {
         [i, if rows > TILE_ROWS { i + 1 } else { i }].map(|i| self.strip(i).as_ptr())
+    }
+}
+
+/// The copy of the runs of some rows, one behind the other.
+struct Runs<'a> {
+    image: &'a Image<'a>,
+    rows: Range<usize>,
+    /// The rows and at least a line behind them.
+    to: &'a mut [u8],
+    /// Distance of rows in bytes.
+    pitch: usize,
+    /// Size of a row in bytes.
+    size: usize,
+}
+
+impl Loops for Runs<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Runs { image, rows, to, pitch, size: row_size } = self;
+        let (size, each) = (image.run(), image.run().next_multiple_of(4));
+        let own: [u8; ROW_BYTES] = std::array::from_fn(|i| if i < size { 0xff } else { 0 });
+        for (i, index) in rows.enumerate() {
+            let row = i * pitch;
+            let (mut at, mut walk) = (row, image.of.walk(0));
+            for part in image.of.runs() {
+                let (base, offset) = (image.base(index, part.column), walk.next(part));
+                match image.line(base, offset) {
+                    // Zeros follow, which the next run overwrites.
+                    Some(from) if size <= ROW_BYTES => {
+                        let to: &mut [u8] = &mut to[at..][..ROW_BYTES];
+                        for k in 0..ROW_BYTES {
+                            to[k] = from[k] & own[k];
+                        }
+                    }
+                    _ => {
+                        copy_short(image.bytes(base, offset), &mut to[at..][..size]);
+                        to[at + size..at + each].fill(0);
+                    }
+                }
+                at += each;
+            }
+            to[at..row + row_size].fill(0);
+        }
     }
 }
 
