@@ -4,6 +4,8 @@
 mod assigned;
 #[path = "cpu/attention.rs"]
 mod attention;
+#[path = "cpu/blocks.rs"]
+mod blocks;
 #[path = "cpu/layouts.rs"]
 mod layouts;
 #[path = "cpu/narrow.rs"]

@@ -20,6 +20,8 @@ mod dce;
 #[cfg(feature = "graph")]
 mod divide_images;
 #[cfg(feature = "graph")]
+mod fold_packs;
+#[cfg(feature = "graph")]
 mod fold_shuffles;
 #[cfg(feature = "graph")]
 mod fuse_attention;
@@ -53,6 +55,8 @@ pub const PASSES: &[&PassInfo] = &[
     &dce::INFO,
     #[cfg(feature = "graph")]
     &divide_images::INFO,
+    #[cfg(feature = "graph")]
+    &fold_packs::INFO,
     #[cfg(feature = "graph")]
     &fold_shuffles::INFO,
     #[cfg(feature = "graph")]

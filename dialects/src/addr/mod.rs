@@ -64,6 +64,9 @@ product_op! {
     /// Epilogue, in this order: `bias`, one summand per column; `plus`, one summand per element of the result; clamping to
     /// `low` and `high`.
     ///
+    /// With `block`, the result is `[N / block, M, block]`: blocks of columns one behind the other, as in layouts with blocked channels,
+    /// or with a block of 1, in layouts with channels first. So is `plus`.
+    ///
     /// 8-bit factors may have zero points `a_zero` and `b_zero`, which are subtracted before the product. `scale`
     /// requantizes the sums: they are multiplied by the scale in 64 bits, added to the zero point after `zero`, rounded
     /// half to even and saturated.
@@ -85,7 +88,9 @@ product_op! {
         b: Operand<RANKED_TENSOR>,
         /// Number of columns N, for packed panels only.
         columns: OptAttribute<RUN>,
-        /// Product, `[M, N]`.
+        /// Number of columns of a block of the result, if these are one behind the other.
+        block: OptAttribute<RUN>,
+        /// Product, `[M, N]` or `[N / block, M, block]`.
         c: OpResult<RANKED_TENSOR>,
     }
 }
@@ -111,7 +116,9 @@ product_op! {
         b: Operand<RANKED_TENSOR>,
         /// Number of columns N, for packed panels only.
         columns: OptAttribute<RUN>,
-        /// Product, `[M, N]`.
+        /// Number of columns of a block of the result, if these are one behind the other.
+        block: OptAttribute<RUN>,
+        /// Product, `[M, N]` or `[N / block, M, block]`.
         c: OpResult<RANKED_TENSOR>,
     }
 }

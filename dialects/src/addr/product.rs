@@ -4,7 +4,7 @@
 use super::{is_compatible, shape};
 use crate::graph::Inputs;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::{Context, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Type};
+use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Type};
 use gradus_reference_kernels as kernels;
 
 /// Declares a product: an op with these operands, attributes and result, and those that all products share. A declaration
@@ -82,15 +82,26 @@ pub(super) fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type
     let are_bytes = [a, b].iter().flatten().all(|&elem| is_byte(ctx, elem));
     let elem = a.filter(|_| a == b || are_bytes).ok_or("requires 'a' and 'b' of the same element type")?;
     let sums = if are_bytes { Type::I32 } else { elem };
-    check_summands(args, [m, n], sums)?;
-    Ok(vec![ctx.tensor_type(&[m, n], result_element_type(args, n, sums)?)])
+    let extents = result_extents(args, [m, n])?;
+    check_summands(args, n, &extents, sums)?;
+    Ok(vec![ctx.tensor_type(&extents, result_element_type(args, n, sums)?)])
+}
+
+/// Returns the extents of the result: `[M, N]`, or those of blocks of columns.
+fn result_extents(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<i64>, String> {
+    match args.int("block") {
+        None => Ok(vec![m, n]),
+        Some(block) if n == DYNAMIC => Ok(vec![DYNAMIC, m, block]),
+        Some(block) if n.checked_rem(block) == Some(0) => Ok(vec![n / block, m, block]),
+        Some(block) => Err(format!("requires columns that blocks of {block} divide, not {n}")),
+    }
 }
 
 /// Checks the element types and shapes of `bias` and `add`, and that only floats are clamped.
-fn check_summands(args: &OpArgs<'_>, [m, n]: [i64; 2], sums: Type) -> Result<(), String> {
+fn check_summands(args: &OpArgs<'_>, n: i64, result: &[i64], sums: Type) -> Result<(), String> {
     let ctx = args.ctx();
     is_of_sums(args, "bias", &[n], sums)?;
-    is_of_sums(args, "add", &[m, n], sums)?;
+    is_of_sums(args, "add", result, sums)?;
     if ["low", "high"].iter().any(|name| args.attr(name).is_some()) && ctx.float_kind(sums).is_none() {
         return Err("requires floating-point sums for 'low' and 'high'".into());
     }
@@ -155,11 +166,23 @@ pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> R
     if let Some(bias) = inputs.opt("bias")? {
         sums = kernels::add(&sums, bias)?;
     }
-    let sums = finished(args, inputs.opt("add")?, sums)?;
-    Ok(match (inputs.opt("scale")?, inputs.opt("zero")?) {
+    let (extents, block) = (sums.shape().to_vec(), args.int("block"));
+    let add = match (inputs.opt("add")?, block) {
+        (Some(blocks), Some(_)) => Some(kernels::transpose(blocks, &[1, 0, 2])?.reshape(extents.clone())?),
+        (add, _) => add.cloned(),
+    };
+    let sums = finished(args, add.as_ref(), sums)?;
+    let rows = match (inputs.opt("scale")?, inputs.opt("zero")?) {
         (Some(scale), Some(zero)) => kernels::requantize(&sums, scale, zero)?,
         _ => sums,
-    })
+    };
+    let Some(block) = block else { return Ok(rows) };
+    let (&[rows_count, columns], Ok(block)) = (&extents[..], usize::try_from(block)) else {
+        return Err(Trap::unsupported("sums that are no rows"));
+    };
+    let blocks = columns.checked_div(block).filter(|blocks| blocks * block == columns);
+    let blocks = blocks.ok_or_else(|| Trap::Ub(format!("blocks of {block} do not divide {columns} columns")))?;
+    Ok(kernels::transpose(&rows.reshape(vec![rows_count, blocks, block])?, &[1, 0, 2])?)
 }
 
 /// Checks the summands of planes of channels: bias per channel, and a summand per element.

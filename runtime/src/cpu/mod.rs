@@ -16,6 +16,7 @@
 //! | `trap.rs` | errors |
 //! | `addr.rs` | table-driven f32 products |
 //! | `bf16.rs` | table-driven bf16 products |
+//! | `blocks.rs` | results in blocks of columns |
 //! | `int8.rs` | table-driven 8-bit products |
 //! | `narrow.rs` | 16-bit floats, computed in f32 |
 //! | `operands.rs` | optional operands |
@@ -39,6 +40,7 @@ mod addr;
 mod affine;
 mod attention;
 mod bf16;
+mod blocks;
 mod byte_products;
 mod call;
 mod elementwise;
@@ -246,7 +248,9 @@ fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
     }
     let mut known = KERNELS.iter().filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();
     match known.peek() {
-        Some(_) => known.find_map(|(_, prepare)| prepare(m, args)),
+        Some(_) => {
+            known.find_map(|(_, prepare)| prepare(m, args)).and_then(|kernel| blocks::in_blocks(m, args, kernel))
+        }
         None => stage::stages(args).map(Prepared::Map).or_else(|| elementwise::kernel(m, args)),
     }
 }

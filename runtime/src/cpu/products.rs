@@ -151,7 +151,8 @@ fn tabulated<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let &[columns, depth] = &extents(m, args.operand_type(position(args, "b")?))?[..] else { return None };
     let groups = groups(args).filter(|&groups| groups > 0)?;
     let (rows, each) = (addresses.rows() / groups, columns / groups);
-    if depth != addresses.summands() || extents(m, args.result_types[0])? != [rows, columns] {
+    let size = extents(m, args.result_types[0])?.iter().product::<usize>();
+    if depth != addresses.summands() || size != rows * columns {
         return None;
     }
     let mut operands = Operands::new(args);

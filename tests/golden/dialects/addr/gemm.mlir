@@ -83,3 +83,21 @@ func.func @groups() -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xi32>) {
   %2 = addr.gemm %y[%base + %relative], %c b_zero %zeros : (tensor<6xi8>, tensor<2x2xi32>, tensor<2xi32>, tensor<4x2xi8>, tensor<4xi8>) -> tensor<2x4xi32>
   return %0, %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xi32>
 }
+// Blocks of two columns one behind the other, with a summand in the same order, bytes with a scale per column, and blocks of one.
+func.func @blocks() -> (tensor<2x2x2xf32>, tensor<2x2x2xi8>, tensor<4x2x1xf32>) {
+  %x = arith.constant dense<[1.0, 10.0, 2.0, 20.0]> : tensor<4xf32>
+  %b = arith.constant dense<[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]]> : tensor<4x2xf32>
+  %base = arith.constant dense<[0, 2]> : tensor<2xi32>
+  %relative = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %bias = arith.constant dense<[0.0, 100.0, 200.0, 300.0]> : tensor<4xf32>
+  %add = arith.constant dense<[[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0], [6.0, 7.0]]]> : tensor<2x2x2xf32>
+  %0 = addr.gemm %x[%base + %relative], %b bias %bias plus %add {block = 2 : i64} : (tensor<4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<4x2xf32>, tensor<4xf32>, tensor<2x2x2xf32>) -> tensor<2x2x2xf32>
+  %y = arith.constant dense<[1, 10, 2, 20]> : tensor<4xi8>
+  %c = arith.constant dense<[[1, 0], [0, 1], [1, 1], [1, -1]]> : tensor<4x2xi8>
+  %bases = arith.constant dense<[[0], [2]]> : tensor<2x1xi32>
+  %scale = arith.constant dense<[1.0, 2.0, 0.5, 1.0]> : tensor<4xf32>
+  %zero = arith.constant dense<1> : tensor<i8>
+  %1 = addr.indirect_gemm %y[%bases] run 2, %c scale %scale zero %zero {block = 2 : i64} : (tensor<4xi8>, tensor<2x1xi32>, tensor<4x2xi8>, tensor<4xf32>, tensor<i8>) -> tensor<2x2x2xi8>
+  %2 = addr.gemm %x[%base + %relative], %b {block = 1 : i64} : (tensor<4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<4x2xf32>) -> tensor<4x2x1xf32>
+  return %0, %1, %2 : tensor<2x2x2xf32>, tensor<2x2x2xi8>, tensor<4x2x1xf32>
+}

@@ -165,3 +165,19 @@ func.func @f(%x: tensor<1x2x1x3x1xf32>, %b: tensor<1x1xf32>) {
   %0 = addr.depthwise_planes %x, %b {geometry = #addr.geometry<"windows", "NHC3hW", [1, 1, 4, 1], windows = [4, 1, 1, 1, 0, 1, 1, 1, 1, 0]>} : (tensor<1x2x1x3x1xf32>, tensor<1x1xf32>) -> tensor<1x4xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<4x2xf32>) {
+  // expected-error@+1 {{requires columns that blocks of 3 divide, not 4}}
+  %0 = addr.gemm %x[%base + %relative], %b {block = 3 : i64} : (tensor<4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<4x2xf32>) -> tensor<1x2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<4x2xf32>, %add: tensor<2x4xf32>) {
+  // expected-error@+1 {{requires 'add' of type tensor<2x2x2xf32>}}
+  %0 = addr.gemm %x[%base + %relative], %b plus %add {block = 2 : i64} : (tensor<4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<4x2xf32>, tensor<2x4xf32>) -> tensor<2x2x2xf32>
+  return
+}
