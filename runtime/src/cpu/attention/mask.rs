@@ -64,9 +64,11 @@ impl Mask {
         Some(self.kind?.floats(data[self.operand?]))
     }
 
-    /// Whether scores of hidden keys may be left out, if all numbers are finite: nothing else is added to them.
+    /// Whether keys may be hidden by position whose scores need not be computed, if all numbers are finite: nothing else is added to
+    /// them.
     pub(super) fn hides_only(&self) -> bool {
-        self.kind.is_none()
+        let is_hidden = self.is_causal || self.lengths.is_some() || self.window.iter().any(|&side| side >= 0);
+        is_hidden && self.kind.is_none()
     }
 
     /// Returns the mask of a query.

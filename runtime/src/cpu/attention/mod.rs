@@ -29,6 +29,9 @@ use mask::Mask;
 /// Maximum number of queries and of keys of a block: its scores, and the keys and values that it reads, stay in the L2 cache.
 const BLOCK: [usize; 2] = [96, 512];
 
+/// Numbers that divide those of a block: the rows of a register tile of products, and the lanes of a vector.
+const UNITS: [usize; 2] = [12, 16];
+
 /// Prepares `graph.attention` without the scores as a result: the output, and the keys and values with the past ones.
 pub(super) fn attention(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let plan = Plan::of(m, args)?;
@@ -96,7 +99,7 @@ impl Plan {
         (is_supported && is_typed).then_some(())?;
         let place = |i: Option<usize>| i.map(|i| (i, inputs[i]));
         let mask = Mask::of(args, &attrs, place(mask), place(lengths), [b, h, s, total], keys.past_rows())?;
-        let block = [even(s, BLOCK[0]), even(total, BLOCK[1])];
+        let block = [even(s, BLOCK[0], UNITS[0]), even(total, BLOCK[1], UNITS[1])];
         let addresses = [dense_rows([block[0], d], RunSplit::FLOATS)?, dense_rows(block, RunSplit::FLOATS)?];
         let scale = attrs.scale.unwrap_or(1.0 / (d as f64).sqrt()) as f32;
         let cap = attrs.softcap as f32;
@@ -146,9 +149,10 @@ impl Plan {
     }
 }
 
-/// Divides a number into equal parts of at most `most`, and returns the size of a part.
-fn even(number: usize, most: usize) -> usize {
-    number.div_ceil(number.div_ceil(most))
+/// Divides a number into equal parts of at most `most`, and returns the size of a part, a multiple of `unit` or the number itself.
+fn even(number: usize, most: usize, unit: usize) -> usize {
+    let part = number.div_ceil(number.div_ceil(most));
+    if number < unit { number } else { part.next_multiple_of(unit) }
 }
 
 /// The operands of a run in f32.
