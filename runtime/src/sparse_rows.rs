@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use crate::aligned_bytes::{AlignedBytes, LINE};
-use crate::vector::{Eight, Isa, Loops, Vector, run_widest};
+use crate::vector::{Eight, Isa, Loops, MultiplyAdd, Vector, run_widest};
 use crate::workers::Workers;
 use std::cell::Cell;
 
@@ -266,7 +266,7 @@ struct Pack<'a> {
 
 impl Loops for Pack<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         for (row, to) in self.b.chunks_exact(self.columns).zip(self.packed.chunks_exact_mut(self.pitch)) {
             let (lines, rest) = row[self.first..][..self.width].as_chunks::<MAX_LANES>();
             let (to_lines, to_rest) = to[..self.width].as_chunks_mut::<MAX_LANES>();

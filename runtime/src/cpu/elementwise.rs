@@ -5,7 +5,7 @@ use super::function::{Binary, Unary};
 use super::narrow::{rounded, widened};
 use super::nest::{Nest, RowKernel};
 use super::{Kernel, Prepared, dtype, extents};
-use crate::vector::{Loops, run_widest};
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use bytemuck::Pod;
 use gradus_ir::eval::Trap;
@@ -263,7 +263,7 @@ struct Each<'a, T, R, F> {
 
 impl<T: Copy, R, F: Fn(T) -> R> Loops for Each<'_, T, R, F> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         self.out.iter_mut().zip(self.x).for_each(|(y, &x)| *y = (self.f)(x));
     }
 }
@@ -317,7 +317,7 @@ fn combined<F: Combine, T: Number>(m: &Module, args: &OpArgs<'_>, order: [usize;
         let out = elements_mut(out);
         nest.share(workers, out.len() / ELEMENTS_PER_STEP, 1, out, |part, out, first| {
             let is_many = [nest.is_many(0), nest.is_many(1)];
-            nest.rows(out, first, &mut Row { operands, is_many, part, of: PhantomData::<F> });
+            nest.rows_widest(out, first, &mut Row { operands, is_many, part, of: PhantomData::<F> });
         });
         Ok(())
     });
@@ -336,7 +336,7 @@ struct Row<'a, T, F> {
 
 impl<T: Number, F: Combine> RowKernel<F::Result<T>> for Row<'_, T, F> {
     #[inline(always)]
-    fn row(&mut self, offsets: &[usize], out: &mut [F::Result<T>]) {
+    fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [F::Result<T>]) {
         let [a, b] = [0, 1].map(|i| &self.operands[i][offsets[i] + if self.is_many[i] { self.part } else { 0 }..]);
         match self.is_many {
             [true, true] => out.iter_mut().zip(a.iter().zip(b)).for_each(|(y, (&a, &b))| *y = F::apply(a, b)),
@@ -370,7 +370,7 @@ fn selected<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let out = elements_mut(out);
         nest.share(workers, out.len() / ELEMENTS_PER_STEP, 1, out, |part, out, first| {
             let steps = [0, 1, 2].map(|i| usize::from(nest.is_many(i)));
-            nest.rows(out, first, &mut Selection::<T> { condition, choices, steps, part });
+            nest.rows_widest(out, first, &mut Selection::<T> { condition, choices, steps, part });
         });
         Ok(())
     });
@@ -389,7 +389,7 @@ struct Selection<'a, T> {
 
 impl<T: Number> RowKernel<T> for Selection<'_, T> {
     #[inline(always)]
-    fn row(&mut self, offsets: &[usize], out: &mut [T]) {
+    fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [T]) {
         for (i, y) in out.iter_mut().enumerate() {
             let at = |k: usize| offsets[k] + (self.part + i) * self.steps[k];
             let choice = if self.condition[at(0)] != 0 { 0 } else { 1 };

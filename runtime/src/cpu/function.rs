@@ -4,7 +4,7 @@
 //! functions based on them, which are within 3 ULP.
 
 use super::float;
-use crate::vector::ROUND;
+use crate::vector::{MultiplyAdd, ROUND};
 use gradus_dialects::graph;
 use gradus_ir::{OpArgs, OpDecl, OpInfo};
 
@@ -36,7 +36,7 @@ macro_rules! functions {
 
             /// Applies the function to each element of its arguments.
             #[inline(always)]
-            pub(super) fn apply(self, arguments: [Argument<'_>; $arity], out: &mut [f32]) {
+            pub(super) fn apply<M: MultiplyAdd>(self, arguments: [Argument<'_>; $arity], out: &mut [f32]) {
                 match self {
                     $($Functions::$Name $({ $($parameter),* })? => $each(arguments, out, $formula),)*
                 }
@@ -58,20 +58,20 @@ functions! {
     Reciprocal [ReciprocalOp] |x| 1.0 / x;
     Floor [FloorOp] f32::floor;
     Ceil [CeilOp] f32::ceil;
-    Exp [ExpOp] exp;
-    Sigmoid [SigmoidOp] logistic;
-    Tanh [TanhOp] tanh;
+    Exp [ExpOp] exp::<M>;
+    Sigmoid [SigmoidOp] logistic::<M>;
+    Tanh [TanhOp] tanh::<M>;
     HardSigmoid { alpha: float, beta: float } [HardSigmoidOp] |x| smaller(1.0, larger(0.0, alpha * x + beta));
     HardSwish [HardSwishOp] |x| x * smaller(1.0, larger(0.0, x / 6.0 + 0.5));
-    Swish { alpha: float } [SwishOp] |x| x * logistic(alpha * x);
+    Swish { alpha: float } [SwishOp] |x| x * logistic::<M>(alpha * x);
     Sign [SignOp] |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x };
     Round [RoundOp] f32::round_ties_even;
-    Log [LogOp] log;
-    Erf [ErfOp] erf;
-    Gelu { approximate: is_tanh } [GeluOp] |x| gelu(x, approximate != 0.0);
-    Softplus [SoftplusOp] softplus;
+    Log [LogOp] log::<M>;
+    Erf [ErfOp] erf::<M>;
+    Gelu { approximate: is_tanh } [GeluOp] |x| gelu::<M>(x, approximate != 0.0);
+    Softplus [SoftplusOp] softplus::<M>;
     Softsign [SoftsignOp] |x| x / (1.0 + x.abs());
-    Mish [MishOp] |x| x * tanh(softplus(x));
+    Mish [MishOp] |x| x * tanh::<M>(softplus::<M>(x));
     Elu { alpha: float } [EluOp] |x| if x < 0.0 { alpha * x.exp_m1() } else { x };
     Selu { alpha: float, gamma: float } [SeluOp] |x| if x > 0.0 { gamma * x } else { gamma * alpha * x.exp_m1() };
     ThresholdedRelu { alpha: float } [ThresholdedReluOp] |x| if x > alpha { x } else { 0.0 };
@@ -178,22 +178,22 @@ fn smaller(a: f32, b: f32) -> f32 {
 /// Method: Cody and Waite, Software Manual for the Elementary Functions, 1980; the Taylor polynomial is accurate enough
 /// for |r| <= ln 2 / 2.
 #[inline(always)]
-pub(super) fn exp(x: f32) -> f32 {
+pub(super) fn exp<M: MultiplyAdd>(x: f32) -> f32 {
     // ln 2 in two parts; the first has few significant bits, so that n times it is exact.
     const HIGH: f32 = 0.693_359_4;
     const LOW: f32 = -2.121_944_4e-4;
     let x = if x < -104.0 { -104.0 } else { x };
     let x = if x > 89.0 { 89.0 } else { x };
-    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let shifted = M::of(x, std::f32::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
-    let r = (x - n * HIGH) - n * LOW;
+    let r = M::of(n, -LOW, M::of(n, -HIGH, x));
     let p = 1.0 / 5040.0;
-    let p = p * r + 1.0 / 720.0;
-    let p = p * r + 1.0 / 120.0;
-    let p = p * r + 1.0 / 24.0;
-    let p = p * r + 1.0 / 6.0;
-    let p = p * r + 0.5;
-    let p = p * r * r + r + 1.0;
+    let p = M::of(p, r, 1.0 / 720.0);
+    let p = M::of(p, r, 1.0 / 120.0);
+    let p = M::of(p, r, 1.0 / 24.0);
+    let p = M::of(p, r, 1.0 / 6.0);
+    let p = M::of(p, r, 0.5);
+    let p = M::of(p * r, r, r) + 1.0;
     let n = (shifted.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
     let half = n >> 1;
     p * power(half) * power(n.wrapping_sub(half))
@@ -202,7 +202,7 @@ pub(super) fn exp(x: f32) -> f32 {
 /// Computes the natural logarithm of x = m 2^n, with m from sqrt(1/2) to sqrt(2), by a polynomial in m - 1. Source: Cephes,
 /// `logf`.
 #[inline(always)]
-pub(super) fn log(x: f32) -> f32 {
+pub(super) fn log<M: MultiplyAdd>(x: f32) -> f32 {
     const SQRT_HALF: i32 = 0x3F35_04F3;
     let is_tiny = x < f32::MIN_POSITIVE;
     let scaled = if is_tiny { x * (1 << 23) as f32 } else { x };
@@ -211,14 +211,14 @@ pub(super) fn log(x: f32) -> f32 {
     let r = f32::from_bits(bits.wrapping_sub(n << 23) as u32) - 1.0;
     let n = (n - if is_tiny { 23 } else { 0 }) as f32;
     let p = 0.070_376_836;
-    let p = p * r - 0.115_146_1;
-    let p = p * r + 0.116_769_99;
-    let p = p * r - 0.124_201_41;
-    let p = p * r + 0.142_493_23;
-    let p = p * r - 0.166_680_58;
-    let p = p * r + 0.200_007_15;
-    let p = p * r - 0.249_999_94;
-    let p = p * r + 0.333_333_3;
+    let p = M::of(p, r, -0.115_146_1);
+    let p = M::of(p, r, 0.116_769_99);
+    let p = M::of(p, r, -0.124_201_41);
+    let p = M::of(p, r, 0.142_493_23);
+    let p = M::of(p, r, -0.166_680_58);
+    let p = M::of(p, r, 0.200_007_15);
+    let p = M::of(p, r, -0.249_999_94);
+    let p = M::of(p, r, 0.333_333_3);
     let square = r * r;
     // ln 2 in two parts, as in `exp`.
     let low = p * r * square - 2.121_944_4e-4 * n - 0.5 * square;
@@ -230,49 +230,49 @@ pub(super) fn log(x: f32) -> f32 {
 
 /// Computes log(1 + u), u from 0 to 1; the factor corrects the rounding of 1 + u. Source: Kahan.
 #[inline(always)]
-fn log_1p(u: f32) -> f32 {
+fn log_1p<M: MultiplyAdd>(u: f32) -> f32 {
     let sum = 1.0 + u;
-    if sum == 1.0 { u } else { log(sum) * (u / (sum - 1.0)) }
+    if sum == 1.0 { u } else { log::<M>(sum) * (u / (sum - 1.0)) }
 }
 
 /// Computes log(1 + e^x) without overflow.
 #[inline(always)]
-fn softplus(x: f32) -> f32 {
-    let y = log_1p(exp(-x.abs())) + if x > 0.0 { x } else { 0.0 };
+fn softplus<M: MultiplyAdd>(x: f32) -> f32 {
+    let y = log_1p::<M>(exp::<M>(-x.abs())) + if x > 0.0 { x } else { 0.0 };
     if x.is_nan() { x } else { y }
 }
 
 /// Computes the error function: by a polynomial for small arguments, otherwise as 1 - e^p(|x|). Coefficients are those of
 /// N. Juffa's `erff`.
 #[inline(always)]
-fn erf(x: f32) -> f32 {
+fn erf<M: MultiplyAdd>(x: f32) -> f32 {
     let (t, s) = (x.abs(), x * x);
-    let large = -1.728_534_7e-5 * t + 3.831_971_3e-4;
-    let large = large * s + (-3.883_964_4e-3 * t + 2.425_462_2e-2);
-    let large = large * t - 0.106_777_88;
-    let large = large * t - 0.634_846_7;
-    let large = large * t - 0.128_717_5;
-    let large = (1.0 - exp(large * t - t)).copysign(x);
+    let large = M::of(-1.728_534_7e-5, t, 3.831_971_3e-4);
+    let large = M::of(large, s, M::of(-3.883_964_4e-3, t, 2.425_462_2e-2));
+    let large = M::of(large, t, -0.106_777_88);
+    let large = M::of(large, t, -0.634_846_7);
+    let large = M::of(large, t, -0.128_717_5);
+    let large = (1.0 - exp::<M>(M::of(large, t, -t))).copysign(x);
     let large = if t > 4.0 { 1_f32.copysign(x) } else { large };
     let small = -5.967_617e-4;
-    let small = small * s + 4.991_194_2e-3;
-    let small = small * s - 2.676_813_5e-2;
-    let small = small * s + 0.112_819_925;
-    let small = small * s - 0.376_125_34;
-    let small = small * s + 0.128_379_17;
-    let y = if t > 0.927_734_4 { large } else { small * x + x };
+    let small = M::of(small, s, 4.991_194_2e-3);
+    let small = M::of(small, s, -2.676_813_5e-2);
+    let small = M::of(small, s, 0.112_819_925);
+    let small = M::of(small, s, -0.376_125_34);
+    let small = M::of(small, s, 0.128_379_17);
+    let y = if t > 0.927_734_4 { large } else { M::of(small, x, x) };
     if x.is_nan() { x } else { y }
 }
 
 /// Computes the Gaussian error linear unit, exactly or by its approximation with `tanh`: (1 + tanh(u)) / 2 is the logistic
 /// function of 2u, which does not cancel.
 #[inline(always)]
-fn gelu(x: f32, by_tanh: bool) -> f32 {
+fn gelu<M: MultiplyAdd>(x: f32, by_tanh: bool) -> f32 {
     const TWICE: f32 = 1.595_769;
     if by_tanh {
-        x * logistic(TWICE * (x + 0.044_715 * x * x * x))
+        x * logistic::<M>(TWICE * (x + 0.044_715 * x * x * x))
     } else {
-        0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
+        0.5 * x * (1.0 + erf::<M>(x * std::f32::consts::FRAC_1_SQRT_2))
     }
 }
 
@@ -291,8 +291,8 @@ fn power(n: i32) -> f32 {
 
 /// Computes the logistic function without overflow.
 #[inline(always)]
-fn logistic(x: f32) -> f32 {
-    let e = exp(-x.abs());
+fn logistic<M: MultiplyAdd>(x: f32) -> f32 {
+    let e = exp::<M>(-x.abs());
     let low = e / (1.0 + e);
     if x < 0.0 { low } else { 1.0 - low }
 }
@@ -300,8 +300,8 @@ fn logistic(x: f32) -> f32 {
 /// Computes the hyperbolic tangent; by its series for small arguments, where the quotient would lose digits. Source:
 /// Abramowitz and Stegun, 4.5.64.
 #[inline(always)]
-pub(super) fn tanh(x: f32) -> f32 {
-    let e = exp(-2.0 * x.abs());
+pub(super) fn tanh<M: MultiplyAdd>(x: f32) -> f32 {
+    let e = exp::<M>(-2.0 * x.abs());
     let large = ((1.0 - e) / (1.0 + e)).copysign(x);
     let s = x * x;
     let series = x * (1.0 + s * (-1.0 / 3.0 + s * (2.0 / 15.0 + s * (-17.0 / 315.0 + s * (62.0 / 2835.0)))));
@@ -311,6 +311,7 @@ pub(super) fn tanh(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vector::{Fused, Separate};
 
     /// Checks the error against double precision, in units in the last place.
     fn check(name: &str, f: impl Fn(f32) -> f32, exact: impl Fn(f64) -> f64) {
@@ -326,32 +327,40 @@ mod tests {
         }
     }
 
+    fn exponentials<M: MultiplyAdd>() {
+        check("exp", exp::<M>, f64::exp);
+        check("logistic", logistic::<M>, |x| 1.0 / (1.0 + (-x).exp()));
+        check("tanh", tanh::<M>, f64::tanh);
+        check("log", |x| log::<M>(x.abs().max(0.5)), |x| x.abs().max(0.5).ln());
+        check("softplus", softplus::<M>, |x| x.max(0.0) + (-x.abs()).exp().ln_1p());
+        assert_eq!([exp::<M>(f32::NEG_INFINITY), exp::<M>(0.0), exp::<M>(f32::INFINITY)], [0.0, 1.0, f32::INFINITY]);
+        assert_eq!([f32::NEG_INFINITY, f32::INFINITY].map(logistic::<M>), [0.0, 1.0]);
+        assert!(tanh::<M>(f32::INFINITY) == 1.0 && tanh::<M>(-0.0).is_sign_negative());
+        assert!([exp::<M>, logistic::<M>, tanh::<M>].iter().all(|f| f(f32::NAN).is_nan()));
+    }
+
     #[test]
     fn exponentials_are_near() {
-        check("exp", exp, f64::exp);
-        check("logistic", logistic, |x| 1.0 / (1.0 + (-x).exp()));
-        check("tanh", tanh, f64::tanh);
-        check("log", |x| log(x.abs().max(0.5)), |x| x.abs().max(0.5).ln());
-        check("softplus", softplus, |x| x.max(0.0) + (-x.abs()).exp().ln_1p());
-        assert_eq!([exp(f32::NEG_INFINITY), exp(0.0), exp(f32::INFINITY)], [0.0, 1.0, f32::INFINITY]);
-        assert_eq!([logistic(f32::NEG_INFINITY), logistic(f32::INFINITY), tanh(f32::INFINITY)], [0.0, 1.0, 1.0]);
-        assert!([exp(f32::NAN), logistic(f32::NAN), tanh(f32::NAN)].iter().all(|x| x.is_nan()));
-        assert!(tanh(-0.0).is_sign_negative());
+        exponentials::<Separate>();
+        exponentials::<Fused>();
+    }
+
+    fn ends<M: MultiplyAdd>() {
+        let (inf, less) = (f32::INFINITY, f32::NEG_INFINITY);
+        assert_eq!([0.0, -0.0, inf].map(log::<M>), [less, less, inf]);
+        assert!([-1.0, f32::NAN, less].map(log::<M>).iter().all(|x| x.is_nan()));
+        assert!(erf::<M>(f32::NAN).is_nan() && softplus::<M>(f32::NAN).is_nan());
+        assert_eq!([inf, less, 0.0, 1e30].map(erf::<M>), [1.0, -1.0, 0.0, 1.0]);
+        assert!(erf::<M>(-0.0).is_sign_negative());
+        let ln = f64::from(f32::from_bits(1)).ln() as f32;
+        assert!((log::<M>(f32::from_bits(1)) - ln).abs() <= 2.0 * f32::EPSILON * ln.abs());
+        assert_eq!([inf, less].map(softplus::<M>), [inf, 0.0]);
     }
 
     #[test]
     fn logarithms_and_error_functions_end_where_they_should() {
-        assert_eq!([log(0.0), log(-0.0), log(f32::INFINITY)], [f32::NEG_INFINITY, f32::NEG_INFINITY, f32::INFINITY]);
-        assert!(
-            [log(-1.0), log(f32::NAN), log(f32::NEG_INFINITY), erf(f32::NAN), softplus(f32::NAN)]
-                .iter()
-                .all(|x| x.is_nan())
-        );
-        assert_eq!([erf(f32::INFINITY), erf(f32::NEG_INFINITY), erf(0.0), erf(1e30)], [1.0, -1.0, 0.0, 1.0]);
-        assert!(erf(-0.0).is_sign_negative());
-        let ln = f64::from(f32::from_bits(1)).ln() as f32;
-        assert!((log(f32::from_bits(1)) - ln).abs() <= 2.0 * f32::EPSILON * ln.abs());
-        assert_eq!([softplus(f32::INFINITY), softplus(f32::NEG_INFINITY)], [f32::INFINITY, 0.0]);
+        ends::<Separate>();
+        ends::<Fused>();
     }
 
     /// Values of the error function from tables: Abramowitz and Stegun, 7.1.
@@ -365,9 +374,9 @@ mod tests {
             (1.5, 0.966_105_146),
             (2.0, 0.995_322_265),
         ];
-        for (x, want) in known {
-            for (x, want) in [(x, want), (-x, -want)] {
-                assert!((f64::from(erf(x)) - want).abs() < 3e-7 * want.abs(), "{x}: {} {want}", erf(x));
+        for (x, want) in known.into_iter().flat_map(|(x, want)| [(x, want), (-x, -want)]) {
+            for y in [erf::<Separate>(x), erf::<Fused>(x)] {
+                assert!((f64::from(y) - want).abs() < 3e-7 * want.abs(), "{x}: {y} {want}");
             }
         }
     }
@@ -377,7 +386,9 @@ mod tests {
         for i in -4000..4000 {
             let x = f64::from(i) * 0.0025;
             let want = 0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x)).tanh());
-            assert!((f64::from(gelu(x as f32, true)) - want).abs() <= 3e-7 * x.abs(), "{x}");
+            for y in [gelu::<Separate>(x as f32, true), gelu::<Fused>(x as f32, true)] {
+                assert!((f64::from(y) - want).abs() <= 3e-7 * x.abs(), "{x}");
+            }
         }
     }
 
@@ -385,7 +396,7 @@ mod tests {
     fn clipping_is_what_it_was() {
         let clip = |x: f32| {
             let mut out = [0.0];
-            Unary::Clip { min: 0.0, max: 6.0 }.apply([Argument::One(x)], &mut out);
+            Unary::Clip { min: 0.0, max: 6.0 }.apply::<Separate>([Argument::One(x)], &mut out);
             out[0]
         };
         assert_eq!([clip(-1.0), clip(7.0), clip(3.0)], [0.0, 6.0, 3.0]);

@@ -7,6 +7,7 @@ use super::narrow::Element;
 use super::nest::{Along, Nest, RowKernel};
 use super::stage::{Source, Stage};
 use super::{Kernel, floats_mut};
+use crate::vector::MultiplyAdd;
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
 use smallvec::SmallVec;
@@ -68,7 +69,12 @@ impl Map {
     /// Applies all stages to a chunk. A stage does not write where it reads: of a choice between a new element and the old
     /// one, compilers make masked stores, which are slow.
     #[inline(always)]
-    fn chunk(&self, operands: &[Argument<'_>], [previous, next]: [&mut [f32; CHUNK]; 2], out: &mut [f32]) {
+    fn chunk<M: MultiplyAdd>(
+        &self,
+        operands: &[Argument<'_>],
+        [previous, next]: [&mut [f32; CHUNK]; 2],
+        out: &mut [f32],
+    ) {
         let (mut previous, mut next) = (&mut previous[..out.len()], &mut next[..out.len()]);
         for (i, stage) in self.stages.iter().enumerate() {
             let argument = |source| match source {
@@ -77,8 +83,8 @@ impl Map {
             };
             let to: &mut [f32] = if i + 1 < self.stages.len() { &mut *next } else { &mut *out };
             match *stage {
-                Stage::One(function, x) => function.apply([argument(x)], to),
-                Stage::Two(function, a, b) => function.apply([argument(a), argument(b)], to),
+                Stage::One(function, x) => function.apply::<M>([argument(x)], to),
+                Stage::Two(function, a, b) => function.apply::<M>([argument(a), argument(b)], to),
             }
             std::mem::swap(&mut previous, &mut next);
         }
@@ -140,7 +146,7 @@ impl<'a, T: Element> Chunks<'a, T> {
 
     /// Computes a chunk from element `first` of a row on.
     #[inline(always)]
-    fn chunk(&mut self, offsets: &[usize], first: usize, out: &mut [T]) {
+    fn chunk<M: MultiplyAdd>(&mut self, offsets: &[usize], first: usize, out: &mut [T]) {
         self.copy(offsets, first, out);
         let Chunks { map, operands, stages: [previous, next], input, copies, result, .. } = self;
         let len = out.len();
@@ -160,16 +166,16 @@ impl<'a, T: Element> Chunks<'a, T> {
             return affine.apply(x, argument, out);
         }
         let arguments: SmallVec<[Argument<'_>; 8]> = (0..operands.len()).map(argument).collect();
-        map.chunk(&arguments, [previous, next], T::place(out, result));
+        map.chunk::<M>(&arguments, [previous, next], T::place(out, result));
         T::finish(out, result);
     }
 }
 
 impl<T: Element> RowKernel<T> for Chunks<'_, T> {
     #[inline(always)]
-    fn row(&mut self, offsets: &[usize], out: &mut [T]) {
+    fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [T]) {
         for (i, chunk) in out.chunks_mut(CHUNK).enumerate() {
-            self.chunk(offsets, self.start + i * CHUNK, chunk);
+            self.chunk::<M>(offsets, self.start + i * CHUNK, chunk);
         }
     }
 }

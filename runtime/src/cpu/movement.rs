@@ -5,7 +5,7 @@ use super::trap::{internal_error, moved};
 use super::{Kernel, Prepared, constant, dtype, extents, position};
 use crate::aligned_bytes::LINE;
 use crate::transpose::{WORDS_PER_STEP, Words};
-use crate::vector::{Loops, run_widest};
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use gradus_dialects::layout::{self, CopyNest, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
@@ -311,7 +311,7 @@ struct PadRows<'a> {
 
 impl Loops for PadRows<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         for (from, out) in self.from.chunks_exact(self.row).zip(self.out.chunks_exact_mut(self.padded)) {
             let (begin, rest) = out.split_at_mut(self.before);
             let (middle, end) = rest.split_at_mut(self.row);

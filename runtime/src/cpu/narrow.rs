@@ -1,7 +1,7 @@
 //! 16-bit floats: operands are converted to f32 once, and results are rounded once.
 
 use super::{dtype, floats, floats_mut};
-use crate::vector::{Loops, run_widest};
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 pub(super) use crate::vector::{rounded, widened};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, OpArgs};
@@ -211,7 +211,7 @@ struct Widen<'a> {
 
 impl Loops for Widen<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         u16::widen(self.from, self.to);
     }
 }
@@ -224,7 +224,7 @@ struct Round<'a> {
 
 impl Loops for Round<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         round(self.from, self.to);
     }
 }

@@ -1,6 +1,6 @@
 //! Loop nests over the elements of a result, to which operands broadcast.
 
-use crate::vector::{Loops, run_widest};
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use smallvec::SmallVec;
 
@@ -16,7 +16,7 @@ struct Loop {
 /// vector width.
 pub(super) trait RowKernel<T> {
     /// Computes a row from the offset of each operand.
-    fn row(&mut self, offsets: &[usize], out: &mut [T]);
+    fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [T]);
 }
 
 /// The elements of an operand along the inner loop.
@@ -115,7 +115,7 @@ impl Nest {
 
     /// Computes each row of `out`, which begins with element `first`.
     #[inline(always)]
-    pub(super) fn rows<T>(&self, out: &mut [T], first: usize, kernel: &mut impl RowKernel<T>) {
+    fn rows<T, M: MultiplyAdd>(&self, out: &mut [T], first: usize, kernel: &mut impl RowKernel<T>) {
         let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
         let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.along.len()];
         let run = self.run.max(1);
@@ -126,7 +126,7 @@ impl Nest {
             offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride * *at);
         }
         for row in out.chunks_mut(run) {
-            kernel.row(&offsets, row);
+            kernel.row::<M>(&offsets, row);
             for (at, l) in index.iter_mut().zip(&self.loops).rev() {
                 *at += 1;
                 offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride);
@@ -150,8 +150,8 @@ struct Rows<'a, T, K> {
 
 impl<T, K: RowKernel<T>> Loops for Rows<'_, T, K> {
     #[inline(always)]
-    fn run(self) {
-        self.nest.rows(self.out, self.first, self.kernel);
+    fn run<M: MultiplyAdd>(self) {
+        self.nest.rows::<_, M>(self.out, self.first, self.kernel);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::lanes::{PARTIAL, divided};
 use super::{Kernel, Prepared, extents, float, floats, floats_mut, is, position};
-use crate::vector::{Loops, run_widest};
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_reference_kernels::shape::normalize_axis;
 
@@ -60,7 +60,7 @@ struct Row<'a> {
 
 impl Loops for Row<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         let count = self.x.len() as f64;
         let mean = if self.is_centered { sum(self.x, f64::from) / count } else { 0.0 };
         let variance = sum(self.x, |x| (f64::from(x) - mean) * (f64::from(x) - mean)) / count;

@@ -4,7 +4,7 @@
 
 use super::nest::{Nest, RowKernel};
 use super::{Kernel, Prepared, constant, dtype, extents};
-use crate::vector::ROUND;
+use crate::vector::{MultiplyAdd, ROUND};
 use gradus_ir::{DType, Module, OpArgs};
 use std::marker::PhantomData;
 
@@ -203,7 +203,7 @@ impl<F: Combine> Row<'_, F> {
 
 impl<F: Combine> RowKernel<u8> for Row<'_, F> {
     #[inline(always)]
-    fn row(&mut self, offsets: &[usize], out: &mut [u8]) {
+    fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [u8]) {
         let operands = [0, 1].map(|i| &self.operands[i][offsets[i] + self.starts[i]..]);
         let repeated = operands.map(|bytes| [bytes[0]; CHUNK]);
         let bytes = |i: usize, start: usize| if self.is_many[i] { &operands[i][start..] } else { &repeated[i][..] };

@@ -1,7 +1,7 @@
 //! Quantization and dequantization.
 
 use super::{Kernel, Prepared, constant, dtype, extents, floats, floats_mut};
-use crate::vector::{Loops, ROUND, run_widest};
+use crate::vector::{Loops, MultiplyAdd, ROUND, run_widest};
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_reference_kernels::shape::normalize_axis;
 
@@ -81,7 +81,7 @@ struct Quantize<'a> {
 
 impl Loops for Quantize<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         let Quantize { scales, range, x, out } = self;
         for (row, (x, out)) in x.chunks(scales.inner).zip(out.chunks_mut(scales.inner)).enumerate() {
             let (scale, zero) = scales.at(row);
@@ -108,7 +108,7 @@ struct Dequantize<'a> {
 
 impl Loops for Dequantize<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         let Dequantize { scales, is_signed, x, out } = self;
         for (row, (x, out)) in x.chunks(scales.inner).zip(out.chunks_mut(scales.inner)).enumerate() {
             let (scale, zero) = scales.at(row);

@@ -3,7 +3,7 @@
 
 use super::addresses::Addresses;
 use crate::aligned_bytes::AlignedBytes;
-use crate::vector::{Loops, run_widest};
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 use gradus_dialects::layout::ZERO_PAGE;
 use std::ops::Range;
 
@@ -172,7 +172,7 @@ struct Runs<'a> {
 
 impl Loops for Runs<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         let Runs { image, rows, to, pitch, size: row_size } = self;
         let (size, each) = (image.run(), image.run().next_multiple_of(4));
         let own: [u8; ROW_BYTES] = std::array::from_fn(|i| if i < size { 0xff } else { 0 });

@@ -1,6 +1,6 @@
 //! Maxima of windows over 8-bit images.
 
-use crate::vector::{Loops, run_widest};
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
 
@@ -75,7 +75,7 @@ struct Maxima<'a, T> {
 
 impl<T: Copy + Ord> Loops for Maxima<'_, T> {
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         let Maxima { windows: &MaxWindows { positions, channels, .. }, bases, image, out, least } = self;
         for (bases, out) in bases.chunks_exact(positions).zip(out.chunks_exact_mut(channels.max(1))) {
             let mut places =

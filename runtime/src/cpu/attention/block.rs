@@ -1,11 +1,11 @@
 //! Some queries of one head: scores of a block of keys at once, their exponentials, and the sum of values.
 
-use super::super::function::{exp, tanh};
-use super::super::lanes::{exponentials, largest};
+use super::super::function::tanh;
+use super::super::lanes::{exponentials, largest, share};
 use super::mask::RowMask;
 use super::{Inputs, OutputRow, Plan};
 use crate::gemm::{Addresses, Isa, Panels, Product};
-use crate::vector::{Loops, run_widest};
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
 use std::ops::Range;
@@ -156,11 +156,11 @@ struct Row<'a> {
 impl Loops for Row<'_> {
     /// Replaces the scores by their exponentials, below the largest score so far, and rescales the sums to that.
     #[inline(always)]
-    fn run(self) {
+    fn run<M: MultiplyAdd>(self) {
         let Row { scores, start, cap, mask, state, sums } = self;
         if cap > 0.0 {
             for x in scores.iter_mut() {
-                *x = cap * tanh(*x / cap);
+                *x = cap * tanh::<M>(*x / cap);
             }
         }
         mask.add(scores, start);
@@ -175,10 +175,10 @@ impl Loops for Row<'_> {
             state.sum += sum;
             return;
         }
-        let factor = exp(state.most - most);
+        let factor = share::<M>(state.most - most);
         for x in sums {
             *x *= factor;
         }
-        *state = State { most, sum: state.sum * factor + exponentials(scores, most) };
+        *state = State { most, sum: state.sum * factor + exponentials::<M>(scores, most) };
     }
 }
