@@ -2,7 +2,7 @@
 
 use crate::by_patterns::ByPatterns;
 use crate::propagate_layouts::{made, reshaped};
-use gradus_dialects::addr::{has_stage, has_stage_after, is_product};
+use gradus_dialects::addr::{DepthwisePlanesOp, has_stage, has_stage_after, is_product};
 use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, ReshapeOp, SumOp};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
@@ -23,8 +23,8 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Fuses `graph.add` and `graph.sum` of two tensors of equal shape, `graph.relu`, and `graph.clip` with constant bounds into a
-single-use product, also behind a reshape; and `graph.relu` of a `graph.concat` of such products.
+Fuses `graph.add` and `graph.sum` of two tensors of equal shape, `graph.add` of a constant per column, `graph.relu`, and `graph.clip` with
+constant bounds into a single-use product, also behind a reshape; and `graph.relu` of a `graph.concat` of such products.
 
 # Refuses
 
@@ -39,6 +39,7 @@ Linear in the number of ops.",
 };
 
 const PATTERNS: &[Pattern] = &[
+    Pattern { name: "bias-of-product", run: |r, op| bias(r, op).is_some() },
     Pattern { name: "reshape-of-product", run: |r, op| before_reshape(r, op).is_some() },
     Pattern { name: "add-to-product", run: add_to_product },
     Pattern { name: "relu-of-product", run: relu_of_product },
@@ -78,6 +79,46 @@ fn before_reshape(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     state.result_types.push(inner);
     let value = made(r, op, state)?;
     let state = reshaped(r, op, value, ty)?;
+    r.replace_with(op, state).ok().map(drop)
+}
+
+/// Makes the addition of a constant per column the bias of a product, which may be reshaped.
+fn bias(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    let (add, ty) = (AddOp::cast(m, op)?, m.value_type(m.result(op, 0)));
+    let inner = |value: Value| match ReshapeOp::defining(m, value) {
+        Some(reshape) if m.has_one_use(value) => product(m, reshape.0, reshape.x(m)),
+        _ => product(m, op, value),
+    };
+    let sides = [(add.a(m), add.b(m)), (add.b(m), add.a(m))];
+    let (product, rows, columns) = sides.into_iter().find_map(|(x, columns)| Some((inner(x)?, x, columns)))?;
+    // The bias of planes is per plane.
+    DepthwisePlanesOp::cast(m, product).is_none().then_some(())?;
+    let of = m.value_type(m.result(product, 0));
+    let extents = |ty: Type| m.ctx.static_shape(ty);
+    let (&[_, n], [.., last]) = (extents(of)?, extents(ty)?) else { return None };
+    let ([ones @ .., own], is_constant) = (extents(m.value_type(columns))?, m.constant(columns).is_some()) else {
+        return None;
+    };
+    let fits = *last == n && *own == n && ones.iter().all(|&d| d == 1) && m.value_type(rows) == ty;
+    let is_open = !has_stage(m, product, "bias") && !has_stage_after(m, product, "bias");
+    (fits && is_open && is_constant && n > 0).then_some(())?;
+    let flat = m.ctx.tensor_type(&[n], m.ctx.element_type(of));
+    let mut columns = columns;
+    if m.value_type(columns) != flat {
+        let state = reshaped(r, op, columns, flat)?;
+        columns = made(r, op, state)?;
+    }
+    let m = r.module();
+    let mut state = OpState::with_operands_of(m, product);
+    state.loc = m.loc(op);
+    state.set_operand_group(m.info(product)?, "bias", &[columns]);
+    state.result_types.push(of);
+    if of == ty {
+        return r.replace_with(op, state).ok().map(drop);
+    }
+    let sums = made(r, op, state)?;
+    let state = reshaped(r, op, sums, ty)?;
     r.replace_with(op, state).ok().map(drop)
 }
 
