@@ -203,10 +203,7 @@ pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
                 let mut squares = Vec::new();
                 for (j, out) in out.chunks_exact_mut(block).enumerate() {
                     let number = i * (part / block) + j;
-                    match inner {
-                        1 => response.of_position(&x[number * block..][..block], &mut squares, out),
-                        _ => response.of_channel(&x, number, out),
-                    }
+                    run_widest(Responses { response, x: &x, number, squares: &mut squares, out });
                 }
             });
             Ok(())
@@ -215,21 +212,46 @@ pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(kernel.into())
 }
 
+/// The results of a position or of a channel.
+struct Responses<'a> {
+    response: Response,
+    x: &'a [f32],
+    /// The position or channel.
+    number: usize,
+    /// Scratch memory.
+    squares: &'a mut Vec<f32>,
+    out: &'a mut [f32],
+}
+
+impl Loops for Responses<'_> {
+    #[inline(always)]
+    fn run<M: MultiplyAdd>(self) {
+        let Responses { response, x, number, squares, out } = self;
+        match response.around.inner {
+            1 => response.of_position::<M>(&x[number * out.len()..][..out.len()], squares, out),
+            _ => response.of_channel::<M>(x, number, out),
+        }
+    }
+}
+
 impl Response {
     /// Computes the result of a channel of an image.
-    fn of_channel(&self, x: &[f32], i: usize, out: &mut [f32]) {
+    #[inline(always)]
+    fn of_channel<M: MultiplyAdd>(&self, x: &[f32], i: usize, out: &mut [f32]) {
         let (Around { extent, inner, .. }, [before, after]) = (self.around, self.window);
         let (first, channel) = (i / extent * extent, i % extent);
         out.fill(0.0);
         for other in channel.saturating_sub(before)..extent.min(channel.saturating_add(after).saturating_add(1)) {
-            let squares = x[(first + other) * inner..][..inner].iter().map(|x| x * x);
-            out.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
+            for (sum, x) in out.iter_mut().zip(&x[(first + other) * inner..][..inner]) {
+                *sum += x * x;
+            }
         }
-        self.divide(&x[i * inner..][..inner], out);
+        self.divide::<M>(&x[i * inner..][..inner], out);
     }
 
     /// Computes the result of all channels at a position; `squares` is scratch memory.
-    fn of_position(&self, x: &[f32], squares: &mut Vec<f32>, out: &mut [f32]) {
+    #[inline(always)]
+    fn of_position<M: MultiplyAdd>(&self, x: &[f32], squares: &mut Vec<f32>, out: &mut [f32]) {
         let [before, after] = self.window.map(|count| count.min(x.len()));
         squares.clear();
         squares.resize(before, 0.0);
@@ -237,24 +259,69 @@ impl Response {
         squares.resize(squares.len() + after, 0.0);
         out.fill(0.0);
         for first in 0..=before + after {
-            out.iter_mut().zip(&squares[first..]).for_each(|(sum, square)| *sum += square);
+            for (sum, square) in out.iter_mut().zip(&squares[first..]) {
+                *sum += square;
+            }
         }
-        self.divide(x, out);
+        self.divide::<M>(x, out);
     }
 
     /// Divides elements by the power of the scaled sums, which the result replaces.
-    fn divide(&self, x: &[f32], sums: &mut [f32]) {
+    #[inline(always)]
+    fn divide<M: MultiplyAdd>(&self, x: &[f32], sums: &mut [f32]) {
         let &Response { scale, beta, bias, .. } = self;
-        if beta == 0.75 {
-            sums.iter_mut().zip(x).for_each(|(y, x)| *y = x / three_quarters(bias + scale * *y));
-        } else {
-            sums.iter_mut().zip(x).for_each(|(y, x)| *y = x / (bias + scale * *y).powf(beta));
+        let mut is_usual = beta == 0.75;
+        for y in sums.iter_mut() {
+            *y = bias + scale * *y;
+            is_usual &= *y > 1e-30 && *y < 1e30;
+        }
+        if is_usual {
+            for (y, x) in sums.iter_mut().zip(x) {
+                let root = inverse_fourth_root::<M>(*y);
+                *y = x * (root * root * root);
+            }
+            return;
+        }
+        for (y, x) in sums.iter_mut().zip(x) {
+            *y = x / if beta == 0.75 { three_quarters(*y) } else { y.powf(beta) };
         }
     }
 }
 
+/// Computes x^(-1/4) for x from 1e-30 to 1e30: an estimate from the bits of x, whose exponent is multiplied by -1/4, and three of Newton's
+/// steps, after which the error is that of roundings. No division and no root, which take as long as all of these.
+#[inline(always)]
+fn inverse_fourth_root<M: MultiplyAdd>(x: f32) -> f32 {
+    /// 5/4 of the exponent's bias, less the mean error of the logarithm.
+    const ESTIMATE: u32 = 0x4f58_ca6a;
+    let mut y = f32::from_bits(ESTIMATE.wrapping_sub(x.to_bits() >> 2));
+    for _ in 0..3 {
+        let square = y * y;
+        y *= M::of(-0.25 * x, square * square, 1.25);
+    }
+    y
+}
+
 /// Computes x^(3/4).
+#[inline(always)]
 fn three_quarters(x: f32) -> f32 {
     let root = x.sqrt();
     root * root.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::Fused;
+
+    #[test]
+    fn inverse_roots_are_near() {
+        for i in -2_000..2_000 {
+            let x = (f64::from(i) * 0.034).exp() as f32;
+            let want = f64::from(x).powf(-0.25);
+            for y in [inverse_fourth_root::<Separate>(x), inverse_fourth_root::<Fused>(x)] {
+                assert!((f64::from(y) - want).abs() <= 3.0 * f64::from(f32::EPSILON) * want, "{x}: {y} {want}");
+            }
+        }
+    }
 }
