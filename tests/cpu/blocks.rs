@@ -28,7 +28,7 @@ fn draw(random: &mut Random) -> (String, Tensor) {
     let (sums, kind) = if elem == "i8" { ("i32", DType::I32) } else { (elem, dtype) };
     let [rows, depth, blocks] = [&[1, 3, 17, 300][..], &[1, 4, 9, 64], &[1, 2, 5, 33]].map(|from| pick(random, from));
     let block = pick(random, &[1, 2, 8, 16]);
-    let result = format!("tensor<{}x{rows}x{block}x{sums}>", blocks);
+    let result = format!("tensor<{blocks}x{rows}x{block}x{sums}>");
     let b = small(random, dtype, &[blocks * block, depth]);
     let base: Vec<i64> = (0..rows).map(|row| (row * depth) as i64).collect();
     let relative: Vec<i64> = (0..depth as i64).collect();

@@ -92,7 +92,7 @@ impl Sequence {
     /// Copies all rows, of elements of `width` bytes, to a tensor `[B, H, T, D]`.
     pub(super) fn copy(&self, data: &[&[u8]], width: usize, out: &mut [u8]) {
         let [_, h, rows, d] = self.shape();
-        let places = self.places().map(|place| place.unwrap_or_default());
+        let places = self.places().map(Option::unwrap_or_default);
         for (i, out) in out.chunks_exact_mut(d * width).enumerate() {
             let (which, at) = self.find([i / (h * rows), i / rows % h, i % rows]);
             out.copy_from_slice(&data[places[which]][at * width..][..d * width]);
