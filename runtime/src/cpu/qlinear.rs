@@ -205,8 +205,8 @@ impl<F: Combine> RowKernel<u8> for Row<'_, F> {
     #[inline(always)]
     fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [u8]) {
         let operands = [0, 1].map(|i| &self.operands[i][offsets[i] + self.starts[i]..]);
-        let repeated = operands.map(|bytes| [bytes[0]; CHUNK]);
-        let bytes = |i: usize, start: usize| if self.is_many[i] { &operands[i][start..] } else { &repeated[i][..] };
+        let repeated = [0, 1].map(|i| (!self.is_many[i]).then(|| [operands[i][0]; CHUNK]));
+        let bytes = |i: usize, start: usize| repeated[i].as_ref().map_or_else(|| &operands[i][start..], |all| &all[..]);
         for (i, out) in out.chunks_mut(CHUNK).enumerate() {
             let start = i * CHUNK;
             if let Ok(out) = <&mut [u8; CHUNK]>::try_from(&mut *out) {

@@ -111,7 +111,8 @@ impl Plan {
         let [batches, heads, queries, size] = self.queries.shape;
         let [_, key_heads, keys, _] = self.keys.shape();
         let group = heads / key_heads;
-        let steps = (batches * heads * queries / 8 * keys).saturating_mul(size);
+        let rows = batches * heads * queries;
+        let steps = (rows / 8).saturating_mul(keys).saturating_mul(size);
         let threads = workers.for_steps(steps);
         let wanted = if threads > 1 { 2 * threads } else { 1 };
         let part = queries.div_ceil(wanted.div_ceil(batches * key_heads)).next_multiple_of(self.block[0]);
