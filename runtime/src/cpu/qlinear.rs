@@ -142,7 +142,8 @@ fn prepare<F: Combine>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             let is_many = [nest.is_many(0), nest.is_many(1)];
             let starts = is_many.map(|is_many| if is_many { start } else { 0 });
             let operands = [data[0], data[1]];
-            let mut row = Row { parameters, factors, limit, operands, is_many, starts, of: PhantomData::<F> };
+            let repeated = [[0; CHUNK]; 2];
+            let mut row = Row { parameters, factors, limit, operands, is_many, starts, repeated, of: PhantomData::<F> };
             nest.rows_widest(out, first, &mut row);
         });
         Ok(())
@@ -169,6 +170,8 @@ struct Row<'a, F> {
     is_many: [bool; 2],
     /// The first element of the row in each operand.
     starts: [usize; 2],
+    /// The only element of an operand, repeated.
+    repeated: [[u8; CHUNK]; 2],
     of: PhantomData<F>,
 }
 
@@ -205,8 +208,13 @@ impl<F: Combine> RowKernel<u8> for Row<'_, F> {
     #[inline(always)]
     fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [u8]) {
         let operands = [0, 1].map(|i| &self.operands[i][offsets[i] + self.starts[i]..]);
-        let repeated = [0, 1].map(|i| (!self.is_many[i]).then(|| [operands[i][0]; CHUNK]));
-        let bytes = |i: usize, start: usize| repeated[i].as_ref().map_or_else(|| &operands[i][start..], |all| &all[..]);
+        for i in 0..2 {
+            if !self.is_many[i] && self.repeated[i][0] != operands[i][0] {
+                self.repeated[i].fill(operands[i][0]);
+            }
+        }
+        let bytes =
+            |i: usize, start: usize| if self.is_many[i] { &operands[i][start..] } else { &self.repeated[i][..] };
         for (i, out) in out.chunks_mut(CHUNK).enumerate() {
             let start = i * CHUNK;
             if let Ok(out) = <&mut [u8; CHUNK]>::try_from(&mut *out) {
