@@ -156,3 +156,23 @@ fn attentions_are_what_the_reference_says() {
         }
     }
 }
+
+/// A mask of a wider type than the queries is rounded to theirs, where -1e9 becomes infinite.
+#[test]
+fn a_mask_of_another_type_is_what_the_reference_says() {
+    let tool = Tool::gradus();
+    let text = "func.func @main(%x: tensor<1x1x2x4xf16>, %m: tensor<2x2xf32>) -> tensor<1x1x2x4xf16> {\n  \
+                %y = graph.attention %x, %x, %x mask %m : (tensor<1x1x2x4xf16>, tensor<1x1x2x4xf16>, tensor<1x1x2x4xf16>, \
+                tensor<2x2xf32>) -> tensor<1x1x2x4xf16>\n  return %y : tensor<1x1x2x4xf16>\n}\n";
+    let m = parse(&tool.context(), text).expect("it is valid");
+    let x = floats_to_tensor(DType::F16, &[1, 1, 2, 4], vec![1.0, -2.0, 0.5, 3.0, 2.0, 1.0, -1.0, 0.25]);
+    let mask = floats_to_tensor(DType::F32, &[2, 2], vec![-1e9, -1e9, 0.0, -1e9]);
+    let inputs = [x, mask].map(Datum::Tensor);
+    let mut interpreter = Interpreter::new(&m);
+    let main = interpreter.function("main").expect("there is a function");
+    let want = interpreter.call(main, inputs.to_vec()).expect("it is defined");
+    let (have, _) = by_kernels(&m, &inputs, 1);
+    let [have, want] = [&have, &want].map(|all| all[0].tensor().expect("a tensor").to_f64());
+    assert_eq!(have[..4], [0.0; 4]);
+    assert_eq!(have, want);
+}

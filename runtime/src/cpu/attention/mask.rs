@@ -46,7 +46,8 @@ impl Mask {
             let fits = shape[..3].iter().zip([b, h, s]).all(|(&own, extent)| own == 1 || own == extent);
             (fits && shape[3] <= keys).then_some(())?;
             if dtype(m, args.operand_type(number))? != DType::Bool {
-                kind = Some(Narrow::of(args, number)?);
+                // Other types are rounded to that of the queries, where a large number may become infinite.
+                kind = Some(Narrow::of(args, number).filter(|&kind| Some(kind) == Narrow::of(args, 0))?);
             }
         }
         if let Some((_, number)) = lengths {

@@ -84,8 +84,10 @@ impl Plan {
         let is_same = floats.into_iter().all(|i| Narrow::of(args, inputs[i]) == Some(kind));
         let is_f32 = attrs.softmax_precision.is_none_or(|precision| precision == DType::F32);
         let new = |i: Option<usize>| Heads::of(&shape(i?)?, attrs.heads[1]);
-        let past =
-            |i: Option<usize>| i.map(|i| Some((i, Heads::of(&shape(i)?, None)?))).map_or(Some(None), |x| x.map(Some));
+        let past = |i: Option<usize>| match i {
+            Some(i) => Some(Some((i, Heads::of(&shape(i)?, None)?))),
+            None => Some(None),
+        };
         let queries = Heads::of(&shape(0)?, attrs.heads[0])?;
         let keys = Sequence::new((key?, new(key)?), past(past_key)?)?;
         let values = Sequence::new((value?, new(value)?), past(past_value)?)?;
