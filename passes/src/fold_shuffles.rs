@@ -1,7 +1,7 @@
 //! `fold-shuffles`: moves permutations of channels into the constants of table-driven products.
 
 use crate::by_patterns::ByPatterns;
-use crate::propagate_layouts::{made, reshaped};
+use crate::propagate_layouts::{made, reshaped, transposition};
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, constant_table, groups, has_stage};
 use gradus_dialects::graph::{ReshapeOp, TransposeOp};
 use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
@@ -217,15 +217,10 @@ fn shuffled(r: &mut Rewriter<'_>, op: Op, rows: Value, shuffle: &Shuffle) -> Opt
     let (shape, elem) = (m.ctx.static_shape(m.value_type(rows))?, m.ctx.element_type(m.value_type(rows)));
     let before = [&shape[..1], &shuffle.extents].concat();
     let perm: Vec<i64> = std::iter::once(0).chain(shuffle.perm.iter().map(|axis| axis + 1)).collect();
-    let after: Vec<i64> = perm.iter().map(|&axis| before[axis as usize]).collect();
-    let [before, after] = [before, after].map(|extents| m.ctx.tensor_type(&extents, elem));
+    let before = m.ctx.tensor_type(&before, elem);
     let state = reshaped(r, op, rows, before)?;
     let split = made(r, op, state)?;
-    let m = r.module();
-    let mut state = OpState::new(&m.ctx, TransposeOp::INFO.name, m.loc(op));
-    state.operands.push(split);
-    state.inherent(&m.ctx, "perm", Some(m.ctx.i64_array_attr(&perm)));
-    state.result_types.push(after);
+    let state = transposition(r.module(), op, split, &perm)?;
     made(r, op, state)
 }
 

@@ -1,7 +1,7 @@
 //! `fuse-attention`: recognizes attention in the two products around a softmax.
 
 use crate::by_patterns::ByPatterns;
-use crate::propagate_layouts::{made, reshaped};
+use crate::propagate_layouts::{made, reshaped, transposition};
 use gradus_dialects::graph::{AddOp, AttentionOp, DivOp, MatMulOp, MulOp, ReshapeOp, SoftmaxOp, TransposeOp};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{DType, Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
@@ -176,18 +176,6 @@ fn transposed(r: &mut Rewriter<'_>, op: Op, value: Value) -> Option<Value> {
     }
     let state = transposition(m, op, x, &perm)?;
     made(r, op, state)
-}
-
-/// Returns a transposition.
-fn transposition(m: &Module, op: Op, x: Value, perm: &[i64]) -> Option<OpState> {
-    let ty = m.value_type(x);
-    let shape = m.ctx.static_shape(ty)?;
-    let extents: Vec<i64> = perm.iter().map(|&axis| shape.get(axis as usize).copied()).collect::<Option<_>>()?;
-    let mut state = OpState::new(&m.ctx, TransposeOp::INFO.name, m.loc(op));
-    state.operands.push(x);
-    state.inherent(&m.ctx, "perm", Some(m.ctx.i64_array_attr(perm)));
-    state.result_types.push(m.ctx.tensor_type(&extents, m.ctx.element_type(ty)));
-    Some(state)
 }
 
 /// Returns the tensor `[B, S, H, D]` whose transposition a value is.

@@ -1,5 +1,6 @@
 //! Products whose results are blocks of columns, on floats and bytes, with and without a residual, equal the reference.
 
+use super::types::constant;
 use super::{LAYERS, extents, parse, pick, run, run_by_kernels};
 use gradus::Tool;
 use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
@@ -13,12 +14,6 @@ fn small(random: &mut Random, dtype: DType, shape: &[usize]) -> Tensor {
         true => floats_to_tensor(dtype, shape, all.into_iter().map(|x| x as f64).collect()),
         false => ints_to_tensor(dtype, shape, &all),
     }
-}
-
-/// Writes the constant of a tensor.
-fn constant(name: &str, elem: &str, t: &Tensor) -> String {
-    let hex: String = t.bytes().iter().map(|byte| format!("{byte:02X}")).collect();
-    format!("  %{name} = arith.constant dense<\"0x{hex}\"> : tensor<{}{elem}>\n", extents(t.shape()))
 }
 
 /// Draws a program of one product, and its argument.

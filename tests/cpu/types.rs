@@ -37,7 +37,8 @@ fn elements(random: &mut Random, dtype: DType, shape: &[usize], is_divisor: bool
     if is_divisor { ints_to_tensor(dtype, shape, &(0..count).map(one).collect::<Vec<_>>()) } else { t }
 }
 
-fn constant(name: &str, elem: &str, t: &Tensor) -> String {
+/// Writes the constant of a tensor.
+pub(super) fn constant(name: &str, elem: &str, t: &Tensor) -> String {
     let hex: String = t.bytes().iter().map(|byte| format!("{byte:02X}")).collect();
     let shape = extents(t.shape());
     match t.is_empty() {

@@ -183,6 +183,18 @@ pub(crate) fn reshaped(r: &mut Rewriter<'_>, op: Op, x: Value, ty: Type) -> Opti
     Some(state)
 }
 
+/// Returns a transposition that replaces an op or precedes it.
+pub(crate) fn transposition(m: &Module, op: Op, x: Value, perm: &[i64]) -> Option<OpState> {
+    let ty = m.value_type(x);
+    let shape = m.ctx.static_shape(ty)?;
+    let extents: Vec<i64> = perm.iter().map(|&axis| shape.get(axis as usize).copied()).collect::<Option<_>>()?;
+    let mut state = OpState::new(&m.ctx, TransposeOp::INFO.name, m.loc(op));
+    state.operands.push(x);
+    state.inherent(&m.ctx, "perm", Some(m.ctx.i64_array_attr(perm)));
+    state.result_types.push(m.ctx.tensor_type(&extents, m.ctx.element_type(ty)));
+    Some(state)
+}
+
 /// Creates a constant integer vector.
 fn integers(r: &mut Rewriter<'_>, op: Op, values: &[i64]) -> Option<Value> {
     let ctx = &r.module().ctx;
@@ -215,9 +227,5 @@ fn pack_of_unpack(r: &mut Rewriter<'_>, op: Op) -> bool {
         have.packed_axis(axis as i64)
     };
     let Some(perm) = want.packed.iter().map(axis).collect::<Option<Vec<i64>>>() else { return false };
-    let mut state = OpState::new(&m.ctx, TransposeOp::INFO.name, m.loc(op));
-    state.operands.push(from.x);
-    state.inherent(&m.ctx, "perm", Some(m.ctx.i64_array_attr(&perm)));
-    state.result_types.push(result);
-    r.replace_with(op, state).is_ok()
+    transposition(m, op, from.x, &perm).is_some_and(|state| r.replace_with(op, state).is_ok())
 }
