@@ -16,26 +16,7 @@ pub(crate) struct MatMul {
     dense: Value,
     /// Whether the right operand is sparse.
     is_right: bool,
-    padding: Padding,
 }
-
-/// Columns that are added so that rows begin at cache lines.
-#[derive(Clone, Copy, Default)]
-struct Padding {
-    /// To the dense operand.
-    operand: usize,
-    /// To the result. They are computed, and sliced off.
-    result: usize,
-}
-
-/// Size of a cache line in bytes.
-const LINE: usize = 64;
-
-/// Average number of nonzeros in a column of the sparse matrix from which on the dense operand is padded.
-const MIN_READS: usize = 6;
-
-/// Number of columns from which on rows are long, and few of their lines are read twice.
-const MAX_PADDED: usize = 4096;
 
 impl MatMul {
     /// Reads a product and its sparse operand; `None` of other ops, and of unknown or empty extents.
@@ -54,50 +35,29 @@ impl MatMul {
 
     /// A product with extents `[rows, depth, columns]`.
     pub(crate) fn new(extents: [usize; 3], dense: Value, is_right: bool) -> MatMul {
-        MatMul { extents, dense, is_right, padding: Padding::default() }
+        MatMul { extents, dense, is_right }
     }
 
-    /// Pads the dense operand and the result to whole cache lines if a row of the operand is read several times: a load that begins
-    /// within a line reads two, and the code runs once more for columns that do not fill a vector. The operand has an odd number of
-    /// lines, so that the lines of a column are in all sets of a cache.
-    pub(crate) fn padded(mut self, matrix: &Matrix) -> MatMul {
-        let ([_, depth, columns], lanes) = (self.extents, LINE / matrix.element());
-        let is_split = (lanes + 1..MAX_PADDED).contains(&columns) && !columns.is_multiple_of(lanes);
-        if is_split && matrix.values().len() >= MIN_READS.saturating_mul(depth) {
-            let lines = columns.div_ceil(lanes);
-            self.padding = Padding { operand: (lines | 1) * lanes - columns, result: lines * lanes - columns };
-        }
-        self
-    }
-
-    /// Columns of the result that are computed.
+    /// Columns of the result.
     pub(crate) fn columns(&self) -> usize {
-        self.extents[2] + self.padding.result
+        self.extents[2]
     }
 
     /// The elements from the start of the dense operand to each of its rows.
     pub(crate) fn offsets(&self) -> Vec<usize> {
         let [_, depth, columns] = self.extents;
-        (0..depth).map(|k| k * (columns + self.padding.operand)).collect()
+        (0..depth).map(|k| k * columns).collect()
     }
 
-    /// The dense operand, `[depth, columns]`, padded.
+    /// The dense operand, `[depth, columns]`.
     pub(crate) fn operand(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
         let [_, depth, columns] = self.extents;
-        let dense = self.turned(e, self.dense, [depth, columns])?;
-        match self.padding.operand {
-            0 => Some(dense),
-            added => e.pad(dense, &[0, 0, 0, added as i64], None),
-        }
+        self.turned(e, self.dense, [depth, columns])
     }
 
     /// The result of the op, from that of the code.
     pub(crate) fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
         let [rows, _, columns] = self.extents;
-        let value = match self.padding.result {
-            0 => value,
-            _ => e.slice(value, &[rows, columns].map(|d| d as i64), &[1, 1])?,
-        };
         self.turned(e, value, [columns, rows])
     }
 

@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `plan.rs` | the register tile, chunks and tiles |
+//! | `plan.rs`, `cost.rs` | the register tile, chunks and tiles; their estimated cycles |
 //! | `generate.rs`, `template.rs` | the code of a product; instructions that differ in displacements |
 //! | `patterns.rs` | functions by patterns of nonzeros |
 //! | `product.rs` | products as calls of code |
@@ -10,6 +10,7 @@
 //! | `integer.rs` | products of bytes, by words |
 
 mod conv;
+mod cost;
 mod generate;
 mod integer;
 mod patterns;
@@ -24,7 +25,7 @@ use generate::Generated;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo};
+use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
 use integer::Integer;
 use patterns::Patterns;
 use plan::Plan;
@@ -32,6 +33,9 @@ use product::{Callee, Product};
 
 /// Columns of a pattern of nonzeros.
 const BITS: usize = 8;
+
+/// Elements of the sparse constants of a module from which on their code, for one in ten, does not fit into an L2 cache.
+const CROWDED: f64 = (1 << 20) as f64;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -61,9 +65,7 @@ Each `sparse.matmul unrolled` of f32 or f64 with a constant becomes a call of co
 vector of columns. The register tile (28 rows by 1 vector, 14 by 2, 9 by 3 or 6 by 4; 12 by 1 or 6 by 2 with 256-bit vectors) is the one with
 the fewest estimated cycles. Long rows are divided into chunks and columns into tiles, so that code stays in the L1 cache and rows of
 the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
-added and subtracted. A product with a sparse right operand is that of the transposes. If rows of the dense operand do not begin at
-cache lines and are read six times or more, the operand is padded to an odd number of lines, and the columns of the result to a whole
-number, which are sliced off. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
+added and subtracted. A product with a sparse right operand is that of the transposes. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
 results are concatenated: threads run them at the same time, and each fetches its own code. `code=ops` emits instructions instead of bytes.
 
 Each `sparse.matmul_integer` becomes a product of words of 32 bits along the depth, with one instruction per word of the constant that is not
@@ -116,7 +118,7 @@ Linear in the number of elements of the constant.",
     rounds: |_| true,
     make: |options| {
         let bits = usize::try_from(options.int("bits")).unwrap_or(0);
-        Ok(Box::new(SparseToX64 { isa: Isa::of(options.text("isa")), as_ops: options.text("code") == "ops", bits }))
+        Ok(Box::new(SparseToX64 { isa: Isa::of(options.text("isa")), as_ops: options.text("code") == "ops", bits, elements: 0.0 }))
     },
     ..PassInfo::DEFAULT
 };
@@ -182,6 +184,8 @@ struct SparseToX64 {
     as_ops: bool,
     /// Columns of a chunk.
     bits: usize,
+    /// Elements of the sparse constants of the module.
+    elements: f64,
 }
 
 impl Pass for SparseToX64 {
@@ -194,6 +198,7 @@ impl Pass for SparseToX64 {
         let infos = [MatMulOp::INFO, IntegerMatMulOp::INFO, ConvOp::INFO];
         let is_sparse = |&op: &Op| m.info(op).is_some_and(|info| infos.iter().any(|one| std::ptr::eq(*one, info)));
         let ops: Vec<Op> = m.ops_under(root).into_iter().filter(is_sparse).collect();
+        self.elements = ops.iter().map(|&op| constant_elements(m, op)).sum();
         for op in ops {
             // An op that is refused stays: the dense op would multiply the zeros of the constant, also by infinities and NaNs.
             let _refused = if ConvOp::cast(m, op).is_some() {
@@ -206,6 +211,12 @@ impl Pass for SparseToX64 {
         }
         Ok(())
     }
+}
+
+/// Number of elements of the constants that an op reads.
+fn constant_elements(m: &Module, op: Op) -> f64 {
+    let shape = |&v: &Value| m.constant(v).and_then(|_| m.ctx.static_shape(m.value_type(v)));
+    m.operands(op).iter().filter_map(shape).map(|shape| shape.iter().map(|&d| d as f64).product::<f64>()).sum()
 }
 
 /// Whether an op is a product in the form `patterns`.
@@ -285,12 +296,13 @@ impl SparseToX64 {
         cx: &mut PassContext<'_>,
     ) -> Option<Vec<Callee>> {
         let plan = product.plan(width).filter(|_| cx.allows("lower", m, op))?;
+        let plan = plan.prefetching(&product.matrix, self.elements > CROWDED);
         cx.count("num-lowered", 1);
         let parts = product.parts(&plan);
         if parts.is_empty() {
             return Some(vec![self.function(m, op, (product, plan), cx)?]);
         }
-        parts.iter().map(|part| self.function(m, op, (part, part.plan(width)?), cx)).collect()
+        parts.iter().map(|part| self.function(m, op, (part, plan.of_part(&part.matrix)), cx)).collect()
     }
 
     /// Generates the code of a plan and defines its function.

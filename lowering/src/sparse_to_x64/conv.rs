@@ -103,7 +103,7 @@ impl Conv {
         let mut extents = reading.extents(&window);
         let bands = Bands::of(m, conv, (&reading, &window))?;
         let columns = match reading {
-            Reading::Windows => columns(&window, &extents, (&matrix, width), bands.numbers[1])?,
+            Reading::Windows => columns(&window, &extents, (&matrix, width), [bands.numbers[1], channels])?,
             _ => pointwise_columns(&window, bands.numbers, channels)?,
         };
         if columns.strips == columns.bands && (1..extents.len()).any(|axis| reach(&window, axis) > 0) {
@@ -240,7 +240,12 @@ fn reach(window: &Window, axis: usize) -> usize {
 
 /// The columns of the product of windows. Either each row of the output is a strip, or the elements between the rows of an image of one
 /// phase are columns too, which takes a slice, and each band is a strip; the choice is by estimated cycles. `None` if there are no columns.
-fn columns(window: &Window, extents: &[usize], (matrix, width): (&Matrix, Width), bands: usize) -> Option<Columns> {
+fn columns(
+    window: &Window,
+    extents: &[usize],
+    (matrix, width): (&Matrix, Width),
+    [bands, channels]: [usize; 2],
+) -> Option<Columns> {
     let (output, last) = (&window.output, extents.len().checked_sub(1)?);
     let band = output[0] / bands * extents[1..].iter().product::<usize>();
     let all = Columns { all: bands * band, bands, strips: bands, pitch: band };
@@ -249,7 +254,8 @@ fn columns(window: &Window, extents: &[usize], (matrix, width): (&Matrix, Width)
         return (positions > 0).then_some(all);
     }
     let strips = Columns { all: positions, bands, strips: positions / output[last], pitch: extents[last] };
-    let cycles = |columns| Plan::form(matrix, columns, width).map(|(_, cycles)| cycles);
+    let offsets = offsets(window, extents, channels);
+    let cycles = |columns| Plan::cost(matrix, columns, &offsets, width).map(|cost| cost.cycles);
     let sliced = SLICED * (matrix.rows * positions) as f64;
     let pays = cycles(strips).is_some_and(|strips| cycles(all).is_none_or(|all| strips < all + sliced));
     Some(if pays { strips } else { all })

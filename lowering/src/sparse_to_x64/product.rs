@@ -33,7 +33,6 @@ impl Product {
     pub fn of(m: &Module, op: Op) -> Option<(MatMul, Product)> {
         MatMulOp::cast(m, op)?.strategy(m).filter(|strategy| **strategy == UNROLLED)?;
         let (matmul, matrix) = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)?;
-        let matmul = matmul.padded(&matrix);
         let (columns, offsets) = (Columns::adjacent(matmul.columns()), matmul.offsets());
         Some((matmul, Product { matrix, columns, offsets, epilogue: Epilogue::default() }))
     }
@@ -43,7 +42,7 @@ impl Product {
         let last = self.offsets.iter().max()?.checked_add(self.columns.reach()?)?;
         let larger = last.max(self.matrix.rows.checked_mul(self.columns.all)?);
         larger.checked_mul(self.matrix.element()).filter(|&n| n < MAX_BYTES)?;
-        let plan = Plan::of(&self.matrix, self.columns, width)?;
+        let plan = Plan::of(&self.matrix, self.columns, &self.offsets, width)?;
         (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(plan)
     }
 
