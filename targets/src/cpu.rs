@@ -114,8 +114,11 @@ const RELAYOUT_UNIT: u64 = 16;
 const CODE: u64 = 8;
 /// Vectors of columns that compressed rows compute at once.
 const BLOCK: u64 = 8;
-/// Size of a page in bytes.
+/// Size of a page in bytes, and distance of rows whose lines are in at most four sets of the L1 cache.
 const PAGE: u64 = 4096;
+const FEW_SETS: u64 = 1024;
+/// Rows of the dense operand whose products are added before the next, about.
+const CHUNK: u64 = 256;
 /// Cycles of the store of a line of the result in its column, into the L2 cache and beyond.
 const RESULT: u64 = 3;
 const FAR_RESULT: u64 = 10;
@@ -161,15 +164,21 @@ impl Numbers {
         cycles.max(loads).max(self.fetched(nonzeros)).saturating_add(once)
     }
 
-    /// Cycles per line of the dense operand, read in the order of columns: lines are in rows of their own and not prefetched, which takes
-    /// longer if rows are in pages of their own.
+    /// Cycles per line of the dense operand, read in the order of columns. The lines of a column stay in the L1 cache, half of the time,
+    /// unless rows are in pages of their own, do not begin at lines, or are so far apart that their lines are in few sets of the cache.
     fn line(&self, c: &Contraction) -> u64 {
-        let is_paged = c.columns.saturating_mul(ELEMENT) >= PAGE;
-        self.sparse_line.saturating_add(is_paged.into())
+        let row = c.columns.saturating_mul(ELEMENT);
+        if row >= PAGE {
+            self.sparse_line + 1
+        } else if row.is_multiple_of(FEW_SETS) || !row.is_multiple_of(VECTOR) {
+            self.sparse_line
+        } else {
+            self.sparse_line / 2
+        }
     }
 
-    /// Prices generated code: its fetch, multiply-adds, and the lines of the dense operand and of the result. A group of rows reads a row
-    /// of the operand once if any of them has a nonzero there.
+    /// Prices generated code: its fetch, multiply-adds, and the lines of the dense operand and of the result, which is loaded and stored
+    /// again for each chunk of the depth. A group of rows reads a row of the operand once if any of them has a nonzero there.
     fn generated_beyond_l1(&self, c: &Contraction, nonzeros: u64, vectors: u64) -> u64 {
         let groups = c.rows.div_ceil(self.sparse_rows).max(1);
         let density = nonzeros as f64 / (c.rows as f64 * c.depth as f64).max(1.0);
@@ -177,12 +186,13 @@ impl Numbers {
         let lines = (is_read * groups as f64 * c.depth as f64) as u64;
         let is_far = c.rows.saturating_mul(c.columns).saturating_mul(ELEMENT) > self.l2_bytes;
         let result = if is_far { FAR_RESULT } else { RESULT };
+        let results = result.saturating_add((c.depth.div_ceil(CHUNK).max(1) - 1).saturating_mul(2 * RESULT));
         let lines =
-            lines.saturating_mul(self.line(c)).saturating_add(c.rows.saturating_mul(result)).saturating_mul(vectors);
+            lines.saturating_mul(self.line(c)).saturating_add(c.rows.saturating_mul(results)).saturating_mul(vectors);
         let products =
             (nonzeros.saturating_mul(vectors) / self.sparse_products).saturating_mul(100) / self.sparse_share;
         let all = products.saturating_add(lines).saturating_add(self.fetched(nonzeros));
-        all.saturating_add(self.packing(c)).saturating_add(c.runs / self.run_starts)
+        all.saturating_add(c.runs / self.run_starts)
     }
 
     /// Prices the fetch of generated code.

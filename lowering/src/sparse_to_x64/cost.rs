@@ -15,33 +15,35 @@ const BYTES_PER_LOAD: usize = 11;
 /// Bytes of code that begin and store a sum.
 const BYTES_PER_RESULT: usize = 20;
 
-/// Size of a line of the caches, and of a page.
+/// Size of a line of the caches, and of a page. A page has a line in each set of the L1 cache.
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// Rows of B per loop over columns that are tried, besides all.
 const CHUNKS: [usize; 4] = [64, 128, 256, 512];
 
-// Cycles, fitted to the products of DLMC's ResNet-50 and transformer with 80 to 98 % zeros in all forms and chunks, on Sapphire Rapids.
+// Cycles, fitted to products of DLMC's ResNet-50 and transformer with 80 to 98 % zeros in all forms and chunks, on Sapphire Rapids.
 /// A multiply-add.
-const PRODUCT: f64 = 0.5;
+const PRODUCT: f64 = 0.57;
 /// A broadcast of a value, if it is not an operand.
-const BROADCAST: f64 = 0.1;
+const BROADCAST: f64 = 0.16;
 /// A load of a line of B, from the L1 cache or another.
-const LOAD: f64 = 0.85;
+const LOAD: f64 = 0.67;
 /// A line of B that is not in the L1 cache, and a change to another row of such lines.
-const MISS: f64 = 0.5;
-const ROW: f64 = 0.2;
+const MISS: f64 = 0.42;
+const ROW: f64 = 0.5;
 /// A change to another row, if rows are in more pages than are translated at once.
-const FAR_ROW: f64 = 2.0;
+const FAR_ROW: f64 = 1.3;
 /// A load or store of a sum.
 const RESULT: f64 = 2.5;
 /// The start of a loop over columns.
 const LOOP: f64 = 16.0;
 /// A byte of code from the L2 cache, and from beyond.
-const FETCHED: [f64; 2] = [0.055, 0.25];
-/// Bytes of lines that stay in the L1 cache from a vector of columns to the next, and pages that are translated at once.
-const NEAR_LINES: f64 = 46e3;
+const FETCHED: [f64; 2] = [0.04, 0.24];
+/// Bytes of lines that stay in the L1 cache from a vector of columns to the next, lines of one of its sets, and pages that are translated
+/// at once.
+const NEAR_LINES: f64 = 40e3;
+const WAYS: usize = 12;
 const PAGES: f64 = 100.0;
 
 /// What code reads of the dense operand for one vector of columns.
@@ -49,6 +51,8 @@ pub(super) struct Rows {
     /// Number of cache lines and pages of the first elements of all rows.
     lines: usize,
     pages: usize,
+    /// Number of sets of the L1 cache that have these lines.
+    sets: usize,
     /// Whether vectors do not begin at cache lines.
     are_split: bool,
 }
@@ -74,14 +78,15 @@ impl Rows {
     /// The rows that begin at elements `offsets`.
     pub fn of(offsets: &[usize], matrix: &Matrix) -> Rows {
         let element = matrix.element();
-        let distinct = |size: usize| {
-            let mut all: Vec<usize> = offsets.iter().map(|at| at * element / size).collect();
+        let distinct = |number: &dyn Fn(usize) -> usize| {
+            let mut all: Vec<usize> = offsets.iter().map(|at| number(at * element)).collect();
             all.sort_unstable();
             all.dedup();
             all.len()
         };
         let are_split = offsets.iter().any(|at| !(at * element).is_multiple_of(LINE));
-        Rows { lines: distinct(LINE), pages: distinct(PAGE), are_split }
+        let (lines, pages) = (distinct(&|at| at / LINE), distinct(&|at| at / PAGE));
+        Rows { lines, pages, sets: distinct(&|at| at % PAGE / LINE), are_split }
     }
 
     /// The costs of the divisions of a product with a form.
@@ -111,7 +116,8 @@ impl Rows {
         let broadcasts = if form.folds_values() { 0.0 } else { nonzeros };
         // Two lines for the first vector of a row that does not begin at one.
         let lines = form.panel_bytes() as f64 / LINE as f64 + if self.are_split { 1.0 } else { 0.0 };
-        let is_near = of_chunk(self.lines) * lines * LINE as f64 <= NEAR_LINES;
+        let near = (WAYS * self.sets.saturating_mul(form.vectors).min(PAGE / LINE) * LINE) as f64;
+        let is_near = of_chunk(self.lines) * lines * LINE as f64 <= near.min(NEAR_LINES);
         let is_far = of_chunk(self.pages) > PAGES;
         let missed = if is_near { 0.0 } else { MISS * lines + ROW };
         let far = if is_far { FAR_ROW } else { 0.0 };
