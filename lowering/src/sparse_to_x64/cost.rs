@@ -34,6 +34,8 @@ const MISS: f64 = 0.42;
 const ROW: f64 = 0.5;
 /// A change to another row, if rows are in more pages than are translated at once.
 const FAR_ROW: f64 = 1.3;
+/// A change to another row of B when it is read for the first time, if B has at least so many bytes: from the L3 cache, and from memory.
+const FIRST_ROW: [(usize, f64); 2] = [(5 << 18, 2.8), (16 << 20, 30.0)];
 /// A load or store of a sum.
 const RESULT: f64 = 2.5;
 /// The start of a loop over columns.
@@ -121,9 +123,12 @@ impl Rows {
         let is_far = of_chunk(self.pages) > PAGES;
         let missed = if is_near { 0.0 } else { MISS * lines + ROW };
         let far = if is_far { FAR_ROW } else { 0.0 };
+        let bytes = self.lines * columns.all.max(columns.pitch * columns.strips) * matrix.element();
+        let first = FIRST_ROW.iter().rfind(|(least, _)| bytes >= *least).map_or(0.0, |(_, cycles)| *cycles);
         let panel = PRODUCT * nonzeros * vectors
             + BROADCAST * broadcasts
             + (LOAD * lines + missed + far) * read
+            + first * self.lines as f64
             + RESULT * results * (2.0 * chunks - 1.0)
             + LOOP * groups * chunks;
         let strip = columns.strip();
