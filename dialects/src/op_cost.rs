@@ -35,6 +35,8 @@ pub struct Contraction {
     pub taps: u64,
     /// Whether factors are bytes.
     pub bytes: bool,
+    /// Whether the right operand is packed once, since it is constant, and not in each run.
+    pub packed: bool,
     /// Number of runs of contiguous elements of the left operand whose addresses are looked up; 0 if none are.
     pub runs: u64,
     /// Number of elements of a sparse operand that are multiplied; `None` if operands are dense, or if it is unknown.
@@ -87,7 +89,18 @@ impl OpCost {
 impl Contraction {
     /// Returns a dense product.
     pub fn dense(groups: u64, rows: u64, depth: u64, columns: u64) -> Contraction {
-        Contraction { groups, rows, depth, columns, taps: 1, bytes: false, runs: 0, nonzeros: None, strategy: None }
+        Contraction {
+            groups,
+            rows,
+            depth,
+            columns,
+            taps: 1,
+            bytes: false,
+            packed: true,
+            runs: 0,
+            nonzeros: None,
+            strategy: None,
+        }
     }
 
     /// Returns a depthwise convolution of `channels` channels, with `taps` products for each of `positions` results.

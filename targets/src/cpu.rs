@@ -8,6 +8,7 @@ use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
 use gradus_lowering::sparse_to_x64::can_generate;
 use gradus_runtime::cpu::Program;
+use gradus_runtime::gemm::bytes::ByteIsa;
 use gradus_runtime::workers::Workers;
 
 /// The declaration of the target. The pipeline merges no ops (`graph-merge`): products with a common operand read it in place, slices
@@ -76,6 +77,7 @@ machine_numbers! {
         call,
         peak,
         byte_products,
+        tile_share,
         l2_bandwidth,
         product_share,
         column_panel,
@@ -244,11 +246,21 @@ impl Numbers {
             None => self.product_share,
         };
         let cycles = match c.bytes && !is_depthwise {
-            true => c.products() / self.byte_products,
+            true => self.byte_cycles(c),
             false => c.products().saturating_mul(100) / (self.peak * share),
         };
         let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
         cycles.max(moved / self.l2_bandwidth).saturating_add(starts)
+    }
+
+    /// Prices a product of bytes: by tile registers if this machine has them, whose results go through memory. They gain nothing if both
+    /// operands are packed in each run.
+    fn byte_cycles(&self, c: &Contraction) -> u64 {
+        let has_tiles = ByteIsa::best() == ByteIsa::Amx && c.packed;
+        let share = if has_tiles { self.tile_share } else { 100 };
+        let results = c.rows.saturating_mul(c.columns.div_ceil(VECTOR / ELEMENT)).saturating_mul(RESULT);
+        let products = c.products().saturating_mul(100) / (self.byte_products * share);
+        products.saturating_add(if has_tiles { results } else { 0 })
     }
 
     /// Costs by reference. A contraction by an algorithm that has no kernel is never chosen.

@@ -160,7 +160,9 @@ pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
     let columns = if b.len() > 1 { b[b.len() - 1] } else { 1 };
     let rows = if a.len() > 1 { a[a.len() - 2] } else { 1 };
     let all = args.result_types.first().map_or(1, |&ty| elements(args, ty));
-    Contraction { bytes: are_bytes(args), ..Contraction::dense(all / (rows * columns).max(1), rows, depth, columns) }
+    let packed = args.operands.get(1).is_some_and(|&b| args.module.constant(b).is_some());
+    let dense = Contraction::dense(all / (rows * columns).max(1), rows, depth, columns);
+    Contraction { bytes: are_bytes(args), packed, ..dense }
 }
 
 /// Whether the first operand has elements of a byte.
