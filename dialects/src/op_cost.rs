@@ -3,7 +3,7 @@
 //! An op declares its descriptor as an extension: `extensions = &[&DeclaredCost(conv_cost)]`. A dialect whose ops
 //! compute a contraction by an algorithm of their own declares the algorithm as a [`Strategy`].
 
-use gradus_ir::{Extension, Module, Op, OpArgs, Type};
+use gradus_ir::{DType, Extension, Module, Op, OpArgs, Type};
 
 /// The cost descriptor of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,8 +33,8 @@ pub struct Contraction {
     pub columns: u64,
     /// Taps of a filter (kernel height times width); 1 for a matrix product.
     pub taps: u64,
-    /// Whether factors are bytes.
-    pub bytes: bool,
+    /// Element type of the factors.
+    pub factors: Factors,
     /// Whether the right operand is packed once, since it is constant, and not in each run.
     pub packed: bool,
     /// Number of runs of contiguous elements of the left operand whose addresses are looked up; 0 if none are.
@@ -43,6 +43,30 @@ pub struct Contraction {
     pub nonzeros: Option<u64>,
     /// The algorithm; `None` for the target's dense one.
     pub strategy: Option<&'static Strategy>,
+}
+
+/// Element types of factors, as far as machines have instructions of their own for them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Factors {
+    /// Bytes, with sums of i32.
+    Bytes,
+    /// bf16, with sums of f32.
+    Bf16,
+    /// Any other type.
+    #[default]
+    Other,
+}
+
+impl Factors {
+    /// The element type of the first operand.
+    pub fn of(args: &OpArgs<'_>) -> Factors {
+        let element = args.operands.first().map(|_| args.ctx().element_type(args.operand_type(0)));
+        match element.and_then(|ty| args.ctx().dtype(ty)) {
+            Some(DType::I8 | DType::U8) => Factors::Bytes,
+            Some(DType::BF16) => Factors::Bf16,
+            _ => Factors::Other,
+        }
+    }
 }
 
 /// An algorithm of contractions, declared as a static by the dialect whose ops compute by it. Statics are compared by
@@ -95,7 +119,7 @@ impl Contraction {
             depth,
             columns,
             taps: 1,
-            bytes: false,
+            factors: Factors::default(),
             packed: true,
             runs: 0,
             nonzeros: None,

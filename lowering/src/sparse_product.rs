@@ -16,11 +16,22 @@ pub(crate) struct MatMul {
     dense: Value,
     /// Whether the right operand is sparse.
     is_right: bool,
+    /// Whether elements are bf16, whose products are computed in f32.
+    is_bf16: bool,
 }
 
 impl MatMul {
-    /// Reads a product and its sparse operand; `None` of other ops, and of unknown or empty extents.
+    /// Reads a product of f32, f64 or i32 and its sparse operand; `None` of other ops, and of unknown or empty extents.
     pub(crate) fn of(m: &Module, op: Op) -> Option<(MatMul, Matrix)> {
+        MatMul::read(m, op).filter(|(matmul, _)| !matmul.is_bf16)
+    }
+
+    /// Reads a product of f32, f64 or bf16. One of bf16 is computed in f32.
+    pub(crate) fn of_floats(m: &Module, op: Op) -> Option<(MatMul, Matrix)> {
+        MatMul::read(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)
+    }
+
+    fn read(m: &Module, op: Op) -> Option<(MatMul, Matrix)> {
         let matmul = MatMulOp::cast(m, op)?;
         let is_right = matmul.right(m).is_some();
         let (a, b) = (matmul.a(m), matmul.b(m));
@@ -30,12 +41,13 @@ impl MatMul {
         m.ctx.static_shape(m.value_type(matmul.y(m)))?;
         let columns = usize::try_from(if is_right { height } else { width }).ok().filter(|&n| n > 0)?;
         let matrix = Matrix::of(&tensor, is_right)?;
-        Some((MatMul::new([matrix.rows, matrix.depth, columns], dense, is_right), matrix))
+        let matmul = MatMul::new([matrix.rows, matrix.depth, columns], dense, is_right);
+        Some((MatMul { is_bf16: tensor.dtype() == DType::BF16, ..matmul }, matrix))
     }
 
     /// A product with extents `[rows, depth, columns]`.
     pub(crate) fn new(extents: [usize; 3], dense: Value, is_right: bool) -> MatMul {
-        MatMul { extents, dense, is_right }
+        MatMul { extents, dense, is_right, is_bf16: false }
     }
 
     /// Columns of the result.
@@ -49,15 +61,17 @@ impl MatMul {
         (0..depth).map(|k| k * columns).collect()
     }
 
-    /// The dense operand, `[depth, columns]`.
+    /// The dense operand, `[depth, columns]`; f32, if elements are bf16.
     pub(crate) fn operand(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
         let [_, depth, columns] = self.extents;
-        self.turned(e, self.dense, [depth, columns])
+        let value = self.turned(e, self.dense, [depth, columns])?;
+        if self.is_bf16 { e.with_element(value, Type::F32) } else { Some(value) }
     }
 
     /// The result of the op, from that of the code.
     pub(crate) fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
         let [rows, _, columns] = self.extents;
+        let value = if self.is_bf16 { e.with_element(value, Type::BF16)? } else { value };
         self.turned(e, value, [columns, rows])
     }
 

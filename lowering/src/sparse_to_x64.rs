@@ -25,7 +25,7 @@ use generate::Generated;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
+use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
 use integer::Integer;
 use patterns::Patterns;
 use plan::Plan;
@@ -61,11 +61,12 @@ x64.code @sparse0 = dense<[...]> : tensor<70xui8>
 
 # Does
 
-Each `sparse.matmul unrolled` of f32 or f64 with a constant becomes a call of code of its own, which has one multiply-add per nonzero and
+Each `sparse.matmul unrolled` of f32, f64 or bf16 with a constant becomes a call of code of its own, which has one multiply-add per nonzero and
 vector of columns. The register tile (28 rows by 1 vector, 14 by 2, 9 by 3 or 6 by 4; 12 by 1 or 6 by 2 with 256-bit vectors) is the one with
 the fewest estimated cycles. Long rows are divided into chunks and columns into tiles, so that code stays in the L1 cache and rows of
 the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
-added and subtracted. A product with a sparse right operand is that of the transposes. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
+added and subtracted. A product with a sparse right operand is that of the transposes. One of bf16 is a product of f32 between casts of the dense
+operand and of the result, which is rounded once. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
 results are concatenated: threads run them at the same time, and each fetches its own code. `code=ops` emits instructions instead of bytes.
 
 Each `sparse.matmul_integer` becomes a product of words of 32 bits along the depth, with one instruction per word of the constant that is not
@@ -172,7 +173,7 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
         return Integer::of(m, op, isa).is_some_and(|integer| integer.product.plan(integer.width).is_some());
     }
     if has_patterns(m, op) {
-        let product = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32);
+        let product = MatMul::of_floats(m, op);
         return product.is_some_and(|(matmul, matrix)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
     }
     let product = Product::of(m, op).map(|(_, product)| product).or_else(|| Some(Conv::of(m, op, width)?.product));
@@ -227,7 +228,7 @@ fn has_patterns(m: &Module, op: Op) -> bool {
 impl SparseToX64 {
     /// Lowers a matrix product to one function per pattern of nonzeros.
     fn patterns(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let (matmul, matrix) = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)?;
+        let (matmul, matrix) = MatMul::of_floats(m, op)?;
         let patterns = Patterns::of(&matrix, matmul.columns(), self.bits, self.isa?.width)?;
         cx.allows("lower", m, op).then_some(())?;
         let (code, starts) = patterns.generate();

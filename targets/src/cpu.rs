@@ -2,7 +2,7 @@
 
 use crate::{Executable, OpTimes, Precision, Signature, Statistic, Stop, Target, cpu_probes};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::op_cost::{Contraction, OpCost};
+use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
 use gradus_dialects::{graph, sparse};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
@@ -78,6 +78,7 @@ machine_numbers! {
         peak,
         byte_products,
         tile_share,
+        bf16_products,
         l2_bandwidth,
         product_share,
         column_panel,
@@ -137,13 +138,21 @@ impl Numbers {
                 (None, _) => self.contract(&c),
                 (Some(strategy), _) if *strategy == graph::CHANNELS_FIRST => self.contract(&c),
                 (Some(strategy), Some(nonzeros)) if *strategy == sparse::UNROLLED || *strategy == sparse::DOTS => {
-                    self.generated(&c, nonzeros)
+                    self.generated(&c, nonzeros).saturating_add(self.casts(&c))
                 }
-                (Some(strategy), Some(nonzeros)) if *strategy == sparse::PATTERNS => self.dispatched(&c, nonzeros),
+                (Some(strategy), Some(nonzeros)) if *strategy == sparse::PATTERNS => {
+                    self.dispatched(&c, nonzeros).saturating_add(self.casts(&c))
+                }
                 (Some(strategy), Some(nonzeros)) if *strategy == sparse::CSR => self.compressed(&c, nonzeros),
                 _ => return NEVER,
             }),
         }
+    }
+
+    /// Prices the casts of the dense operand and the result of a sparse product of bf16, which is computed in f32.
+    fn casts(&self, c: &Contraction) -> u64 {
+        let cast = |rows: u64| self.cost(OpCost::Map(rows.saturating_mul(c.columns)));
+        if c.factors == Factors::Bf16 { cast(c.depth).saturating_add(cast(c.rows)) } else { 0 }
     }
 
     /// Prices generated code whose operand, or a panel of it with all code, stays in the L1 cache: multiply-adds for each nonzero and
@@ -237,7 +246,11 @@ impl Numbers {
     fn contract(&self, c: &Contraction) -> u64 {
         let read = c.rows.saturating_add(c.columns).saturating_mul(c.depth);
         let elements = read.saturating_add(c.rows.saturating_mul(c.columns));
-        let size = if c.bytes { 1 } else { ELEMENT };
+        let size = match c.factors {
+            Factors::Bytes => 1,
+            Factors::Bf16 => 2,
+            Factors::Other => ELEMENT,
+        };
         let moved = c.groups.saturating_mul(elements).saturating_mul(size);
         let is_depthwise = c.groups > 1 && c.depth == c.taps;
         let share = match c.strategy {
@@ -245,9 +258,10 @@ impl Numbers {
             None if is_depthwise => self.depthwise_share,
             None => self.product_share,
         };
-        let cycles = match c.bytes && !is_depthwise {
-            true => self.byte_cycles(c),
-            false => c.products().saturating_mul(100) / (self.peak * share),
+        let cycles = match c.factors {
+            Factors::Bytes if !is_depthwise => self.byte_cycles(c),
+            Factors::Bf16 if !is_depthwise && c.packed => c.products() / self.bf16_products,
+            _ => c.products().saturating_mul(100) / (self.peak * share),
         };
         let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
         cycles.max(moved / self.l2_bandwidth).saturating_add(starts)

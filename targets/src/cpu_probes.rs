@@ -8,6 +8,7 @@ pub const PROBES: &[Probe] = &[
     Probe { number: "call", program: || chain(33) },
     Probe { number: "peak", program: || product("graph.matmul", [512, 512, 512], 0) },
     Probe { number: "byte_products", program: bytes },
+    Probe { number: "bf16_products", program: bf16 },
     Probe { number: "l2_bandwidth", program: || clamp(1 << 16) },
     Probe { number: "depthwise_share", program: depthwise },
     Probe { number: "sparse_share", program: || product("sparse.matmul unrolled", [512, 512, 512], 90) },
@@ -51,6 +52,12 @@ fn chain(length: usize) -> String {
         body += &format!("  {to} = graph.matmul {from}, %a : ({ty}, {ty}) -> {ty}\n");
     }
     function("8x8xf32", "8x8xf32", &body)
+}
+
+fn bf16() -> String {
+    let ty = "tensor<512x512xbf16>";
+    let body = format!("  %a = arith.constant dense<3.0> : {ty}\n  %y = graph.matmul %x, %a : ({ty}, {ty}) -> {ty}\n");
+    function("512x512xbf16", "512x512xbf16", &body)
 }
 
 fn bytes() -> String {

@@ -19,12 +19,42 @@ use support::{lowered, parse};
 struct Product {
     /// Extents `[M, K, N]`.
     shape: [usize; 3],
-    /// The constant: `[M, K]`, or `[K, N]` if the right operand is sparse. Elements are f32, or f64 if `is_double`.
+    /// The constant: `[M, K]`, or `[K, N]` if the right operand is sparse.
     sparse: Vec<f64>,
     dense: Vec<f64>,
     is_right: bool,
-    is_double: bool,
+    /// Element type: f32, f64 or bf16.
+    dtype: DType,
     text: String,
+}
+
+/// Dense elements that are multiplied by nonzeros only: the products with zeros would not be zero.
+const SPECIAL: [f64; 4] = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-40];
+
+/// The bytes of a number, rounded to an element type.
+fn bytes_of(x: f64, dtype: DType) -> Vec<u8> {
+    let single = (x as f32).to_bits();
+    match dtype {
+        DType::F64 => x.to_le_bytes().to_vec(),
+        DType::BF16 if x.is_nan() => vec![0xc0, 0x7f],
+        // Half to even.
+        DType::BF16 => ((single + 0x7fff + (single >> 16 & 1)) >> 16).to_le_bytes()[..2].to_vec(),
+        _ => single.to_le_bytes().to_vec(),
+    }
+}
+
+/// A tensor of numbers, rounded to an element type.
+fn tensor_of(shape: &[usize], numbers: &[f64], dtype: DType) -> Tensor {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|&x| bytes_of(x, dtype)).collect();
+    Tensor::new(dtype, shape.to_vec(), bytes.into()).expect("it has its size")
+}
+
+/// Whether numbers differ from others by a share of those, or of 1; infinities and NaNs do not.
+fn are_close(numbers: &[f64], expected: &[f64], tolerance: f64) -> bool {
+    let is_close = |(a, b): (&f64, &f64)| {
+        a == b || a.is_nan() && b.is_nan() || b.is_finite() && (a - b).abs() <= tolerance * (1.0 + b.abs())
+    };
+    numbers.len() == expected.len() && numbers.iter().zip(expected).all(is_close)
 }
 
 fn extent(random: &mut Random, most: u64) -> usize {
@@ -35,7 +65,7 @@ impl Product {
     fn draw(random: &mut Random, most: u64) -> Product {
         let shape: [usize; 3] = std::array::from_fn(|_| extent(random, most));
         let [m, k, n] = shape;
-        let [is_right, is_double] = [random.percent(30), random.percent(40)];
+        let (is_right, dtype) = (random.percent(30), random.pick(&[DType::F32, DType::F64, DType::BF16]));
         let (zeros, palette) = (random.below(101), random.below(3));
         let mut value = || match palette {
             _ if random.percent(zeros) => 0.0,
@@ -45,13 +75,15 @@ impl Product {
         };
         let sparse: Vec<f64> = (0..if is_right { k * n } else { m * k }).map(|_| value()).collect();
         let count = if is_right { m * k } else { k * n };
-        let dense: Vec<f64> = (0..count).map(|_| random.below(1 << 16) as f64 / 4096.0 - 8.0).collect();
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
-        let element = |value: &f64| match is_double {
-            true => hex(&value.to_le_bytes()),
-            false => hex(&(*value as f32).to_le_bytes()),
+        let specials = random.pick(&[0, 0, 1, 4]);
+        let mut value = || match random.percent(specials) {
+            true => random.pick(&SPECIAL),
+            false => random.below(1 << 16) as f64 / 4096.0 - 8.0,
         };
-        let (bytes, ty): (String, _) = (sparse.iter().map(element).collect(), if is_double { "f64" } else { "f32" });
+        let dense: Vec<f64> = (0..count).map(|_| value()).collect();
+        let [sparse, dense] = [sparse, dense].map(|all| tensor_of(&[all.len()], &all, dtype));
+        let bytes: String = sparse.bytes().iter().map(|byte| format!("{byte:02X}")).collect();
+        let (sparse, dense, ty) = (sparse.to_f64(), dense.to_f64(), dtype.to_string());
         let (a, b) = (format!("tensor<{m}x{k}x{ty}>"), format!("tensor<{k}x{n}x{ty}>"));
         let (constant, operand, right, operands) =
             if is_right { (&b, &a, "right ", "%x, %c") } else { (&a, &b, "", "%c, %x") };
@@ -62,10 +94,10 @@ impl Product {
   return %y : tensor<{m}x{n}x{ty}>
 }}"
         );
-        Product { shape, sparse, dense, is_right, is_double, text }
+        Product { shape, sparse, dense, is_right, dtype, text }
     }
 
-    /// The sums in the order of the summed index, by fused multiply-adds.
+    /// The sums in the order of the summed index, by fused multiply-adds of f64 or f32, rounded to the element type.
     fn expected(&self) -> Vec<f64> {
         let [m, k, n] = self.shape;
         let (a, b) = if self.is_right { (&self.dense, &self.sparse) } else { (&self.sparse, &self.dense) };
@@ -75,24 +107,26 @@ impl Product {
                 for (j, sum) in out.iter_mut().enumerate() {
                     let (x, y) = (a[i * k + l], b[l * n + j]);
                     if (if self.is_right { y } else { x }) != 0.0 {
-                        *sum = match self.is_double {
-                            true => x.mul_add(y, *sum),
-                            false => f64::from((x as f32).mul_add(y as f32, *sum as f32)),
+                        *sum = match self.dtype {
+                            DType::F64 => x.mul_add(y, *sum),
+                            _ => f64::from((x as f32).mul_add(y as f32, *sum as f32)),
                         };
                     }
                 }
             }
         }
-        out
+        tensor_of(&[m, n], &out, self.dtype).to_f64()
+    }
+
+    /// The share by which sums in another order may differ.
+    fn tolerance(&self) -> f64 {
+        if self.dtype == DType::BF16 { 1e-2 } else { 1e-3 }
     }
 
     fn input(&self) -> Vec<Datum> {
         let [m, k, n] = self.shape;
         let shape = if self.is_right { [m, k] } else { [k, n] };
-        vec![Datum::Tensor(match self.is_double {
-            true => Tensor::from_vec(&shape, self.dense.clone()),
-            false => Tensor::from_vec(&shape, self.dense.iter().map(|&x| x as f32).collect()),
-        })]
+        vec![Datum::Tensor(tensor_of(&shape, &self.dense, self.dtype))]
     }
 }
 
@@ -101,11 +135,7 @@ fn floats(result: &[Datum]) -> Vec<f32> {
 }
 
 fn numbers(result: &[Datum]) -> Vec<f64> {
-    let tensor = result[0].tensor().expect("it is a tensor");
-    match tensor.dtype() {
-        DType::F64 => tensor.as_slice::<f64>().into_owned(),
-        _ => tensor.as_slice::<f32>().iter().map(|&x| f64::from(x)).collect(),
-    }
+    result[0].tensor().expect("it is a tensor").to_f64()
 }
 
 fn main_of(m: &Module) -> gradus::ir::Op {
@@ -128,7 +158,7 @@ fn has(isa: &str) -> bool {
 /// rows give them up to rounding.
 #[test]
 fn generated_code_computes_products() {
-    let (tool, mut random, mut native) = (Tool::new("gradus"), Random::of("x64"), 0);
+    let (tool, mut random, mut native) = (Tool::new("gradus"), Random::of("x64"), [0; 2]);
     for case in 0..300 {
         let product = Product::draw(&mut random, 600);
         let m = parse(&tool.context(), &product.text).expect("it is a program");
@@ -145,16 +175,14 @@ fn generated_code_computes_products() {
         let result =
             numbers(&program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
         // The kernel of compressed rows is of f32.
-        assert!(program.reference(1).is_empty() || product.is_double && !is_lowered, "{:?}", product.shape);
-        if is_lowered {
-            assert_eq!(result, product.expected(), "{:?} {isa} right {}", product.shape, product.is_right);
-            native += 1;
-        } else {
-            let is_close = |(a, b): (&f64, f64)| (a - b).abs() <= 1e-3 * (1.0 + b.abs());
-            assert!(result.iter().zip(product.expected()).all(is_close), "{:?}", product.shape);
-        }
+        let is_reference = !program.reference(1).is_empty();
+        assert!(!is_reference || product.dtype != DType::F32 && !is_lowered, "{:?}", product.shape);
+        let tolerance = if is_lowered { 0.0 } else { product.tolerance() };
+        let what = (product.shape, product.dtype, isa, product.is_right);
+        assert!(are_close(&result, &product.expected(), tolerance), "{what:?} as code: {is_lowered}");
+        native[usize::from(product.dtype == DType::BF16)] += usize::from(is_lowered);
     }
-    assert!(native > 100 || !has("avx2"), "{native} as code");
+    assert!(native[0] > 100 && native[1] > 50 || !has("avx2"), "{native:?} as code, the latter of bf16");
 }
 
 /// Products of f32 by compressed rows have a kernel in both forms, whatever the threads.
@@ -163,7 +191,7 @@ fn compressed_rows_compute_products() {
     let (tool, mut random) = (Tool::new("gradus"), Random::of("csr"));
     for case in 0..150 {
         let product = Product::draw(&mut random, 400);
-        if product.is_double {
+        if product.dtype != DType::F32 {
             continue;
         }
         let text = product.text.replace("unrolled", "csr");
@@ -173,13 +201,12 @@ fn compressed_rows_compute_products() {
         let mut program = Program::new(&steps, main_of(&steps)).on(workers);
         let result = program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap));
         assert!(program.reference(1).is_empty(), "{:?}", product.shape);
-        let is_close = |(a, b): (&f64, f64)| (a - b).abs() <= 1e-3 * (1.0 + b.abs());
         let what = (product.shape, product.is_right);
-        assert!(numbers(&result).iter().zip(product.expected()).all(is_close), "{what:?}");
+        assert!(are_close(&numbers(&result), &product.expected(), product.tolerance()), "{what:?}");
     }
 }
 
-/// The meaning of a call, the simulation of its instructions, equals the sums; the same function as ops assembles to the same
+/// The meaning of a product, and that of a call, the simulation of its instructions, equal the sums; the same function as ops assembles to the same
 /// bytes, and is printed and parsed.
 #[test]
 fn simulation_and_ops_agree_with_code() {
@@ -192,11 +219,10 @@ fn simulation_and_ops_agree_with_code() {
         let [bytes, ops] = ["bytes", "ops"].map(|level| {
             lowered(&tool, &m, &format!("builtin.module(convert-sparse-to-x64{{isa={isa} code={level}}})"))
         });
-        for m in [&bytes, &ops] {
+        for m in [&m, &bytes, &ops] {
             let result = Interpreter::new(m).call(main_of(m), product.input());
             let result = numbers(&result.unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
-            let is_close = |(a, b): (&f64, f64)| (a - b).abs() <= 1e-3 * (1.0 + b.abs());
-            assert!(result.iter().zip(product.expected()).all(is_close), "{:?}", product.shape);
+            assert!(are_close(&result, &product.expected(), product.tolerance()), "{:?}", product.shape);
         }
         let text = ops.to_text(Default::default());
         let again = parse(&ctx, &text).unwrap_or_else(|| panic!("{text}"));
@@ -475,7 +501,7 @@ fn dispatch_by_patterns_computes_products() {
         if case % 4 == 0 {
             let result = Interpreter::new(&code).call(main_of(&code), product.input());
             let result = numbers(&result.unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
-            assert_eq!(result, product.expected(), "simulated {:?} {bits}", product.shape);
+            assert!(are_close(&result, &product.expected(), 0.0), "simulated {:?} {bits}", product.shape);
         }
         if !has(isa) {
             continue;
@@ -485,7 +511,7 @@ fn dispatch_by_patterns_computes_products() {
         let result =
             numbers(&program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
         assert_eq!(program.reference(1), [], "{:?}", product.shape);
-        assert_eq!(result, product.expected(), "{:?} {isa} {bits}", product.shape);
+        assert!(are_close(&result, &product.expected(), 0.0), "{:?} {isa} {bits}", product.shape);
         native += 1;
     }
     let enough = if has("avx512") { 60 } else { 10 };

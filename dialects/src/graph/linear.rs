@@ -6,9 +6,9 @@ use super::{GENERIC, conv_op, infer};
 use crate::addr::bands;
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use crate::layout::image_layout;
-use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy, elements};
+use crate::op_cost::{Contraction, DeclaredCost, Factors, OpCost, Strategy, elements};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DType, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
     ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims,
@@ -119,11 +119,10 @@ pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     };
     let columns = elements(args, ty) / filters.max(1);
     let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
-    let bytes = are_bytes(args);
     let strategy = (groups > 1 && depth == taps && is_channels_first(args)).then_some(&CHANNELS_FIRST);
     OpCost::Contract(Contraction {
         taps,
-        bytes,
+        factors: Factors::of(args),
         strategy,
         ..Contraction::dense(groups, filters / groups, depth, columns)
     })
@@ -162,13 +161,7 @@ pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
     let all = args.result_types.first().map_or(1, |&ty| elements(args, ty));
     let packed = args.operands.get(1).is_some_and(|&b| args.module.constant(b).is_some());
     let dense = Contraction::dense(all / (rows * columns).max(1), rows, depth, columns);
-    Contraction { bytes: are_bytes(args), packed, ..dense }
-}
-
-/// Whether the first operand has elements of a byte.
-fn are_bytes(args: &OpArgs<'_>) -> bool {
-    let element = args.operands.first().map(|_| args.ctx().element_type(args.operand_type(0)));
-    element.and_then(|ty| args.ctx().dtype(ty)).is_some_and(|dtype| matches!(dtype, DType::I8 | DType::U8))
+    Contraction { factors: Factors::of(args), packed, ..dense }
 }
 
 /// Returns the cost of a GEMM.

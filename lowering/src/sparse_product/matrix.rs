@@ -33,11 +33,13 @@ pub(crate) struct Entry {
 }
 
 impl Matrix {
-    /// Reads the nonzeros of a constant `[rows, depth]`, or of its transpose.
+    /// Reads the nonzeros of a constant `[rows, depth]`, or of its transpose. Those of bf16 are f32.
     pub fn of(tensor: &Tensor, is_transposed: bool) -> Option<Matrix> {
         let &[rows, depth] = tensor.shape() else { return None };
         match tensor.dtype() {
             DType::F32 => Matrix::read(&tensor.as_slice::<f32>(), [rows, depth], is_transposed, DType::F32),
+            // Products of bf16 are computed in f32.
+            DType::BF16 => Matrix::read(&tensor.to_f64(), [rows, depth], is_transposed, DType::F32),
             DType::F64 => Matrix::read(&tensor.as_slice::<f64>(), [rows, depth], is_transposed, DType::F64),
             DType::I32 => Matrix::read(&tensor.as_slice::<i32>(), [rows, depth], is_transposed, DType::I32),
             _ => None,

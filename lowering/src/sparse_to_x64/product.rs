@@ -32,7 +32,7 @@ impl Product {
     /// Reads an unrolled product of floats.
     pub fn of(m: &Module, op: Op) -> Option<(MatMul, Product)> {
         MatMulOp::cast(m, op)?.strategy(m).filter(|strategy| **strategy == UNROLLED)?;
-        let (matmul, matrix) = MatMul::of(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)?;
+        let (matmul, matrix) = MatMul::of_floats(m, op)?;
         let (columns, offsets) = (Columns::adjacent(matmul.columns()), matmul.offsets());
         Some((matmul, Product { matrix, columns, offsets, epilogue: Epilogue::default() }))
     }
