@@ -10,6 +10,9 @@ const SHARED: usize = 512 << 10;
 /// Bytes of B that are read again by each group of rows, so that they stay in the L1 cache, if the code of all groups does.
 const NEAR: usize = 16 << 10;
 
+/// Bytes of B that stay in the last cache.
+const CACHED: usize = 16 << 20;
+
 /// Bytes of code of a load of B.
 const BYTES_PER_LOAD: usize = 11;
 /// Bytes of code that begin and store a sum.
@@ -34,8 +37,8 @@ const MISS: f64 = 0.42;
 const ROW: f64 = 0.5;
 /// A change to another row, if rows are in more pages than are translated at once.
 const FAR_ROW: f64 = 1.3;
-/// A change to another row of B when it is read for the first time, if B has at least so many bytes: from the L3 cache, and from memory.
-const FIRST_ROW: [(usize, f64); 2] = [(5 << 18, 2.8), (16 << 20, 30.0)];
+/// A change to another row of B when it is read for the first time from memory, beyond all caches.
+const FIRST_ROW: f64 = 30.0;
 /// A load or store of a sum.
 const RESULT: f64 = 2.5;
 /// The start of a loop over columns.
@@ -57,6 +60,8 @@ pub(super) struct Rows {
     sets: usize,
     /// Whether vectors do not begin at cache lines.
     are_split: bool,
+    /// First element of the last row.
+    last: usize,
 }
 
 /// The cost of a form and a division.
@@ -88,7 +93,8 @@ impl Rows {
         };
         let are_split = offsets.iter().any(|at| !(at * element).is_multiple_of(LINE));
         let (lines, pages) = (distinct(&|at| at / LINE), distinct(&|at| at / PAGE));
-        Rows { lines, pages, sets: distinct(&|at| at % PAGE / LINE), are_split }
+        let last = offsets.iter().copied().max().unwrap_or(0);
+        Rows { lines, pages, sets: distinct(&|at| at % PAGE / LINE), are_split, last }
     }
 
     /// The costs of the divisions of a product with a form.
@@ -123,8 +129,8 @@ impl Rows {
         let is_far = of_chunk(self.pages) > PAGES;
         let missed = if is_near { 0.0 } else { MISS * lines + ROW };
         let far = if is_far { FAR_ROW } else { 0.0 };
-        let bytes = self.lines * columns.all.max(columns.pitch * columns.strips) * matrix.element();
-        let first = FIRST_ROW.iter().rfind(|(least, _)| bytes >= *least).map_or(0.0, |(_, cycles)| *cycles);
+        let elements = self.last.saturating_add(columns.reach().unwrap_or(usize::MAX));
+        let first = if elements.saturating_mul(matrix.element()) > CACHED { FIRST_ROW } else { 0.0 };
         let panel = PRODUCT * nonzeros * vectors
             + BROADCAST * broadcasts
             + (LOAD * lines + missed + far) * read
