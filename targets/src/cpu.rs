@@ -117,9 +117,9 @@ const RELAYOUT_UNIT: u64 = 16;
 const CODE: u64 = 8;
 /// Vectors of columns that compressed rows compute at once.
 const BLOCK: u64 = 8;
-/// Size of a page in bytes, and distance of rows whose lines are in at most four sets of the L1 cache.
+/// Size of a page in bytes, and distance of rows whose lines are in at most 16 sets of the L1 cache.
 const PAGE: u64 = 4096;
-const FEW_SETS: u64 = 1024;
+const FEW_SETS: u64 = 256;
 /// Rows of the dense operand whose products are added before the next, about.
 const CHUNK: u64 = 256;
 /// Cycles of the store of a line of the result in its column, into the L2 cache and beyond.
