@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `plan.rs`, `cost.rs` | the register tile, chunks and tiles; their estimated cycles |
+//! | `form.rs`, `cost.rs`, `plan.rs` | register tiles; estimated cycles of them, of chunks and of tiles; the choice |
 //! | `generate.rs`, `template.rs` | the code of a product; instructions that differ in displacements |
 //! | `patterns.rs` | functions by patterns of nonzeros |
 //! | `product.rs` | products as calls of code |
@@ -11,6 +11,7 @@
 
 mod conv;
 mod cost;
+mod form;
 mod generate;
 mod integer;
 mod patterns;
@@ -63,8 +64,8 @@ x64.code @sparse0 = dense<[...]> : tensor<70xui8>
 
 Each `sparse.matmul unrolled` of f32, f64 or bf16 with a constant becomes a call of code of its own, which has one multiply-add per nonzero and
 vector of columns. The register tile (28 rows by 1 vector, 14 by 2, 9 by 3 or 6 by 4; 12 by 1 or 6 by 2 with 256-bit vectors) is the one with
-the fewest estimated cycles. Long rows are divided into chunks and columns into tiles, so that code stays in the L1 cache and rows of
-the dense operand in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
+the fewest estimated cycles. Long rows are divided into chunks and columns into tiles, so that the code of a group of rows and the lines of the dense
+operand that it reads stay in the L1 cache from a vector of columns to the next, and tiles in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
 added and subtracted. A product with a sparse right operand is that of the transposes. One of bf16 is a product of f32 between casts of the dense
 operand and of the result, which is rounded once. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
 results are concatenated: threads run them at the same time, and each fetches its own code. `code=ops` emits instructions instead of bytes.

@@ -5,8 +5,9 @@
 //! the image is a column: what is between rows of the output is computed as well, and sliced off. With strides, the image is one
 //! for each phase, side by side.
 
+use super::form::Columns;
 use super::generate::Epilogue;
-use super::plan::{Columns, Plan};
+use super::plan::Plan;
 use super::product::Product;
 use crate::emit::Emitter;
 use crate::sparse_product::Matrix;

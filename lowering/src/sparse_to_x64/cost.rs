@@ -1,6 +1,6 @@
 //! Estimated cycles of code, by counts of its instructions and of what it reads.
 
-use super::plan::{Columns, Form};
+use super::form::{Columns, Form};
 use crate::sparse_product::Matrix;
 
 /// Bytes of code of a loop body, so that it stays in the L1 instruction cache.
@@ -19,8 +19,8 @@ const BYTES_PER_LOAD: usize = 11;
 const BYTES_PER_RESULT: usize = 20;
 
 /// Size of a line of the caches, and of a page. A page has a line in each set of the L1 cache.
-const LINE: usize = 64;
-const PAGE: usize = 4096;
+pub(super) const LINE: usize = 64;
+pub(super) const PAGE: usize = 4096;
 
 /// Rows of B per loop over columns that are tried, besides all.
 const CHUNKS: [usize; 4] = [64, 128, 256, 512];
@@ -47,9 +47,9 @@ const LOOP: f64 = 16.0;
 const FETCHED: [f64; 2] = [0.04, 0.24];
 /// Bytes of lines that stay in the L1 cache from a vector of columns to the next, lines of one of its sets, and pages that are translated
 /// at once.
-const NEAR_LINES: f64 = 40e3;
+pub(super) const NEAR_LINES: f64 = 40e3;
 const WAYS: usize = 12;
-const PAGES: f64 = 100.0;
+pub(super) const PAGES: f64 = 100.0;
 
 /// What code reads of the dense operand for one vector of columns.
 pub(super) struct Rows {
@@ -86,12 +86,12 @@ impl Rows {
     pub fn of(offsets: &[usize], matrix: &Matrix) -> Rows {
         let element = matrix.element();
         let distinct = |number: &dyn Fn(usize) -> usize| {
-            let mut all: Vec<usize> = offsets.iter().map(|at| number(at * element)).collect();
+            let mut all: Vec<usize> = offsets.iter().map(|at| number(at.saturating_mul(element))).collect();
             all.sort_unstable();
             all.dedup();
             all.len()
         };
-        let are_split = offsets.iter().any(|at| !(at * element).is_multiple_of(LINE));
+        let are_split = offsets.iter().any(|at| !at.saturating_mul(element).is_multiple_of(LINE));
         let (lines, pages) = (distinct(&|at| at / LINE), distinct(&|at| at / PAGE));
         let last = offsets.iter().copied().max().unwrap_or(0);
         Rows { lines, pages, sets: distinct(&|at| at % PAGE / LINE), are_split, last }

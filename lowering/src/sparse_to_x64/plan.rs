@@ -1,27 +1,10 @@
 //! The choice of the form of the code.
 
 use super::cost::{Cost, Rows};
+use super::form::{Columns, FORMS, Form};
 use crate::sparse_product::Matrix;
 use gradus_dialects::x64::Width;
 use rustc_hash::FxHashMap;
-
-/// The register tile of the code: accumulators for `rows` rows of A and `vectors` vectors of columns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Form {
-    pub rows: usize,
-    pub vectors: usize,
-    pub width: Width,
-}
-
-/// The forms, each with as many accumulators as leave registers for B and a broadcast value.
-const FORMS: [Form; 6] = [
-    Form { rows: 28, vectors: 1, width: Width::Zmm },
-    Form { rows: 14, vectors: 2, width: Width::Zmm },
-    Form { rows: 9, vectors: 3, width: Width::Zmm },
-    Form { rows: 6, vectors: 4, width: Width::Zmm },
-    Form { rows: 12, vectors: 1, width: Width::Ymm },
-    Form { rows: 6, vectors: 2, width: Width::Ymm },
-];
 
 /// Number of nonzeros from which on code, of about 9 bytes each, is prefetched: if it is crowded out of the L2 cache by other code, and if
 /// it does not fit there itself.
@@ -35,41 +18,6 @@ pub(super) enum Values {
     Magnitudes(FxHashMap<u64, usize>),
     /// All values in the order of their use.
     Sequence,
-}
-
-/// The columns of a product.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Columns {
-    /// Columns of the result.
-    pub all: usize,
-    /// Number of bands, matrices of as many columns each.
-    pub bands: usize,
-    /// Number of strips of equal width, the rows of an image, that are computed one by one.
-    pub strips: usize,
-    /// Elements of the dense operand from a strip to the next.
-    pub pitch: usize,
-}
-
-impl Columns {
-    /// Columns that follow each other in the dense operand too.
-    pub fn adjacent(all: usize) -> Columns {
-        Columns { all, bands: 1, strips: 1, pitch: 0 }
-    }
-
-    /// Columns of a band.
-    pub fn band(self) -> usize {
-        self.all / self.bands
-    }
-
-    /// Columns of a strip.
-    pub fn strip(self) -> usize {
-        self.all / self.strips
-    }
-
-    /// Elements of the dense operand from the first column to behind the last.
-    pub fn reach(self) -> Option<usize> {
-        (self.strips - 1).checked_mul(self.pitch)?.checked_add(self.strip())
-    }
 }
 
 /// The plan of the code for a product.
@@ -87,34 +35,6 @@ pub(super) struct Plan {
     pub num_bytes: usize,
     /// Whether code is prefetched ahead of its execution: hardware does not prefetch code from beyond the L2 cache.
     pub prefetches: bool,
-}
-
-impl Form {
-    /// Bytes of a row per step.
-    pub fn panel_bytes(self) -> usize {
-        self.vectors * self.width.bytes()
-    }
-
-    /// Columns of elements of a size per step.
-    pub fn panel(self, element: usize) -> usize {
-        self.panel_bytes() / element
-    }
-
-    /// Number of elements of a size that short displacements reach, on either side.
-    pub fn reach(self, element: usize) -> usize {
-        // Of EVEX, they count elements.
-        if self.width == Width::Zmm { 128 } else { 128 / element }
-    }
-
-    /// The form with the same number of groups for `rows` rows, which have almost equal sizes.
-    pub fn balanced(self, rows: usize) -> Form {
-        Form { rows: rows.div_ceil(rows.div_ceil(self.rows)), ..self }
-    }
-
-    /// Whether values are operands in memory, broadcast by the multiply-add.
-    pub fn folds_values(self) -> bool {
-        self.width == Width::Zmm && self.vectors == 1
-    }
 }
 
 impl Plan {
@@ -179,5 +99,55 @@ impl Values {
             }
         }
         Values::Magnitudes(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cost::{LINE, NEAR_LINES, PAGE, PAGES};
+    use super::super::form::Columns;
+    use super::Plan;
+    use crate::sparse_product::Matrix;
+    use gradus_dialects::x64::Width;
+    use gradus_ir::Tensor;
+    use gradus_ir::random::Random;
+
+    /// A matrix with a nonzero in about one of `every` elements.
+    fn matrix(rows: usize, depth: usize, every: usize) -> Matrix {
+        let mut random = Random::of("matrix");
+        let mut value = |i: usize| if random.below(every as u64) == 0 { 1.5 + (i % 200) as f32 } else { 0.0 };
+        let values: Vec<f32> = (0..rows * depth).map(&mut value).collect();
+        Matrix::of(&Tensor::from_vec(&[rows, depth], values), false).expect("a matrix")
+    }
+
+    fn plan(matrix: &Matrix, columns: usize) -> Plan {
+        let offsets: Vec<usize> = (0..matrix.depth).map(|k| k * columns).collect();
+        Plan::of(matrix, Columns::adjacent(columns), &offsets, Width::Zmm).expect("a plan")
+    }
+
+    #[test]
+    fn lines_of_chunks_stay_in_the_l1_cache() {
+        for columns in [196, 784] {
+            for every in [5, 10] {
+                let plan = plan(&matrix(256, 2048, every), columns);
+                let pages = plan.chunk as f64 * (columns as f64 * 4.0 / PAGE as f64).min(1.0);
+                let what = format!("{} rows of {columns} columns, one of {every}", plan.chunk);
+                assert!((plan.chunk * plan.form.vectors * LINE) as f64 <= NEAR_LINES, "{what}");
+                assert!(pages <= PAGES, "{what}: {pages} pages");
+            }
+        }
+    }
+
+    #[test]
+    fn short_sums_are_not_divided() {
+        assert_eq!(plan(&matrix(256, 64, 10), 196).chunk, 64);
+    }
+
+    #[test]
+    fn parts_have_the_form_and_the_chunks_of_the_whole() {
+        let (whole, half) = (plan(&matrix(256, 1024, 5), 196), matrix(128, 1024, 5));
+        let part = whole.of_part(&half);
+        assert_eq!((part.form.vectors, part.chunk, part.tile), (whole.form.vectors, whole.chunk, whole.tile));
+        assert!(part.form.rows <= whole.form.rows);
     }
 }

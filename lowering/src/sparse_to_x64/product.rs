@@ -1,7 +1,8 @@
 //! Products with a sparse constant as calls of their code.
 
+use super::form::Columns;
 use super::generate::{Epilogue, Generated, generate};
-use super::plan::{Columns, Plan};
+use super::plan::Plan;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::sparse::{MatMulOp, UNROLLED};
