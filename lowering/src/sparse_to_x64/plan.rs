@@ -43,18 +43,16 @@ impl Plan {
     pub fn of(matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> Option<Plan> {
         let cost = Plan::cost(matrix, columns, offsets, width)?;
         let panel = cost.form.panel(matrix.element());
-        let mut plan = Plan {
+        Some(Plan {
             form: cost.form,
             columns,
             chunk: cost.blocks.chunk,
             tile: cost.blocks.tile,
             masked: width == Width::Zmm && !columns.strip().is_multiple_of(panel),
-            values: Values::Sequence,
+            values: Values::of(matrix, cost.form),
             num_bytes: cost.blocks.code,
             prefetches: false,
-        };
-        plan.values = plan.values_of(matrix);
-        Some(plan)
+        })
     }
 
     /// The cost of the form and the division with the fewest estimated cycles.
@@ -75,11 +73,7 @@ impl Plan {
 
     /// The plan of the same code for some of the rows.
     pub fn of_part(&self, part: &Matrix) -> Plan {
-        Plan { form: self.form.balanced(part.rows), values: self.values_of(part), ..*self }
-    }
-
-    fn values_of(&self, matrix: &Matrix) -> Values {
-        Values::of(matrix, 2 * self.form.reach(matrix.element()))
+        Plan { form: self.form.balanced(part.rows), values: Values::of(part, self.form), ..*self }
     }
 }
 
@@ -87,8 +81,9 @@ impl Values {
     /// Maximum number of magnitudes.
     const MAX: usize = 63;
 
-    /// Shares magnitudes if there are fewer than `reached`, which short displacements reach. Words have no signs.
-    fn of(matrix: &Matrix, reached: usize) -> Values {
+    /// Shares magnitudes if short displacements of a form reach all of them. Words have no signs.
+    fn of(matrix: &Matrix, form: Form) -> Values {
+        let reached = 2 * form.reach(matrix.element());
         let mut all = FxHashMap::default();
         for &value in matrix.values().iter().filter(|value| matrix.packing.is_some() || value.abs() != 1.0) {
             let magnitude = if matrix.packing.is_some() { value } else { value.abs() }.to_bits();
