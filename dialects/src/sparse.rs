@@ -165,10 +165,9 @@ fn is_mostly_zero(m: &Module, constant: Arg) -> bool {
 
 /// Whether straight-line code for a constant is small even if it has no zeros. Dense kernels are of f32 only, and pack the other operand.
 fn is_small(m: &Module, constant: Arg) -> bool {
-    let AttrData::Dense(dense) = m.ctx.attr_data(constant.attr()) else { return false };
-    let most = match m.ctx.element_type(dense.ty) {
-        Type::F32 => 1 << 12,
-        Type::F64 => 1 << 16,
+    let most = match m.ctx.attr_type(constant.attr()).map(|ty| m.ctx.element_type(ty)) {
+        Some(Type::F32) => 1 << 12,
+        Some(Type::F64) => 1 << 16,
         _ => 0,
     };
     zeros(m, constant).is_some_and(|(_, all)| (1..=most).contains(&all))
@@ -176,18 +175,24 @@ fn is_small(m: &Module, constant: Arg) -> bool {
 
 /// Counts the zeros of a constant. Returns the number of zeros and the number of elements.
 fn zeros(m: &Module, constant: Arg) -> Option<(u64, u64)> {
-    let AttrData::Dense(dense) = m.ctx.attr_data(constant.attr()) else { return None };
-    let dtype = m.ctx.dtype(m.ctx.element_type(dense.ty)).filter(|dtype| !dtype.is_narrow())?;
-    let extents = m.ctx.static_shape(dense.ty)?.iter();
+    let (ctx, attr) = (&m.ctx, constant.attr());
+    let ty = ctx.attr_type(attr)?;
+    let dtype = ctx.dtype(ctx.element_type(ty)).filter(|dtype| !dtype.is_narrow())?;
+    let extents = ctx.static_shape(ty)?.iter();
     let all = extents.map(|&d| u64::try_from(d).ok()).try_fold(1u64, |n, d| n.checked_mul(d?))?;
-    let zeros = match dtype.size() {
-        1 => zero_words::<1>(&dense.data(), dtype.is_float()),
-        2 => zero_words::<2>(&dense.data(), dtype.is_float()),
-        4 => zero_words::<4>(&dense.data(), dtype.is_float()),
-        8 => zero_words::<8>(&dense.data(), dtype.is_float()),
-        _ => return None,
+    let count = |data: &[u8]| match dtype.size() {
+        1 => Some(zero_words::<1>(data, dtype.is_float())),
+        2 => Some(zero_words::<2>(data, dtype.is_float())),
+        4 => Some(zero_words::<4>(data, dtype.is_float())),
+        8 => Some(zero_words::<8>(data, dtype.is_float())),
+        _ => None,
     };
-    Some((if dense.splat { zeros * all } else { zeros }, all))
+    let zeros = match ctx.attr_data(attr) {
+        AttrData::Dense(dense) if dense.splat => count(&dense.data())?.checked_mul(all)?,
+        AttrData::Dense(dense) => count(&dense.data())?,
+        _ => count(ctx.dense_tensor(attr)?.bytes())?,
+    };
+    Some((zeros, all))
 }
 
 /// Counts the elements of `N` bytes that are zero. Without their sign, negative zeros count.

@@ -50,6 +50,16 @@ impl MatMul {
         MatMul { extents, dense, is_right, is_bf16: false }
     }
 
+    /// Whether the right operand is sparse, so that the result is transposed.
+    pub(crate) fn is_right(&self) -> bool {
+        self.is_right
+    }
+
+    /// Whether elements are bf16, whose products are computed in f32.
+    pub(crate) fn is_bf16(&self) -> bool {
+        self.is_bf16
+    }
+
     /// Columns of the result.
     pub(crate) fn columns(&self) -> usize {
         self.extents[2]

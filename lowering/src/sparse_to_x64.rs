@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `form.rs`, `cost.rs`, `plan.rs` | register tiles; estimated cycles of them, of chunks and of tiles; the choice |
 //! | `generate.rs`, `template.rs` | the code of a product; instructions that differ in displacements |
+//! | `lanes.rs` | the code of a product with one column |
+//! | `epilogue.rs` | bias, residual and clamp of sums, and the ops that they replace |
 //! | `patterns.rs` | functions by patterns of nonzeros |
 //! | `product.rs` | products as calls of code |
 //! | `conv.rs` | convolutions as products: offsets of the taps in an image, and the epilogue |
@@ -11,9 +13,11 @@
 
 mod conv;
 mod cost;
+mod epilogue;
 mod form;
 mod generate;
 mod integer;
+mod lanes;
 mod patterns;
 mod plan;
 mod product;
@@ -22,15 +26,13 @@ mod template;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, bytes_attr, define, replace};
 use conv::Conv;
-use generate::Generated;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
 use integer::Integer;
 use patterns::Patterns;
-use plan::Plan;
-use product::{Callee, Product};
+use product::{Function, Product};
 
 /// Columns of a pattern of nonzeros.
 const BITS: usize = 8;
@@ -69,6 +71,12 @@ operand that it reads stay in the L1 cache from a vector of columns to the next,
 added and subtracted. A product with a sparse right operand is that of the transposes. One of bf16 is a product of f32 between casts of the dense
 operand and of the result, which is rounded once. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
 results are concatenated: threads run them at the same time, and each fetches its own code. `code=ops` emits instructions instead of bytes.
+
+With one column of f32 and 512-bit vectors, rows are in lanes instead: sixteen rows are computed at a time, and in each step every row adds the
+product of its next nonzero, whose factor is taken from two vectors of the dense operand by an index in the pool.
+
+A constant for each row that is added to the product, and `graph.relu` or `graph.clip` with constant bounds after it, are computed before the
+store, unless the product is of bf16 (bounds: of f32).
 
 Each `sparse.matmul_integer` becomes a product of words of 32 bits along the depth, with one instruction per word of the constant that is not
 zero: four bytes with AVX-512 VNNI, otherwise two 16-bit integers. `sparse.words` packs the other operand. A constant zero point and the
@@ -177,7 +185,7 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
         let product = MatMul::of_floats(m, op);
         return product.is_some_and(|(matmul, matrix)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
     }
-    let product = Product::of(m, op).map(|(_, product)| product).or_else(|| Some(Conv::of(m, op, width)?.product));
+    let product = Product::of(m, op).map(|(_, product, _)| product).or_else(|| Some(Conv::of(m, op, width)?.product));
     product.is_some_and(|product| product.plan(width).is_some())
 }
 
@@ -248,14 +256,14 @@ impl SparseToX64 {
 
     /// Lowers a matrix product.
     fn matmul(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let (matmul, product) = Product::of(m, op)?;
+        let (matmul, product, chain) = Product::of(m, op)?;
         let called = self.compile(m, op, (&product, self.isa?.width), cx)?;
-        let mut b = Builder::before(m, op);
-        let mut e = Emitter::of(&mut b, op);
+        let mut b = Builder::before(m, chain.last());
+        let mut e = Emitter::of(&mut b, chain.last());
         let dense = matmul.operand(&mut e)?;
         let value = product.call(called, &mut e, dense, None)?;
         let value = matmul.result(&mut e, value)?;
-        replace(m, op, value);
+        chain.replace(m, value);
         Some(())
     }
 
@@ -277,48 +285,33 @@ impl SparseToX64 {
         let width = self.isa?.width;
         let conv = Conv::of(m, op, width)?;
         let called = self.compile(m, op, (&conv.product, width), cx)?;
-        let last = conv.last();
+        let last = conv.chain.last();
         let mut b = Builder::before(m, last);
         let mut e = Emitter::of(&mut b, last);
         let [image, residual] = conv.operands(&mut e)?;
         let value = conv.product.call(called, &mut e, image?, residual)?;
         let value = conv.result(&mut e, value)?;
-        replace(m, last, value);
-        // The ops before the last, each of which was used by the next alone.
-        [op].iter().chain(&conv.fused).rev().skip(1).for_each(|&op| m.erase_op(op));
+        conv.chain.replace(m, value);
         Some(())
     }
 
-    /// Generates the code of the parts of a product and defines their functions.
+    /// Generates the functions of a product and defines them.
     fn compile(
         &self,
         m: &mut Module,
         op: Op,
         (product, width): (&Product, Width),
         cx: &mut PassContext<'_>,
-    ) -> Option<Vec<Callee>> {
+    ) -> Option<Vec<(Attr, Function)>> {
         let plan = product.plan(width).filter(|_| cx.allows("lower", m, op))?;
         let plan = plan.prefetching(&product.matrix, self.elements > CROWDED);
         cx.count("num-lowered", 1);
-        let parts = product.parts(&plan);
-        if parts.is_empty() {
-            return Some(vec![self.function(m, op, (product, plan), cx)?]);
-        }
-        parts.iter().map(|part| self.function(m, op, (part, plan.of_part(&part.matrix)), cx)).collect()
-    }
-
-    /// Generates the code of a plan and defines its function.
-    fn function(
-        &self,
-        m: &mut Module,
-        op: Op,
-        (product, plan): (&Product, Plan),
-        cx: &mut PassContext<'_>,
-    ) -> Option<Callee> {
-        let Generated { code, pool } = product.generate(&plan);
-        let name = self.define(m, op, &code)?;
-        cx.count("num-bytes", code.len() as u64);
-        Some(Callee { name, plan, pool, rows: product.matrix.rows })
+        let define = |function: Function| {
+            let code = &function.generated.code;
+            cx.count("num-bytes", code.len() as u64);
+            Some((self.define(m, op, code)?, function))
+        };
+        product.functions(&plan).into_iter().map(define).collect()
     }
 
     /// Defines the function in the symbol table around an op. Returns its symbol.

@@ -7,7 +7,7 @@ mod support;
 use gradus::Tool;
 use gradus::dialects::x64::{Abi, CallOp, CodeOp, FuncOp, assemble, decode_all};
 use gradus::interp::Interpreter;
-use gradus::ir::eval::{Datum, Trap};
+use gradus::ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus::ir::random::Random;
 use gradus::ir::{DType, Module, OpDecl, Tensor};
 use gradus::runtime::code::verify;
@@ -25,29 +25,15 @@ struct Product {
     is_right: bool,
     /// Element type: f32, f64 or bf16.
     dtype: DType,
+    /// Numbers that are added to the rows, or columns if the right operand is sparse; empty without a bias.
+    bias: Vec<f64>,
+    /// Whether the result is clamped to 0.
+    is_clamped: bool,
     text: String,
 }
 
 /// Dense elements that are multiplied by nonzeros only: the products with zeros would not be zero.
 const SPECIAL: [f64; 4] = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-40];
-
-/// The bytes of a number, rounded to an element type.
-fn bytes_of(x: f64, dtype: DType) -> Vec<u8> {
-    let single = (x as f32).to_bits();
-    match dtype {
-        DType::F64 => x.to_le_bytes().to_vec(),
-        DType::BF16 if x.is_nan() => vec![0xc0, 0x7f],
-        // Half to even.
-        DType::BF16 => ((single + 0x7fff + (single >> 16 & 1)) >> 16).to_le_bytes()[..2].to_vec(),
-        _ => single.to_le_bytes().to_vec(),
-    }
-}
-
-/// A tensor of numbers, rounded to an element type.
-fn tensor_of(shape: &[usize], numbers: &[f64], dtype: DType) -> Tensor {
-    let bytes: Vec<u8> = numbers.iter().flat_map(|&x| bytes_of(x, dtype)).collect();
-    Tensor::new(dtype, shape.to_vec(), bytes.into()).expect("it has its size")
-}
 
 /// Whether numbers differ from others by a share of those, or of 1; infinities and NaNs do not.
 fn are_close(numbers: &[f64], expected: &[f64], tolerance: f64) -> bool {
@@ -63,9 +49,12 @@ fn extent(random: &mut Random, most: u64) -> usize {
 
 impl Product {
     fn draw(random: &mut Random, most: u64) -> Product {
-        let shape: [usize; 3] = std::array::from_fn(|_| extent(random, most));
-        let [m, k, n] = shape;
+        let mut shape: [usize; 3] = std::array::from_fn(|_| extent(random, most));
         let (is_right, dtype) = (random.percent(30), random.pick(&[DType::F32, DType::F64, DType::BF16]));
+        if random.percent(20) {
+            shape[if is_right { 0 } else { 2 }] = 1;
+        }
+        let [m, k, n] = shape;
         let (zeros, palette) = (random.below(101), random.below(3));
         let mut value = || match palette {
             _ if random.percent(zeros) => 0.0,
@@ -81,28 +70,48 @@ impl Product {
             false => random.below(1 << 16) as f64 / 4096.0 - 8.0,
         };
         let dense: Vec<f64> = (0..count).map(|_| value()).collect();
-        let [sparse, dense] = [sparse, dense].map(|all| tensor_of(&[all.len()], &all, dtype));
-        let bytes: String = sparse.bytes().iter().map(|byte| format!("{byte:02X}")).collect();
-        let (sparse, dense, ty) = (sparse.to_f64(), dense.to_f64(), dtype.to_string());
+        // A result of bf16 is rounded before a bias is added, to few bits.
+        let has_bias = dtype != DType::BF16 && random.percent(40);
+        let bias = (0..if is_right { n } else { m }).filter(|_| has_bias);
+        let bias: Vec<f64> = bias.map(|_| random.below(1 << 10) as f64 / 64.0 - 8.0).collect();
+        let is_clamped = random.percent(30);
+        let [sparse, dense, bias] = [sparse, dense, bias].map(|all| floats_to_tensor(dtype, &[all.len()], all));
+        let hex = |tensor: &Tensor| tensor.bytes().iter().map(|byte| format!("{byte:02X}")).collect::<String>();
+        let (bytes, bias_bytes) = (hex(&sparse), hex(&bias));
+        let (sparse, dense, bias, ty) = (sparse.to_f64(), dense.to_f64(), bias.to_f64(), dtype.to_string());
         let (a, b) = (format!("tensor<{m}x{k}x{ty}>"), format!("tensor<{k}x{n}x{ty}>"));
         let (constant, operand, right, operands) =
             if is_right { (&b, &a, "right ", "%x, %c") } else { (&a, &b, "", "%c, %x") };
+        let (mut epilogue, mut last, y) = (String::new(), "%y", format!("tensor<{m}x{n}x{ty}>"));
+        if has_bias {
+            let of_rows = if is_right { format!("tensor<{n}x{ty}>") } else { format!("tensor<{m}x1x{ty}>") };
+            epilogue += &format!("  %b = arith.constant dense<\"0x{bias_bytes}\"> : {of_rows}\n");
+            epilogue += &format!("  %s = graph.add %y, %b : ({y}, {of_rows}) -> {y}\n");
+            last = "%s";
+        }
+        if is_clamped {
+            epilogue += &format!("  %r = graph.relu {last} : {y}\n");
+            last = "%r";
+        }
         let text = format!(
-            "func.func @main(%x: {operand}) -> tensor<{m}x{n}x{ty}> {{
+            "func.func @main(%x: {operand}) -> {y} {{
   %c = arith.constant dense<\"0x{bytes}\"> : {constant}
-  %y = sparse.matmul unrolled {right}{operands} : ({a}, {b}) -> tensor<{m}x{n}x{ty}>
-  return %y : tensor<{m}x{n}x{ty}>
+  %y = sparse.matmul unrolled {right}{operands} : ({a}, {b}) -> {y}
+{epilogue}  return {last} : {y}
 }}"
         );
-        Product { shape, sparse, dense, is_right, dtype, text }
+        Product { shape, sparse, dense, is_right, dtype, bias, is_clamped, text }
     }
 
-    /// The sums in the order of the summed index, by fused multiply-adds of f64 or f32, rounded to the element type.
+    /// The sums in the order of the summed index, which begin with the bias, by fused multiply-adds of f64 or f32, rounded to the element
+    /// type.
     fn expected(&self) -> Vec<f64> {
         let [m, k, n] = self.shape;
         let (a, b) = if self.is_right { (&self.dense, &self.sparse) } else { (&self.sparse, &self.dense) };
+        let bias = |i: usize, j: usize| self.bias.get(if self.is_right { j } else { i }).copied().unwrap_or(0.0);
         let mut out = vec![0.0; m * n];
         for (i, out) in out.chunks_exact_mut(n).enumerate() {
+            out.iter_mut().enumerate().for_each(|(j, sum)| *sum = bias(i, j));
             for l in 0..k {
                 for (j, sum) in out.iter_mut().enumerate() {
                     let (x, y) = (a[i * k + l], b[l * n + j]);
@@ -115,7 +124,8 @@ impl Product {
                 }
             }
         }
-        tensor_of(&[m, n], &out, self.dtype).to_f64()
+        let clamp = |x: f64| if self.is_clamped && x <= 0.0 { 0.0 } else { x };
+        floats_to_tensor(self.dtype, &[m, n], out.into_iter().map(clamp).collect()).to_f64()
     }
 
     /// The share by which sums in another order may differ.
@@ -126,7 +136,7 @@ impl Product {
     fn input(&self) -> Vec<Datum> {
         let [m, k, n] = self.shape;
         let shape = if self.is_right { [m, k] } else { [k, n] };
-        vec![Datum::Tensor(tensor_of(&shape, &self.dense, self.dtype))]
+        vec![Datum::Tensor(floats_to_tensor(self.dtype, &shape, self.dense.clone()))]
     }
 }
 
@@ -498,10 +508,12 @@ fn dispatch_by_patterns_computes_products() {
         if !is_lowered {
             continue;
         }
+        // The bias is added after the sum.
+        let tolerance = if product.bias.is_empty() { 0.0 } else { product.tolerance() };
         if case % 4 == 0 {
             let result = Interpreter::new(&code).call(main_of(&code), product.input());
             let result = numbers(&result.unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
-            assert!(are_close(&result, &product.expected(), 0.0), "simulated {:?} {bits}", product.shape);
+            assert!(are_close(&result, &product.expected(), tolerance), "simulated {:?} {bits}", product.shape);
         }
         if !has(isa) {
             continue;
@@ -511,7 +523,7 @@ fn dispatch_by_patterns_computes_products() {
         let result =
             numbers(&program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
         assert_eq!(program.reference(1), [], "{:?}", product.shape);
-        assert!(are_close(&result, &product.expected(), 0.0), "{:?} {isa} {bits}", product.shape);
+        assert!(are_close(&result, &product.expected(), tolerance), "{:?} {isa} {bits}", product.shape);
         native += 1;
     }
     let enough = if has("avx512") { 60 } else { 10 };

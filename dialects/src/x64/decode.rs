@@ -149,6 +149,8 @@ fn form(map: u8, pp: u8, w: bool, opcode: u8) -> Option<&'static Instruction> {
         (2, 1, true, 0xb8) => &ops::VFMADD231PD,
         (2, 1, true, 0xbc) => &ops::VFNMADD231PD,
         (2, 1, false, 0x50) => &ops::VPDPBUSD,
+        (2, 1, false, 0x77) => &ops::VPERMI2PS,
+        (2, 1, false, 0x31) => &ops::VPMOVZXBD,
         (2, 1, false, 0x18) => &ops::VBROADCASTSS,
         (2, 1, true, 0x19) => &ops::VBROADCASTSD,
         _ => return None,
@@ -194,7 +196,7 @@ fn fits(operands: VectorOperands, inst: &Inst) -> bool {
     match operands {
         VectorOperands::Three | VectorOperands::ThreeWhole => true,
         VectorOperands::Two => inst.src == 0,
-        VectorOperands::Stored | VectorOperands::Scalar => inst.src == 0 && is_memory,
+        VectorOperands::Stored | VectorOperands::Scalar | VectorOperands::Bytes => inst.src == 0 && is_memory,
     }
 }
 
@@ -205,10 +207,11 @@ fn evex(c: &mut Cursor<'_>) -> Option<Inst> {
     let Encoding::Vector(vector) = &what.encoding else { return None };
     let width = [Width::Xmm, Width::Ymm, Width::Zmm].into_iter().nth(usize::from(p2 >> 5 & 3))?;
     let (broadcast, zeroing, mask) = (p2 >> 4 & 1 == 1, p2 >> 7 == 1, p2 & 7);
-    let scale = if broadcast || vector.operands == VectorOperands::Scalar {
-        i32::from(vector.element)
-    } else {
-        width.bytes() as i32
+    let scale = match vector.operands {
+        VectorOperands::Scalar => i32::from(vector.element),
+        _ if broadcast => i32::from(vector.element),
+        VectorOperands::Bytes => width.bytes() as i32 / i32::from(vector.element),
+        _ => width.bytes() as i32,
     };
     let (low, mut rm) = modrm(c, (!p0 >> 6 & 1, !p0 >> 5 & 1), scale)?;
     match &mut rm {

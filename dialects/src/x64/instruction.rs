@@ -33,8 +33,12 @@ pub enum Operation {
     Load,
     /// Vector store `rm = reg`.
     Store,
+    /// Load of bytes, zero-extended to the lanes.
+    LoadBytes,
     /// Broadcast of a scalar in memory to all lanes.
     Broadcast,
+    /// Lanes of `src` and `rm`, one after the other, at the indices in `reg`.
+    Permute,
     /// Mask register from a general-purpose register.
     MaskMove,
     /// Hint to load a cache line.
@@ -158,6 +162,8 @@ pub enum VectorOperands {
     Stored,
     /// `reg, rm`; `rm` is one element in memory.
     Scalar,
+    /// `reg, rm`; `rm` is a byte in memory for each element.
+    Bytes,
 }
 
 /// An instruction form: what its op declares beyond operands.
@@ -189,8 +195,8 @@ impl Instruction {
 
     /// Whether the form reads its result register.
     pub fn is_tied(&self) -> bool {
-        use Operation::{AddImm, AddReg, Dot, Fma, NegFma, Shr, SubImm, SubReg};
-        matches!(self.operation, Fma | NegFma | Dot | AddReg | SubReg | AddImm | SubImm | Shr)
+        use Operation::{AddImm, AddReg, Dot, Fma, NegFma, Permute, Shr, SubImm, SubReg};
+        matches!(self.operation, Fma | NegFma | Dot | Permute | AddReg | SubReg | AddImm | SubImm | Shr)
     }
 
     /// Whether the form writes no register.
@@ -299,13 +305,12 @@ impl Inst {
     /// The size in bytes of its memory access without a mask; 0 without one.
     pub fn access_bytes(&self) -> usize {
         match (self.rm, &self.what.encoding) {
-            (Rm::Mem(mem), Encoding::Vector(vector)) => {
-                if mem.broadcast || vector.operands == VectorOperands::Scalar {
-                    usize::from(vector.element)
-                } else {
-                    self.width.bytes()
-                }
-            }
+            (Rm::Mem(mem), Encoding::Vector(vector)) => match vector.operands {
+                VectorOperands::Scalar => usize::from(vector.element),
+                _ if mem.broadcast => usize::from(vector.element),
+                VectorOperands::Bytes => self.width.bytes() / usize::from(vector.element),
+                _ => self.width.bytes(),
+            },
             _ => 0,
         }
     }

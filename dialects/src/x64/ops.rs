@@ -106,6 +106,14 @@ instructions! {
     VPMADDWD VPMAddWdOp "x64.vpmaddwd" DotPairs, vector(M0F, 1, false, 0xf5, VectorOperands::ThreeWhole, true), 5;
     /// Sum of i32 lanes.
     VPADDD VPAddDOp "x64.vpaddd" AddInt, three(M0F, 1, false, 0xfe), 1;
+    /// Lanes of `x1` and `x2`, numbered one after the other, at the indices of `x0`.
+    ///
+    /// ```mlir
+    /// %1 = x64.vpermi2ps %0, %a, %b : (!x64.zmm<0>, !x64.zmm<2>, !x64.zmm<3>) -> !x64.zmm<0>
+    /// ```
+    VPERMI2PS VPermI2PsOp "x64.vpermi2ps" Permute, vector(M0F38, 1, false, 0x77, VectorOperands::Three, false), 3;
+    /// Load of bytes, zero-extended to i32 lanes.
+    VPMOVZXBD VPMovZxBdOp "x64.vpmovzxbd" LoadBytes, vector(M0F38, 1, false, 0x31, VectorOperands::Bytes, true), 8;
     /// Bitwise exclusive or.
     VXORPS VXorPsOp "x64.vxorps" Xor, three(M0F, 0, false, 0x57), 1;
     /// Load or move of f32 lanes.

@@ -1,7 +1,7 @@
 //! Execution of instructions over checked memory: the meaning of `x64.call`.
 
 use super::Tile;
-use super::instruction::{Condition, Encoding, Inst, Mem, Operation, Rm, VectorOperands};
+use super::instruction::{Condition, Inst, Mem, Operation, Rm, VectorOperands};
 use gradus_ir::eval::Trap;
 
 /// Maximum number of instructions of a call.
@@ -95,12 +95,17 @@ impl State<'_> {
             Rm::Mem(mem) => mem,
         };
         let (size, lanes, mask) = self.lanes(inst);
-        let is_scalar =
-            mem.broadcast || matches!(inst.what.encoding, Encoding::Vector(v) if v.operands == VectorOperands::Scalar);
+        // Bytes of an element in memory, and from one to the next.
+        let (read, step) = match inst.what.vector().map(|vector| vector.operands) {
+            _ if mem.broadcast => (size, 0),
+            Some(VectorOperands::Scalar) => (size, 0),
+            Some(VectorOperands::Bytes) => (1, 1),
+            _ => (size, size),
+        };
         let (mut all, address) = ([0; 64], self.address(&mem));
         for lane in (0..lanes).filter(|lane| mask >> lane & 1 == 1) {
-            let at = address.wrapping_add(if is_scalar { 0 } else { (lane * size) as u64 });
-            all[lane * size..][..size].copy_from_slice(self.read(at, size)?);
+            let at = address.wrapping_add((lane * step) as u64);
+            all[lane * size..][..read].copy_from_slice(self.read(at, read)?);
         }
         Ok(all)
     }
@@ -158,7 +163,8 @@ impl State<'_> {
         let bytes = inst.width.bytes();
         c[bytes..].fill(0);
         match operation {
-            Operation::Load | Operation::Broadcast => c[..bytes].copy_from_slice(&b[..bytes]),
+            Operation::Load | Operation::LoadBytes | Operation::Broadcast => c[..bytes].copy_from_slice(&b[..bytes]),
+            Operation::Permute => permute(&mut c[..bytes], &a, &b),
             Operation::Xor => (0..bytes).for_each(|i| c[i] = a[i] ^ b[i]),
             Operation::AddInt => lanes(&mut c[..bytes], &a, &b, |_, x, y| {
                 i32::from_le_bytes(x).wrapping_add(i32::from_le_bytes(y)).to_le_bytes()
@@ -185,6 +191,17 @@ fn lanes<const N: usize>(c: &mut [u8], a: &[u8], b: &[u8], f: impl Fn([u8; N], [
     let ((a, _), (b, _)) = (a.as_chunks::<N>(), b.as_chunks::<N>());
     for ((z, x), y) in c.iter_mut().zip(a).zip(b) {
         *z = f(*z, *x, *y);
+    }
+}
+
+/// Replaces each index in `c` by that lane of `a` and `b`.
+fn permute(c: &mut [u8], a: &[u8], b: &[u8]) {
+    let count = c.len() / 4;
+    let (lanes, _) = c.as_chunks_mut::<4>();
+    let ((a, _), (b, _)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    for lane in lanes {
+        let index = u32::from_le_bytes(*lane) as usize % (2 * count);
+        *lane = if index < count { a[index] } else { b[index - count] };
     }
 }
 

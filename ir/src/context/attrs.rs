@@ -308,9 +308,9 @@ impl Context {
         }
     }
 
-    /// Returns the tensor of a dense attribute whose element type has a [`DType`]. Splats are expanded.
+    /// Returns the tensor of a dense attribute whose element type has a [`DType`], or of a sparse one. Splats are expanded.
     pub fn dense_tensor(&self, attr: Attr) -> Option<Tensor> {
-        let AttrData::Dense(dense) = self.attr_data(attr) else { return None };
+        let AttrData::Dense(dense) = self.attr_data(attr) else { return self.sparse_tensor(attr) };
         let dtype = self.dtype(self.element_type(dense.ty))?;
         dense_of_shape(dense, dtype, self.static_shape(dense.ty)?)
     }
@@ -324,7 +324,7 @@ impl Context {
 
     /// Returns the tensor of a sparse attribute; `None` if nothing computes with its elements or it is too large. Of
     /// several values for one element the first counts.
-    pub(crate) fn sparse_tensor(&self, attr: Attr) -> Option<Tensor> {
+    fn sparse_tensor(&self, attr: Attr) -> Option<Tensor> {
         let AttrData::Sparse { ty, indices, values } = *self.attr_data(attr) else { return None };
         let dtype = self.dtype(self.element_type(ty))?;
         let shape: Option<Vec<usize>> = self.static_shape(ty)?.iter().map(|&d| usize::try_from(d).ok()).collect();

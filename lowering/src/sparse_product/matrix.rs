@@ -122,6 +122,12 @@ impl Matrix {
         &self.values
     }
 
+    /// Columns and values of the nonzeros of a row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
+        let range = self.starts[row] as usize..self.starts[row + 1] as usize;
+        self.columns[range.clone()].iter().map(|&column| column as usize).zip(self.values[range].iter().copied())
+    }
+
     /// Whether a row has no nonzeros.
     pub fn is_zero(&self, row: usize) -> bool {
         self.starts[row] == self.starts[row + 1]

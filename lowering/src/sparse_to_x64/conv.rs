@@ -5,14 +5,14 @@
 //! the image is a column: what is between rows of the output is computed as well, and sliced off. With strides, the image is one
 //! for each phase, side by side.
 
+use super::epilogue::{Chain, Epilogue};
 use super::form::Columns;
-use super::generate::Epilogue;
 use super::plan::Plan;
 use super::product::Product;
 use crate::emit::Emitter;
 use crate::sparse_product::Matrix;
 use gradus_dialects::addr;
-use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp, convolution};
+use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{TiledLayout, image_layout, result_layout};
 use gradus_dialects::sparse::ConvOp;
 use gradus_dialects::x64::Width;
@@ -72,9 +72,8 @@ enum Reading {
 /// A convolution that is lowered.
 pub(super) struct Conv {
     pub product: Product,
-    /// The fused ops of the epilogue, in order.
-    pub fused: Vec<Op>,
-    op: Op,
+    /// The convolution with the ops of its epilogue.
+    pub chain: Chain,
     image: Value,
     residual: Option<Value>,
     reading: Reading,
@@ -118,14 +117,9 @@ impl Conv {
         }
         let product = Product { matrix, columns, offsets, epilogue: Epilogue { bias, ..Epilogue::default() } };
         let mut conv =
-            Conv { product, fused: vec![], op, image, residual: None, reading, bands, window, extents, channels };
+            Conv { product, chain: Chain::of(op), image, residual: None, reading, bands, window, extents, channels };
         conv.fuse(m);
         Some(conv)
-    }
-
-    /// The op whose result is computed.
-    pub fn last(&self) -> Op {
-        self.fused.last().copied().unwrap_or(self.op)
     }
 
     /// Whether columns are the output positions.
@@ -135,16 +129,12 @@ impl Conv {
 
     /// Collects the users that can be computed before the store.
     fn fuse(&mut self, m: &Module) {
-        let other = sole_user(m, self.op).filter(|_| self.is_compact());
-        if let Some((user, other)) = other.and_then(|user| Some((user, residual(m, user, self.op)?))) {
-            self.product.epilogue.has_residual = true;
-            self.residual = Some(other);
-            self.fused.push(user);
+        if self.is_compact() {
+            self.residual = self.chain.take_residual(m);
         }
-        if let Some((user, [low, high])) = sole_user(m, self.last()).and_then(|user| Some((user, bounds(m, user)?))) {
-            (self.product.epilogue.low, self.product.epilogue.high) = (low, high);
-            self.fused.push(user);
-        }
+        let [low, high] = self.chain.take_bounds(m);
+        let has_residual = self.residual.is_some();
+        self.product.epilogue = Epilogue { has_residual, low, high, ..std::mem::take(&mut self.product.epilogue) };
     }
 
     /// The image as the code reads it, and the residual as a matrix.
@@ -207,7 +197,7 @@ impl Conv {
             e.slice(image, &signed(&ends), &vec![1; ends.len()])?
         };
         let Some(layout) = &self.bands.result else { return Some(value) };
-        let ty = e.m().value_type(e.m().result(self.last(), 0));
+        let ty = e.m().value_type(e.m().result(self.chain.last(), 0));
         e.unpack(value, layout, self.bands.axes, ty)
     }
 }
@@ -288,31 +278,4 @@ fn offsets(window: &Window, extents: &[usize], channels: usize) -> Vec<usize> {
 
 fn signed(extents: &[usize]) -> Vec<i64> {
     extents.iter().map(|&d| d as i64).collect()
-}
-
-/// The only user of the result of an op, in its block.
-fn sole_user(m: &Module, op: Op) -> Option<Op> {
-    let value = m.result(op, 0);
-    let (user, _) = m.uses(value).next().filter(|_| m.has_one_use(value))?;
-    (m.parent_block(user) == m.parent_block(op)).then_some(user)
-}
-
-/// The other operand, if an op adds a tensor of the same type to the result of `op`.
-fn residual(m: &Module, user: Op, op: Op) -> Option<Value> {
-    (AddOp::cast(m, user).is_some() || SumOp::cast(m, user).is_some()).then_some(())?;
-    let value = m.result(op, 0);
-    let &[a, b] = m.operands(user) else { return None };
-    let other = if a == value { b } else { a };
-    [other, m.result(user, 0)].iter().all(|&v| m.value_type(v) == m.value_type(value)).then_some(other)
-}
-
-/// The bounds of a clamp.
-fn bounds(m: &Module, user: Op) -> Option<[Option<f32>; 2]> {
-    if ReluOp::cast(m, user).is_some() {
-        return Some([Some(0.0), None]);
-    }
-    // The bounds are f32, as what they clamp.
-    let [low, high] = ClipOp::cast(m, user)?.constant_bounds(m)?.map(|bound| bound.map(|bound| bound as f32));
-    let is_known = [low, high].into_iter().flatten().all(|bound| !bound.is_nan());
-    (is_known && low.zip(high).is_none_or(|(low, high)| low <= high)).then_some([low, high])
 }

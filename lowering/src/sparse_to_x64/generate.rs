@@ -16,6 +16,7 @@
 //! Row `k` of B begins at an offset of its own: in an image, at the position that a tap reads for output position 0. A sum begins
 //! with the bias; without one, with -0, so that a sum of one product is that product, and is 0 in rows without nonzeros.
 
+use super::epilogue::Epilogue;
 use super::plan::{Plan, Values};
 use super::template::Template;
 use crate::sparse_product::{Entry, Matrix};
@@ -23,15 +24,15 @@ use gradus_dialects::sparse::Packing;
 use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::DType;
 
-const RAX: u8 = 0;
+pub(super) const RAX: u8 = 0;
 const RCX: u8 = 1;
-const RDX: u8 = 2;
-const RSI: u8 = 6;
-const RDI: u8 = 7;
+pub(super) const RDX: u8 = 2;
+pub(super) const RSI: u8 = 6;
+pub(super) const RDI: u8 = 7;
 const R8: u8 = 8;
 const R9: u8 = 9;
-const R10: u8 = 10;
-const R11: u8 = 11;
+pub(super) const R10: u8 = 10;
+pub(super) const R11: u8 = 11;
 
 /// Size of a cache line.
 const LINE: usize = 64;
@@ -94,18 +95,6 @@ impl Instructions {
             _ => F32,
         }
     }
-}
-
-/// The ops on sums before they are stored.
-#[derive(Default)]
-pub(super) struct Epilogue {
-    /// Bias of each row.
-    pub bias: Option<Vec<f64>>,
-    /// Whether a residual is added.
-    pub has_residual: bool,
-    /// Bounds of the clamp.
-    pub low: Option<f32>,
-    pub high: Option<f32>,
 }
 
 /// Generates the code of a plan. Row `k` of B begins at element `offsets[k]`.

@@ -1,8 +1,8 @@
 //! Products of bytes with a sparse constant: words of both operands, and what zero points add.
 
 use super::Isa;
+use super::epilogue::Epilogue;
 use super::form::Columns;
-use super::generate::Epilogue;
 use super::product::Product;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};

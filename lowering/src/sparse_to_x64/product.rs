@@ -1,7 +1,9 @@
 //! Products with a sparse constant as calls of their code.
 
+use super::epilogue::{Chain, Epilogue};
 use super::form::Columns;
-use super::generate::{Epilogue, Generated, generate};
+use super::generate::{Generated, generate};
+use super::lanes;
 use super::plan::Plan;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
@@ -30,12 +32,18 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// Reads an unrolled product of floats.
-    pub fn of(m: &Module, op: Op) -> Option<(MatMul, Product)> {
+    /// Reads an unrolled product of floats, with the bias and the clamp after it.
+    pub fn of(m: &Module, op: Op) -> Option<(MatMul, Product, Chain)> {
         MatMulOp::cast(m, op)?.strategy(m).filter(|strategy| **strategy == UNROLLED)?;
         let (matmul, matrix) = MatMul::of_floats(m, op)?;
         let (columns, offsets) = (Columns::adjacent(matmul.columns()), matmul.offsets());
-        Some((matmul, Product { matrix, columns, offsets, epilogue: Epilogue::default() }))
+        let (mut chain, mut epilogue) = (Chain::of(op), Epilogue::default());
+        // A result of bf16 is rounded before the next op.
+        if !matmul.is_bf16() {
+            epilogue.bias = chain.take_bias(m, matrix.rows, matmul.is_right());
+            [epilogue.low, epilogue.high] = chain.take_bounds(m);
+        }
+        Some((matmul, Product { matrix, columns, offsets, epilogue }, chain))
     }
 
     /// Plans the code; `None` if it, the operand or the result is too large.
@@ -50,7 +58,7 @@ impl Product {
     /// Divides the rows among several functions, which threads run at the same time, if there are few columns, and no bands: threads that
     /// divide the columns would each fetch all code, and write to the same lines of the result. The parts have as many groups of rows as the
     /// whole, or almost. Empty if the rows are not divided.
-    pub fn parts(&self, plan: &Plan) -> Vec<Product> {
+    fn parts(&self, plan: &Plan) -> Vec<Product> {
         let rows = self.matrix.rows;
         if self.columns.bands > 1 {
             return Vec::new();
@@ -72,56 +80,90 @@ impl Product {
         Product { matrix: self.matrix.rows_of(rows), columns: self.columns, offsets: self.offsets.clone(), epilogue }
     }
 
-    /// Generates the code.
-    pub fn generate(&self, plan: &Plan) -> Generated {
-        generate(&self.matrix, plan, &self.offsets, &self.epilogue)
+    /// Generates the functions: one by lanes of rows, or one for each part.
+    pub fn functions(&self, plan: &Plan) -> Vec<Function> {
+        let rows = self.matrix.rows;
+        if lanes::suits(self, plan.form.width) {
+            let generated = lanes::generate(&self.matrix, &self.epilogue);
+            let element = self.matrix.element();
+            return vec![Function { generated, panel: element, tile: element, masked: false, rows }];
+        }
+        let parts = self.parts(plan);
+        if parts.is_empty() {
+            return vec![self.function(plan)];
+        }
+        parts.iter().map(|part| part.function(&plan.of_part(&part.matrix))).collect()
+    }
+
+    fn function(&self, plan: &Plan) -> Function {
+        Function {
+            generated: generate(&self.matrix, plan, &self.offsets, &self.epilogue),
+            panel: plan.form.panel_bytes(),
+            tile: plan.tile * self.matrix.element(),
+            masked: plan.masked,
+            rows: self.matrix.rows,
+        }
     }
 }
 
-/// A function for some rows of a product, with what its call passes.
-pub(super) struct Callee {
-    /// Symbol of the function.
-    pub name: Attr,
-    pub plan: Plan,
-    pub pool: Vec<f64>,
-    pub rows: usize,
+/// A function for some rows of a product.
+pub(super) struct Function {
+    pub generated: Generated,
+    /// Bytes of a row of the result per step and per call.
+    panel: usize,
+    tile: usize,
+    /// Whether columns are computed under a mask.
+    masked: bool,
+    rows: usize,
 }
 
 impl Product {
     /// Creates the calls of the parts. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.
-    pub fn call(&self, mut parts: Vec<Callee>, e: &mut Emitter<'_, '_>, b: Value, add: Option<Value>) -> Option<Value> {
+    pub fn call(
+        &self,
+        mut parts: Vec<(Attr, Function)>,
+        e: &mut Emitter<'_, '_>,
+        b: Value,
+        add: Option<Value>,
+    ) -> Option<Value> {
         // Calls of one type may run at the same time.
-        let largest = parts.iter().map(|part| part.pool.len()).max()?;
+        let largest = parts.iter().map(|(_, part)| part.generated.pool.len()).max()?;
         let (is_whole, mut first, mut results) = (parts.len() == 1, 0, Vec::with_capacity(parts.len()));
-        parts.iter_mut().for_each(|part| part.pool.resize(largest, 0.0));
-        for part in parts {
+        parts.iter_mut().for_each(|(_, part)| part.generated.pool.resize(largest, 0.0));
+        for (callee, part) in parts {
             let (end, columns) = (first + part.rows as i64, self.columns.all as i64);
             let add = match add {
                 Some(add) if !is_whole => Some(e.slice_from(add, &[first, 0], &[end, columns], &[1, 1])?),
                 add => add,
             };
-            results.push(part.call(e, self, b, add)?);
+            results.push(part.call(e, (self, callee), b, add)?);
             first = end;
         }
         if is_whole { results.pop() } else { e.concat(&results, 0) }
     }
 }
 
-impl Callee {
-    /// Creates the call. Returns its result, `[rows, columns]` or with bands.
-    fn call(self, e: &mut Emitter<'_, '_>, product: &Product, b: Value, add: Option<Value>) -> Option<Value> {
-        let (Product { matrix, columns, .. }, shape) = (product, [self.pool.len()]);
+impl Function {
+    /// Creates the call of the function with a symbol. Returns its result, `[rows, columns]` or with bands.
+    fn call(
+        self,
+        e: &mut Emitter<'_, '_>,
+        (product, callee): (&Product, Attr),
+        b: Value,
+        add: Option<Value>,
+    ) -> Option<Value> {
+        let (Product { matrix, columns, .. }, pool) = (product, self.generated.pool);
+        let shape = [pool.len()];
         let (pool, element) = match matrix.dtype {
-            DType::F64 => (Tensor::from_vec(&shape, self.pool), Type::F64),
-            DType::I32 => (Tensor::from_vec(&shape, self.pool.iter().map(|&x| x as i32).collect()), Type::I32),
-            _ => (Tensor::from_vec(&shape, self.pool.iter().map(|&x| x as f32).collect()), Type::F32),
+            DType::F64 => (Tensor::from_vec(&shape, pool), Type::F64),
+            DType::I32 => (Tensor::from_vec(&shape, pool.iter().map(|&x| x as i32).collect()), Type::I32),
+            _ => (Tensor::from_vec(&shape, pool.iter().map(|&x| x as f32).collect()), Type::F32),
         };
         let pool = e.constant(&pool, element)?;
         let ctx = e.m().ctx.clone();
         let int = |n: usize| ctx.int_attr(Type::I64, n as i64);
-        let (panel, tile) = (self.plan.form.panel_bytes(), self.plan.tile * matrix.element());
-        let mut attrs = vec![("callee", self.name), ("panel", int(panel)), ("tile", int(tile))];
-        attrs.extend(self.plan.masked.then_some(("masked", Attr::UNIT)));
+        let mut attrs = vec![("callee", callee), ("panel", int(self.panel)), ("tile", int(self.tile))];
+        attrs.extend(self.masked.then_some(("masked", Attr::UNIT)));
         let &Columns { bands, strips, pitch, .. } = columns;
         if strips > 1 {
             attrs.extend([("strips", int(strips)), ("pitch", int(pitch * matrix.element()))]);
