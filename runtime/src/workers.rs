@@ -3,7 +3,8 @@
 mod team;
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use team::Team;
 
 /// Threads that share the work of a kernel: the caller's, and those of a team.
@@ -15,6 +16,12 @@ pub struct Workers {
 
 /// Number of vector additions or multiplications below which work is finished before another thread begins.
 const FEW_STEPS: usize = 10_000;
+
+/// How long a thread waits for the others before it takes items of theirs: the lines of such an item move to its cache, and back in the
+/// next step, which takes a thread longer than to finish most of its items.
+const BEFORE_OTHERS: Duration = Duration::from_micros(5);
+/// Number of pauses between two looks at the items of others.
+const LOOKS_APART: usize = 16;
 
 /// Number of parts of divided work per thread.
 const PARTS_PER_THREAD: usize = 4;
@@ -47,13 +54,17 @@ impl Workers {
     }
 
     /// Processes each item once, on all threads if `threads` is more than 1. Each thread begins with its own share of
-    /// neighbouring items, the same one each time, so that it finds in its cache what it wrote before; then it takes what
-    /// is left of the others' shares.
+    /// neighbouring items, the same one each time, so that it finds in its cache what it wrote before; then it waits a while for the
+    /// others, and takes what is left of their shares.
     pub fn share<T: Send>(&self, threads: usize, items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
         let Some(team) = self.team.as_ref().filter(|_| threads > 1) else { return items.for_each(work) };
         let shares = Shares::new(items, 1 + team.size());
         team.run(&|thread| {
-            while let Some(item) = shares.next(thread) {
+            while let Some(item) = shares.own(thread) {
+                work(item);
+            }
+            shares.wait(thread);
+            while let Some(item) = shares.other(thread) {
                 work(item);
             }
         });
@@ -91,11 +102,26 @@ impl<T> Shares<T> {
         Shares((0..threads).map(|thread| Mutex::new(items.by_ref().take(size(thread)).collect())).collect())
     }
 
-    /// Takes the thread's next item, or the last one of another thread.
-    fn next(&self, thread: usize) -> Option<T> {
-        let of = |thread: usize| self.0[thread % self.0.len()].lock().unwrap_or_else(PoisonError::into_inner);
-        let own = of(thread).pop_front();
-        own.or_else(|| (1..self.0.len()).find_map(|i| of(thread + i).pop_back()))
+    fn of(&self, thread: usize) -> MutexGuard<'_, VecDeque<T>> {
+        self.0[thread % self.0.len()].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the thread's next item.
+    fn own(&self, thread: usize) -> Option<T> {
+        self.of(thread).pop_front()
+    }
+
+    /// Takes the last item of another thread.
+    fn other(&self, thread: usize) -> Option<T> {
+        (1..self.0.len()).find_map(|i| self.of(thread + i).pop_back())
+    }
+
+    /// Waits until the other threads have begun their last items, for a while.
+    fn wait(&self, thread: usize) {
+        let since = Instant::now();
+        while (1..self.0.len()).any(|i| !self.of(thread + i).is_empty()) && since.elapsed() < BEFORE_OTHERS {
+            (0..LOOKS_APART).for_each(|_| std::hint::spin_loop());
+        }
     }
 }
 
