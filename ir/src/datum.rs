@@ -225,12 +225,17 @@ mod tests {
             let kind = dtype.float_kind().expect("a float");
             let value = |bits: u64| float::to_f64(kind, u128::from(bits));
             let halfway = (0..0x1_0000).map(|bits| (value(bits) + value((bits + 1) & 0xffff)) / 2.0);
-            let beside = |v: f64| [v, v * (1.0 + f64::EPSILON), v * (1.0 - f64::EPSILON), v * (1.0 + 1e-9), v * (1.0 - 1e-9)];
-            let all: Vec<f64> = halfway.flat_map(beside).chain([f64::MAX, 1e-300, -1e-300, 65519.999, 3.4e38]).collect();
+            let beside =
+                |v: f64| [v, v * (1.0 + f64::EPSILON), v * (1.0 - f64::EPSILON), v * (1.0 + 1e-9), v * (1.0 - 1e-9)];
+            let all: Vec<f64> =
+                halfway.flat_map(beside).chain([f64::MAX, 1e-300, -1e-300, 65519.999, 3.4e38]).collect();
             let rounded = floats_to_tensor(dtype, &[all.len()], all.clone()).to_f64();
             for (v, r) in all.iter().zip(rounded) {
                 let once = float::to_f64(kind, float::from_f64(kind, *v));
-                assert!(r.to_bits() == once.to_bits() || r.is_nan() && once.is_nan(), "{v:e} becomes {r:e}, not {once:e}");
+                assert!(
+                    r.to_bits() == once.to_bits() || r.is_nan() && once.is_nan(),
+                    "{v:e} becomes {r:e}, not {once:e}"
+                );
             }
         }
     }

@@ -31,6 +31,8 @@ mod inline;
 mod loop_invariant_code_motion;
 mod mem2reg;
 #[cfg(feature = "graph")]
+mod overlap_bands;
+#[cfg(feature = "graph")]
 mod pack_panels;
 mod plan_memory;
 #[cfg(feature = "graph")]
@@ -66,6 +68,8 @@ pub const PASSES: &[&PassInfo] = &[
     &inline::INFO,
     &loop_invariant_code_motion::INFO,
     &mem2reg::INFO,
+    #[cfg(feature = "graph")]
+    &overlap_bands::INFO,
     #[cfg(feature = "graph")]
     &pack_panels::INFO,
     &plan_memory::INFO,

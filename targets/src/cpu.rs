@@ -35,7 +35,7 @@ pub const TARGET: Target = Target {
     },
     pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,saturate{target=cpu floats=approx \
                rules=graph-algebra,graph-fuse,sparse,sparse-integer,mul-as-conv,matmul-as-conv},fuse-attention,\
-               choose-layouts{target=cpu},divide-images{bands=$bands},convert-sparse-to-x64,\
+               choose-layouts{target=cpu},divide-images{bands=$bands},overlap-bands,convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues,fold-shuffles,fold-packs,canonicalize,pack-panels,canonicalize,cse,\
                form-steps{group=4},dce,plan-memory)",

@@ -12,16 +12,20 @@ pub(super) const CONCAT: &[Pattern] = &[Pattern { name: "concat-of-concat", run:
 pub(super) const SLICE: &[Pattern] = &[Pattern { name: "slice-of-concat", run: |r, op| narrow(r, op).is_some() }];
 
 /// A contiguous part of a tensor of static shape: `extent` indices from `start` along an axis, and all along the others.
-struct Part {
-    whole: Value,
-    axis: usize,
-    start: i64,
-    extent: i64,
+pub struct Part {
+    /// The tensor.
+    pub whole: Value,
+    /// The axis.
+    pub axis: usize,
+    /// First index along the axis.
+    pub start: i64,
+    /// Number of indices along the axis.
+    pub extent: i64,
 }
 
 impl Part {
-    /// Returns the part that a split or slice makes.
-    fn of(m: &Module, value: Value) -> Option<Part> {
+    /// Returns the part that a split or slice makes; `None` of other values, and of slices with steps or along several axes.
+    pub fn of(m: &Module, value: Value) -> Option<Part> {
         let Def::Result(op, index) = m.def(value) else { return None };
         if SplitOp::cast(m, op).is_some() {
             return m.with_args(op, |args| Part::of_split(args, index as usize))?;

@@ -4,7 +4,7 @@ use super::MAX_GROUPS;
 use super::options::ConvOptions;
 use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::addr::{Geometry, GeometryKind, bands};
-use gradus_dialects::graph::convolution;
+use gradus_dialects::graph::{Part, convolution};
 use gradus_dialects::layout::{
     AccessFunction, Layout, LayoutError, Level, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder, SlidingWindow,
     TiledLayout, image_layout, result_layout,
@@ -171,6 +171,15 @@ impl Conv {
         as_image(&mut e, op, sums)
     }
 
+    /// The rows of an image that the convolution reads, with the extents of that image, if padding of the rows is that of the image.
+    fn rows_of_image(&self, m: &Module) -> Option<(Part, Vec<i64>)> {
+        let part = Part::of(m, self.x).filter(|part| part.axis == 2)?;
+        let image = m.ctx.static_shape(m.value_type(part.whole))?;
+        let (above, below) = (*self.window.pads_begin.first()?, *self.window.pads_end.first()?);
+        let is_inside = (above == 0 || part.start == 0) && (below == 0 || part.start + part.extent == image[2]);
+        is_inside.then(|| (part, image.to_vec()))
+    }
+
     /// Lowers a depthwise convolution of images with channels first, possibly in bands.
     pub(super) fn lower_planes(&self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
         let axes = ImageAxes::of_rank(self.input.len())?;
@@ -178,13 +187,19 @@ impl Conv {
         let extents = b.module.ctx.static_shape(ty)?.to_vec();
         let layout = image_layout(b.module, op).filter(|layout| bands(layout, &self.input) > Some(1));
         let result = result_layout(b.module, op).filter(|layout| bands(layout, &extents) > Some(1));
-        let geometry = places(&self.window, &self.input, layout.as_ref().unwrap_or(&axes.plain));
+        let mut geometry = places(&self.window, &self.input, layout.as_ref().unwrap_or(&axes.plain));
+        let rows = self.rows_of_image(b.module).filter(|_| layout.is_none());
         let mut e = Emitter::of(b, op);
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let w = e.reshape(self.w, &[self.filters[0], positions])?;
-        let image = match &layout {
-            Some(layout) => e.pack(self.x, layout, axes.letters)?,
-            None => self.x,
+        let image = match (&layout, rows) {
+            (Some(layout), _) => e.pack(self.x, layout, axes.letters)?,
+            (None, Some((part, image))) => {
+                geometry.windows[0].start += part.start;
+                geometry.sizes = image;
+                part.whole
+            }
+            (None, None) => self.x,
         };
         let of_result = result.as_ref().and_then(|layout| bands(layout, &extents));
         let sums = e.depthwise_planes(image, &geometry, w, (&self.operands, of_result))?;

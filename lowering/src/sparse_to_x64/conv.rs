@@ -12,7 +12,7 @@ use super::product::Product;
 use crate::emit::Emitter;
 use crate::sparse_product::Matrix;
 use gradus_dialects::addr;
-use gradus_dialects::graph::convolution;
+use gradus_dialects::graph::{ConcatOp, Part, convolution};
 use gradus_dialects::layout::{TiledLayout, image_layout, result_layout};
 use gradus_dialects::sparse::ConvOp;
 use gradus_dialects::x64::Width;
@@ -63,6 +63,8 @@ impl Bands {
 enum Reading {
     /// It is read as it is.
     Whole,
+    /// It is some rows of an image of these extents, which are read there.
+    Rows { start: usize, of: Vec<usize> },
     /// It is sliced with the strides, since filters have one tap.
     Strided,
     /// It is padded and divided into phases.
@@ -95,11 +97,14 @@ impl Conv {
             Some(bias) => Some(constant(bias)?.to_f64()),
             None => None,
         };
-        let image = conv.x(m);
+        let mut image = conv.x(m);
         let &[1, channels, ..] = m.ctx.static_shape(m.value_type(image))? else { return None };
         m.ctx.static_shape(m.value_type(conv.y(m)))?;
         let channels = usize::try_from(channels).ok()?;
-        let reading = Reading::of(&window);
+        let mut reading = Reading::of(&window);
+        if let Some((of, rows)) = reading.rows(m, image).filter(|_| image_layout(m, op).is_none()) {
+            (image, reading) = (of, rows);
+        }
         let mut extents = reading.extents(&window);
         let bands = Bands::of(m, conv, (&reading, &window))?;
         let columns = match reading {
@@ -110,12 +115,15 @@ impl Conv {
             // Columns behind the last row of the output are read from one more row.
             extents[0] = extents[0].max(window.output[0] + reach(&window, 0) + 1);
         }
+        let first = reading.first();
         let offsets: Vec<usize> =
-            offsets(&window, &extents, channels).into_iter().map(|at| at / bands.numbers[0]).collect();
+            offsets(&window, &extents, channels).into_iter().map(|at| first + at / bands.numbers[0]).collect();
         if matrix.depth != offsets.len() {
             return None;
         }
-        let product = Product { matrix, columns, offsets, epilogue: Epilogue { bias, ..Epilogue::default() } };
+        let is_part = bands.numbers[0] > 1 || matches!(reading, Reading::Rows { .. });
+        let epilogue = Epilogue { bias, ..Epilogue::default() };
+        let product = Product { matrix, columns, offsets, epilogue, is_part };
         let mut conv =
             Conv { product, chain: Chain::of(op), image, residual: None, reading, bands, window, extents, channels };
         conv.fuse(m);
@@ -140,11 +148,14 @@ impl Conv {
     /// The image as the code reads it, and the residual as a matrix.
     pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Option<Value>; 2]> {
         let image = match &self.bands.image {
-            Some(layout) => e.pack(self.image, layout, self.bands.axes)?,
+            Some(layout) => match self.joined_bands(e) {
+                Some(image) => image,
+                None => e.pack(self.image, layout, self.bands.axes)?,
+            },
             None => self.image,
         };
         let image = match self.reading {
-            Reading::Whole => image,
+            Reading::Whole | Reading::Rows { .. } => image,
             Reading::Strided => {
                 let ends = e.m().ctx.static_shape(e.m().value_type(image))?.to_vec();
                 let rank = ends.len() - self.window.strides.len();
@@ -163,6 +174,22 @@ impl Conv {
             (None, _) => None,
         };
         Some([Some(image), residual])
+    }
+
+    /// The image in bands, if it is the concatenation of them: each is a band as it is.
+    fn joined_bands(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
+        let m = e.m();
+        let concat = ConcatOp::defining(m, self.image).filter(|concat| {
+            concat.axis(m).and_then(|axis| m.ctx.as_int(axis)) == Some(2)
+                && m.operands(concat.0).len() == self.bands.numbers[0]
+        })?;
+        let bands: Vec<Value> = m.operands(concat.0).to_vec();
+        let rows = |v: Value| m.ctx.static_shape(m.value_type(v)).map(<[i64]>::to_vec);
+        let extents = rows(bands[0])?;
+        bands.iter().all(|&band| rows(band).as_ref() == Some(&extents)).then_some(())?;
+        let extents = [&extents[..1], &[1], &extents[1..]].concat();
+        let bands = bands.into_iter().map(|band| e.reshape(band, &extents)).collect::<Option<Vec<_>>>()?;
+        e.concat(&bands, 1)
     }
 
     /// Pads the image and divides it into phases, `[S..., C, Q...]`.
@@ -211,10 +238,24 @@ impl Reading {
         }
     }
 
+    /// The image of which an image that is read as it is has some rows.
+    fn rows(&self, m: &Module, image: Value) -> Option<(Value, Reading)> {
+        let part = Part::of(m, image).filter(|part| part.axis == 2 && matches!(self, Reading::Whole))?;
+        let of = m.ctx.static_shape(m.value_type(part.whole))?[2..].iter().map(|&d| d as usize).collect();
+        Some((part.whole, Reading::Rows { start: usize::try_from(part.start).ok()?, of }))
+    }
+
+    /// The first element of a channel that is read.
+    fn first(&self) -> usize {
+        if let Reading::Rows { start, of } = self { start * of[1..].iter().product::<usize>() } else { 0 }
+    }
+
     /// The extents of an image of one phase.
     fn extents(&self, window: &Window) -> Vec<usize> {
-        if !matches!(self, Reading::Windows) {
-            return window.output.clone();
+        match self {
+            Reading::Rows { of, .. } => return of.clone(),
+            Reading::Whole | Reading::Strided => return window.output.clone(),
+            Reading::Windows => {}
         }
         let extent = |i: usize| {
             let image = (window.input[i] + window.pads_begin[i]).div_ceil(window.strides[i]);

@@ -43,7 +43,7 @@ impl Integer {
         let bias = sums.iter().map(|sum| f64::from(sum.wrapping_mul(added).wrapping_neg())).collect();
         let offsets = (0..matrix.depth).map(|k| k * columns).collect();
         let epilogue = Epilogue { bias: (added != 0).then_some(bias), ..Epilogue::default() };
-        let product = Product { matrix, columns: Columns::adjacent(columns), offsets, epilogue };
+        let product = Product { matrix, columns: Columns::adjacent(columns), offsets, epilogue, is_part: false };
         Some(Integer { product, width, read, packing, sums, adds_zero: known.is_none() })
     }
 

@@ -29,6 +29,8 @@ pub(super) struct Product {
     /// Elements from the start of the dense operand to its rows.
     pub offsets: Vec<usize>,
     pub epilogue: Epilogue,
+    /// Whether it is computed by bands of an image, which threads share, so that rows are not divided among them.
+    pub is_part: bool,
 }
 
 impl Product {
@@ -43,7 +45,7 @@ impl Product {
             epilogue.bias = chain.take_bias(m, matrix.rows, matmul.is_right());
             [epilogue.low, epilogue.high] = chain.take_bounds(m);
         }
-        Some((matmul, Product { matrix, columns, offsets, epilogue }, chain))
+        Some((matmul, Product { matrix, columns, offsets, epilogue, is_part: false }, chain))
     }
 
     /// Plans the code; `None` if it, the operand or the result is too large.
@@ -60,7 +62,7 @@ impl Product {
     /// whole, or almost. Empty if the rows are not divided.
     fn parts(&self, plan: &Plan) -> Vec<Product> {
         let rows = self.matrix.rows;
-        if self.columns.bands > 1 {
+        if self.columns.bands > 1 || self.is_part {
             return Vec::new();
         }
         let groups = |parts: usize| parts * (rows / parts).div_ceil(plan.form.rows);
@@ -77,7 +79,7 @@ impl Product {
     fn part(&self, rows: Range<usize>) -> Product {
         let bias = self.epilogue.bias.as_ref().map(|bias| bias[rows.clone()].to_vec());
         let epilogue = Epilogue { bias, ..self.epilogue };
-        Product { matrix: self.matrix.rows_of(rows), columns: self.columns, offsets: self.offsets.clone(), epilogue }
+        Product { matrix: self.matrix.rows_of(rows), offsets: self.offsets.clone(), epilogue, ..*self }
     }
 
     /// Generates the functions: one by lanes of rows, or one for each part.

@@ -25,8 +25,8 @@ pub(super) struct Step {
 pub(super) enum StepKind {
     Kernels(Vec<KernelCall>),
     /// Several kernels that may run at the same time, in the order of their places: they write contiguous places without
-    /// overlap, and read others in place.
-    Group(Vec<KernelCall>),
+    /// overlap, and read others in place. Each has its number in the order of the program.
+    Group(Vec<KernelCall>, SmallVec<[usize; 4]>),
     Ops {
         ops: Ops,
         reads: Vec<(Read, Type)>,
@@ -43,20 +43,22 @@ pub(super) struct KernelCall {
 
 impl StepKind {
     /// Returns the kind of a step of kernels.
-    pub(super) fn of(mut calls: Vec<KernelCall>) -> StepKind {
+    pub(super) fn of(calls: Vec<KernelCall>) -> StepKind {
         let is_direct = |call: &KernelCall| {
             matches!(call.to.form, TargetForm::Contiguous) && call.reads.iter().all(|read| read.gather.is_none())
         };
         if calls.len() < 2 || !calls.iter().all(is_direct) {
             return StepKind::Kernels(calls);
         }
-        calls.sort_by_key(KernelCall::position);
-        StepKind::Group(calls)
+        let mut numbered: Vec<(usize, KernelCall)> = calls.into_iter().enumerate().collect();
+        numbered.sort_by_key(|(_, call)| call.position());
+        let (numbers, calls) = numbered.into_iter().unzip();
+        StepKind::Group(calls, numbers)
     }
 
     fn calls(&self) -> &[KernelCall] {
         match self {
-            StepKind::Kernels(calls) | StepKind::Group(calls) => calls,
+            StepKind::Kernels(calls) | StepKind::Group(calls, _) => calls,
             StepKind::Ops { .. } => &[],
         }
     }
@@ -94,8 +96,14 @@ impl KernelCall {
     }
 }
 
-/// Runs the kernels of a group: each on one thread if that divides the work evenly, else one by one on all threads.
-fn run_group(calls: &[KernelCall], workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
+/// Runs the kernels of a group: each on one thread if that divides the work evenly, else one by one on all threads. Threads take them in the
+/// order of the program, so that one thread runs the first of each group.
+fn run_group(
+    (calls, numbers): (&[KernelCall], &[usize]),
+    workers: &Workers,
+    others: Others<'_>,
+    store: &mut Store,
+) -> Result<(), Trap> {
     let steps = |call: &KernelCall| call.kernel.steps.unwrap_or(call.to.place.bytes.len() / 4);
     let threads = workers.for_steps(calls.iter().map(steps).fold(0, usize::saturating_add));
     if threads < 2 || !calls.len().is_multiple_of(threads) {
@@ -105,7 +113,9 @@ fn run_group(calls: &[KernelCall], workers: &Workers, others: Others<'_>, store:
     let reads: SmallVec<[&[Read]; 8]> = calls.iter().map(|call| &call.reads[..]).collect();
     store.write_apart(&places, &reads, others, |parts| {
         let single = Workers::default();
-        workers.try_share(threads, calls.iter().zip(parts), |(call, (data, bytes))| {
+        let mut all: SmallVec<[_; 4]> = numbers.iter().zip(calls.iter().zip(parts)).collect();
+        all.sort_by_key(|(number, _)| **number);
+        workers.try_share(threads, all.into_iter(), |(_, (call, (data, bytes)))| {
             (call.kernel.run)(&single, &data, Out { bytes, columns: None })
         })
     })
@@ -156,7 +166,7 @@ impl Step {
     pub(super) fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
             StepKind::Kernels(calls) => calls.iter().try_for_each(|call| call.run(workers, others, store)),
-            StepKind::Group(calls) => run_group(calls, workers, others, store),
+            StepKind::Group(calls, numbers) => run_group((calls, numbers), workers, others, store),
             StepKind::Ops { ops, reads, writes } => {
                 let read = |(read, ty): &(Read, Type)| {
                     let bytes = store.copy(read, others)?.into_bytes();

@@ -1,0 +1,288 @@
+//! `overlap-bands`: computes bands of images apart, each with the rows around it.
+
+use crate::propagate_layouts::is_elementwise;
+use gradus_dialects::addr;
+use gradus_dialects::graph::{ClipOp, ConcatOp, ConvOp, ReluOp, SliceOp, convolution};
+use gradus_dialects::layout::{IMAGES, RESULTS, TiledLayout, image_layout, result_layout};
+use gradus_dialects::sparse;
+use gradus_ir::{
+    Builder, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Tensor, Type, Value,
+};
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+/// The declaration of the pass.
+pub const INFO: PassInfo = PassInfo {
+    name: "overlap-bands",
+    doc: "Compute bands of images apart, each with the rows around it
+
+# Before / After
+
+```mlir
+%1 = sparse.conv %0, %w {layout.results = #layout.tiled<\"NHC8hW\">} : (...) -> tensor<1x8x16x16xf32>
+%2 = graph.conv %1, %v {group = 8 : i64, pads = array<i64: 1, 1, 1, 1>, layout.images = #layout.tiled<\"NHC8hW\">, layout.results = #layout.tiled<\"NHC8hW\">} : ...
+%3 = sparse.conv %2, %u {layout.images = #layout.tiled<\"NHC8hW\">} : (...) -> tensor<1x8x16x16xf32>   // becomes:
+
+%a = graph.slice %0, ... : (...) -> tensor<1x8x9x16xf32>   // rows 0 to 8
+%b = graph.slice %0, ... : (...) -> tensor<1x8x9x16xf32>   // rows 7 to 15
+%1a = sparse.conv %a, %w : (...) -> tensor<1x8x9x16xf32>
+%1b = sparse.conv %b, %w : (...) -> tensor<1x8x9x16xf32>
+%2a = graph.conv %1a, %v {group = 8 : i64, pads = array<i64: 1, 1, 0, 1>, layout.images = #layout.tiled<\"NCHW\">} : (...) -> tensor<1x8x8x16xf32>
+%2b = graph.conv %1b, %v {group = 8 : i64, pads = array<i64: 0, 1, 1, 1>, layout.images = #layout.tiled<\"NCHW\">} : (...) -> tensor<1x8x8x16xf32>
+%2 = graph.concat %2a, %2b {axis = 2 : i64} : (...) -> tensor<1x8x16x16xf32>
+%3 = sparse.conv %2, %u {layout.images = #layout.tiled<\"NHC8hW\">} : (...) -> tensor<1x8x16x16xf32>
+```
+
+# Does
+
+The windows of a depthwise convolution at the edge of a band read rows of the next band, which another thread has just written. Such lines
+move between the caches of the threads when they are read, and again when they are written in the next run: writing half of an image then takes
+as long as writing all of it. Where a depthwise convolution between two `sparse.conv` with 1x1 filters has images in bands, each band of the first image is computed with the
+rows around it that its windows read, from an image that leaves its bands. So few rows are computed twice, and threads exchange rows of the small
+images only. Clamps before and after the depthwise convolution are divided with it. Bands begin at cache lines and end there, if few more rows do.
+
+# Refuses
+
+Images that something else reads, images read by the first product that a depthwise convolution writes or reads as well, bands of more than 2^17 elements, and windows whose bands would need different numbers of rows.
+
+# Cost
+
+Linear in the number of ops.",
+    statistics: &[("num-images", "Number of images whose bands are computed apart")],
+    make: |_| Ok(Box::new(OverlapBands)),
+    ..PassInfo::DEFAULT
+};
+
+struct OverlapBands;
+
+impl Pass for OverlapBands {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        for op in m.ops_under(root) {
+            let Some(chain) = Chain::of(m, op) else { continue };
+            let image = m.operands(chain.ops[0])[0];
+            if Joined::of(m, image).is_some() && cx.allows("overlap", m, op) && chain.divide(m).is_some() {
+                cx.count("num-images", 1);
+                Joined::of(m, image).into_iter().for_each(|joined| joined.leave_bands(m));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A depthwise convolution between two products.
+struct Chain {
+    /// The product before, the depthwise convolution and the clamps around it, in order. Each uses the result of the one before.
+    ops: Vec<Op>,
+    depthwise: Op,
+    /// The product that reads the image in bands.
+    last: Op,
+    bands: Vec<Band>,
+}
+
+/// A band of the result of the depthwise convolution.
+struct Band {
+    /// Rows of the first image that are computed.
+    computed: Range<i64>,
+    /// Those that windows read, which are among them.
+    read: Range<i64>,
+    /// Padding above and below.
+    pads: [i64; 2],
+}
+
+/// Elements of a cache line.
+const LINE: i64 = 16;
+/// Maximum number of rows for whose sake a band begins earlier.
+const MAX_ROWS: i64 = 4;
+/// Maximum number of elements of a band. Larger ones leave the L2 cache of a thread before they are read or written again, and so do the lines
+/// that threads share.
+const MAX_ELEMENTS: i64 = 1 << 17;
+
+impl Chain {
+    fn of(m: &Module, depthwise: Op) -> Option<Chain> {
+        ConvOp::cast(m, depthwise)?;
+        let number =
+            |layout: Option<TiledLayout>, value| addr::bands(&layout?, m.ctx.static_shape(m.value_type(value))?);
+        let (image, result) = (m.operands(depthwise)[0], m.result(depthwise, 0));
+        let count = number(result_layout(m, depthwise), result).filter(|&n| n > 1)?;
+        (number(image_layout(m, depthwise), image)? > 1).then_some(())?;
+        let mut ops = vec![depthwise];
+        let first = loop {
+            let before = m.defining_op(m.operands(ops[0])[0]).filter(|&op| m.has_one_use(m.result(op, 0)))?;
+            if !is_clamp(m, before) {
+                break before;
+            }
+            ops.insert(0, before);
+        };
+        ops.insert(0, first);
+        let last = loop {
+            let value = m.result(ops[ops.len() - 1], 0);
+            let (user, operand) = m.uses(value).next().filter(|_| m.has_one_use(value))?;
+            if !is_clamp(m, user) {
+                break (operand == 0).then_some(user)?;
+            }
+            ops.push(user);
+        };
+        let is_product = |op| {
+            sparse::ConvOp::cast(m, op).is_some() && convolution(m, op).is_ok_and(|(_, window)| window.is_pointwise())
+        };
+        let elements = m.ctx.static_shape(m.value_type(image))?.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))?;
+        (elements / count <= MAX_ELEMENTS).then_some(())?;
+        let are_together = m.parent_block(first) == m.parent_block(last);
+        let bands = bands(m, depthwise, count).filter(|_| are_together && is_product(first) && is_product(last))?;
+        Some(Chain { ops, depthwise, last, bands })
+    }
+
+    /// Replaces the ops by those of each band, and their concatenation.
+    fn divide(&self, m: &mut Module) -> Option<()> {
+        let mut values = vec![m.operands(self.ops[0])[0]; self.bands.len()];
+        for (value, band) in values.iter_mut().zip(&self.bands) {
+            *value = self.rows(m, *value, &band.computed)?;
+        }
+        for &op in &self.ops {
+            for (value, band) in values.iter_mut().zip(&self.bands) {
+                if op == self.depthwise && band.read != band.computed {
+                    let first = band.computed.start;
+                    *value = self.rows(m, *value, &(band.read.start - first..band.read.end - first))?;
+                }
+                *value = self.apart(m, op, *value, band)?;
+            }
+        }
+        let loc = m.loc(self.depthwise);
+        let axis = m.ctx.int_attr(Type::I64, 2);
+        let whole = self.build(m, |b| {
+            let mut state = OpState::new(&b.module.ctx, ConcatOp::INFO.name, loc);
+            state.operand_group(&values);
+            state.inherent(&b.module.ctx, "axis", Some(axis));
+            b.try_create(state).ok()
+        })?;
+        m.set_operand(self.last, 0, whole);
+        self.ops.iter().rev().for_each(|&op| m.erase_op(op));
+        Some(())
+    }
+
+    /// Creates the slice of some rows of an image.
+    fn rows(&self, m: &mut Module, image: Value, rows: &Range<i64>) -> Option<Value> {
+        let loc = m.loc(self.depthwise);
+        self.build(m, |b| slice(b, loc, image, rows))
+    }
+
+    /// Creates an op of one result before the last product.
+    fn build(&self, m: &mut Module, create: impl FnOnce(&mut Builder<'_>) -> Option<Op>) -> Option<Value> {
+        let op = create(&mut Builder::before(m, self.last))?;
+        Some(m.result(op, 0))
+    }
+
+    /// Creates an op for a band of its image.
+    fn apart(&self, m: &mut Module, op: Op, image: Value, band: &Band) -> Option<Value> {
+        let mut state = OpState::with_operands_of(m, op);
+        state.operands[0] = image;
+        if op == self.depthwise {
+            let all = m.ctx.i64_array_attr(&self.pads(m, band)?);
+            state.set_inherent(&m.ctx, "pads", Some(all));
+            state.set_inherent(&m.ctx, "auto_pad", None);
+        }
+        let value = self.build(m, |b| b.try_create(state).ok())?;
+        let made = m.defining_op(value)?;
+        let letters = addr::plane_letters(4)?.parse::<TiledLayout>().ok()?.to_attr(&m.ctx);
+        m.set_attr(made, IMAGES, (op == self.depthwise).then_some(letters));
+        m.set_attr(made, RESULTS, None);
+        Some(value)
+    }
+
+    /// The padding of a band: all begins, then all ends.
+    fn pads(&self, m: &Module, band: &Band) -> Option<[i64; 4]> {
+        let (_, window) = convolution(m, self.depthwise).ok()?;
+        let (&[_, left], &[_, right]) = (&window.pads_begin[..], &window.pads_end[..]) else { return None };
+        Some([band.pads[0], left as i64, band.pads[1], right as i64])
+    }
+}
+
+/// The products that write or read an image, or those that elementwise ops join with it.
+#[derive(Default)]
+struct Joined {
+    writers: Vec<Op>,
+    readers: Vec<Op>,
+}
+
+impl Joined {
+    /// Collects the products; `None` if a depthwise convolution writes or reads one of the images in bands.
+    fn of(m: &Module, image: Value) -> Option<Joined> {
+        let (mut joined, mut open, mut seen) = (Joined::default(), vec![image], FxHashSet::default());
+        let is_depthwise = |op| ConvOp::cast(m, op).is_some();
+        while let Some(value) = open.pop() {
+            if !seen.insert(value) || m.value_type(value) != m.value_type(image) {
+                continue;
+            }
+            let writer = m.defining_op(value);
+            if writer.is_some_and(is_depthwise) || m.uses(value).any(|(user, _)| is_depthwise(user)) {
+                return None;
+            }
+            let is_product = |op: &Op| sparse::ConvOp::cast(m, *op).is_some();
+            joined.writers.extend(writer.filter(is_product));
+            joined.readers.extend(m.uses(value).map(|(user, _)| user).filter(is_product));
+            let around = m.uses(value).map(|(user, _)| user).chain(writer).filter(|&op| is_elementwise(m, op));
+            around.for_each(|op| open.extend(m.operands(op).iter().copied().chain(m.results(op))));
+        }
+        Some(joined)
+    }
+
+    /// The images are in the row-major layout.
+    fn leave_bands(self, m: &mut Module) {
+        self.writers.into_iter().for_each(|op| m.set_attr(op, RESULTS, None));
+        self.readers.into_iter().for_each(|op| m.set_attr(op, IMAGES, None));
+    }
+}
+
+/// Whether an op bounds the numbers of its first operand.
+fn is_clamp(m: &Module, op: Op) -> bool {
+    ReluOp::cast(m, op).is_some() || ClipOp::cast(m, op).is_some()
+}
+
+/// The bands of the result of a depthwise convolution; `None` if windows of some would need other numbers of rows than those of others.
+fn bands(m: &Module, depthwise: Op, count: i64) -> Option<Vec<Band>> {
+    let (_, window) = convolution(m, depthwise).ok()?;
+    let signed = |n: usize| i64::try_from(n).ok();
+    let at = |of: &[usize]| signed(*of.first()?);
+    let (input, output, stride) = (at(&window.input)?, at(&window.output)?, at(&window.strides)?);
+    let reach = (at(&window.kernel)? - 1).checked_mul(at(&window.dilations)?)?;
+    let (above, rows) = (at(&window.pads_begin)?, output / count);
+    let &[_, width] = &window.input[..] else { return None };
+    // Rows that begin at cache lines, and are a multiple of those.
+    let granule = Some(LINE / gcd(LINE, signed(width)?)).filter(|&rows| rows <= MAX_ROWS).unwrap_or(1);
+    // Rows of the padded image that the windows of a band read.
+    let read = |band: i64| {
+        let first = band * rows * stride - above;
+        first..first + (rows - 1) * stride + reach + 1
+    };
+    let all = (0..count).map(read);
+    let num_read = all.clone().map(|band| band.end.min(input) - band.start.max(0)).max()?;
+    let start = |band: &Range<i64>| band.start.max(0) / granule * granule;
+    let num_computed = all.clone().map(|band| band.start.max(0) + num_read - start(&band)).max()?;
+    let num_computed = (num_computed + granule - 1) / granule * granule;
+    let band = |band: Range<i64>| {
+        let (first, start) = (band.start.max(0), start(&band).min(input - num_computed));
+        let pads = [first - band.start, (band.end - first - num_read).max(0)];
+        let has_rows = (num_read + pads[0] + pads[1] - reach - 1) / stride + 1 == rows;
+        let are_computed = start >= 0 && first + num_read <= input;
+        let (computed, read) = (start..start + num_computed, first..first + num_read);
+        (has_rows && are_computed).then_some(Band { computed, read, pads })
+    };
+    all.map(band).collect()
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Creates the slice of some rows of an image.
+fn slice(b: &mut Builder<'_>, loc: Loc, image: Value, rows: &Range<i64>) -> Option<Op> {
+    let ty = b.module.ctx.tensor_type(&[1], Type::I64);
+    let mut list = |n: i64| {
+        let attr = b.module.ctx.dense_attr(ty, &Tensor::from_vec(&[1], vec![n]));
+        b.constant(attr, ty, "graph", loc)
+    };
+    let [start, end, axis] = [list(rows.start)?, list(rows.end)?, list(2)?];
+    let mut state = OpState::new(&b.module.ctx, SliceOp::INFO.name, loc);
+    [&[image][..], &[start], &[end], &[axis], &[]].into_iter().for_each(|group| state.operand_group(group));
+    b.try_create(state).ok()
+}
