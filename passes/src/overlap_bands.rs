@@ -40,10 +40,12 @@ move between the caches of the threads when they are read, and again when they a
 as long as writing all of it. Where a depthwise convolution between two `sparse.conv` with 1x1 filters has images in bands, each band of the first image is computed with the
 rows around it that its windows read, from an image that leaves its bands. So few rows are computed twice, and threads exchange rows of the small
 images only. Clamps before and after the depthwise convolution are divided with it. Bands begin at cache lines and end there, if few more rows do.
+Channels are divided into groups, so that bands of them stay in the L2 cache of a thread until they are read.
 
 # Refuses
 
-Images that something else reads, images read by the first product that a depthwise convolution writes or reads as well, bands of more than 2^17 elements, and windows whose bands would need different numbers of rows.
+Images that something else reads, images read by the first product that a depthwise convolution writes or reads as well, and windows whose
+bands would need different numbers of rows.
 
 # Cost
 
@@ -77,6 +79,8 @@ struct Chain {
     /// The product that reads the image in bands.
     last: Op,
     bands: Vec<Band>,
+    /// Number of groups into which the channels are divided.
+    groups: i64,
 }
 
 /// A band of the result of the depthwise convolution.
@@ -93,9 +97,9 @@ struct Band {
 const LINE: i64 = 16;
 /// Maximum number of rows for whose sake a band begins earlier.
 const MAX_ROWS: i64 = 4;
-/// Maximum number of elements of a band. Larger ones leave the L2 cache of a thread before they are read or written again, and so do the lines
-/// that threads share.
+/// Maximum number of elements of a band, which stay in the L2 cache of a thread until they are read, and of groups of channels for their sake.
 const MAX_ELEMENTS: i64 = 1 << 17;
+const MAX_GROUPS: i64 = 16;
 
 impl Chain {
     fn of(m: &Module, depthwise: Op) -> Option<Chain> {
@@ -125,39 +129,74 @@ impl Chain {
         let is_product = |op| {
             sparse::ConvOp::cast(m, op).is_some() && convolution(m, op).is_ok_and(|(_, window)| window.is_pointwise())
         };
-        let elements = m.ctx.static_shape(m.value_type(image))?.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))?;
-        (elements / count <= MAX_ELEMENTS).then_some(())?;
         let are_together = m.parent_block(first) == m.parent_block(last);
         let bands = bands(m, depthwise, count).filter(|_| are_together && is_product(first) && is_product(last))?;
-        Some(Chain { ops, depthwise, last, bands })
+        let extents = m.ctx.static_shape(m.value_type(image))?;
+        let elements = extents.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))? / count;
+        let least = elements / MAX_ELEMENTS + i64::from(elements % MAX_ELEMENTS > 0);
+        let groups = (least.max(1)..=MAX_GROUPS).find(|groups| extents[1] % groups == 0)?;
+        let are_constant = [first, depthwise].iter().all(|&op| m.operands(op)[1..].iter().all(|&v| m.constant(v).is_some()));
+        (groups == 1 || are_constant).then_some(Chain { ops, depthwise, last, bands, groups })
     }
 
-    /// Replaces the ops by those of each band, and their concatenation.
+    /// Replaces the ops by those of each band and group of channels, and their concatenation.
     fn divide(&self, m: &mut Module) -> Option<()> {
-        let mut values = vec![m.operands(self.ops[0])[0]; self.bands.len()];
-        for (value, band) in values.iter_mut().zip(&self.bands) {
-            *value = self.rows(m, *value, &band.computed)?;
-        }
-        for &op in &self.ops {
-            for (value, band) in values.iter_mut().zip(&self.bands) {
-                if op == self.depthwise && band.read != band.computed {
-                    let first = band.computed.start;
-                    *value = self.rows(m, *value, &(band.read.start - first..band.read.end - first))?;
+        let image = m.operands(self.ops[0])[0];
+        let images = self.bands.iter().map(|band| self.rows(m, image, &band.computed)).collect::<Option<Vec<Value>>>()?;
+        let mut results = vec![Vec::new(); self.bands.len()];
+        for group in 0..self.groups {
+            let mut values = images.clone();
+            for &op in &self.ops {
+                let operands = self.operands(m, op, group)?;
+                for (value, band) in values.iter_mut().zip(&self.bands) {
+                    if op == self.depthwise && band.read != band.computed {
+                        let first = band.computed.start;
+                        *value = self.rows(m, *value, &(band.read.start - first..band.read.end - first))?;
+                    }
+                    *value = self.apart(m, op, [&[*value], &operands[..]].concat(), band)?;
                 }
-                *value = self.apart(m, op, *value, band)?;
             }
+            results.iter_mut().zip(values).for_each(|(all, value)| all.push(value));
         }
-        let loc = m.loc(self.depthwise);
-        let axis = m.ctx.int_attr(Type::I64, 2);
-        let whole = self.build(m, |b| {
-            let mut state = OpState::new(&b.module.ctx, ConcatOp::INFO.name, loc);
-            state.operand_group(&values);
-            state.inherent(&b.module.ctx, "axis", Some(axis));
-            b.try_create(state).ok()
-        })?;
+        let bands = results.into_iter().map(|groups| self.concat(m, &groups, 1)).collect::<Option<Vec<Value>>>()?;
+        let whole = self.concat(m, &bands, 2)?;
         m.set_operand(self.last, 0, whole);
         self.ops.iter().rev().for_each(|&op| m.erase_op(op));
         Some(())
+    }
+
+    /// The operands of an op other than its image, for a group of channels.
+    fn operands(&self, m: &mut Module, op: Op, group: i64) -> Option<Vec<Value>> {
+        let operands = m.operands(op)[1..].to_vec();
+        if self.groups == 1 || is_clamp(m, op) {
+            return Some(operands);
+        }
+        operands.into_iter().map(|value| self.channels(m, value, group)).collect()
+    }
+
+    /// Creates the constant of a group of channels, the first axis of a constant.
+    fn channels(&self, m: &mut Module, value: Value, group: i64) -> Option<Value> {
+        let tensor = m.ctx.dense_tensor(m.constant(value)?)?;
+        let (groups, group) = (usize::try_from(self.groups).ok()?, usize::try_from(group).ok()?);
+        let mut shape = tensor.shape().to_vec();
+        *shape.first_mut()? /= groups;
+        let size = tensor.bytes().len() / groups;
+        let part = Tensor::new(tensor.dtype(), shape, tensor.bytes().slice(group * size..(group + 1) * size)).ok()?;
+        let extents: Vec<i64> = part.shape().iter().map(|&d| d as i64).collect();
+        let ty = m.ctx.tensor_type(&extents, m.ctx.element_type(m.value_type(value)));
+        let (attr, loc) = (m.ctx.dense_attr(ty, &part), m.loc(self.depthwise));
+        Builder::before(m, self.last).constant(attr, ty, "graph", loc)
+    }
+
+    /// Creates the concatenation of tensors.
+    fn concat(&self, m: &mut Module, parts: &[Value], axis: i64) -> Option<Value> {
+        if let [one] = parts {
+            return Some(*one);
+        }
+        let mut state = OpState::new(&m.ctx, ConcatOp::INFO.name, m.loc(self.depthwise));
+        state.operand_group(parts);
+        state.inherent(&m.ctx, "axis", Some(m.ctx.int_attr(Type::I64, axis)));
+        self.build(m, |b| b.try_create(state).ok())
     }
 
     /// Creates the slice of some rows of an image.
@@ -172,14 +211,15 @@ impl Chain {
         Some(m.result(op, 0))
     }
 
-    /// Creates an op for a band of its image.
-    fn apart(&self, m: &mut Module, op: Op, image: Value, band: &Band) -> Option<Value> {
+    /// Creates an op for a band of its image and a group of channels.
+    fn apart(&self, m: &mut Module, op: Op, operands: Vec<Value>, band: &Band) -> Option<Value> {
         let mut state = OpState::with_operands_of(m, op);
-        state.operands[0] = image;
+        state.operands = operands.into();
         if op == self.depthwise {
-            let all = m.ctx.i64_array_attr(&self.pads(m, band)?);
-            state.set_inherent(&m.ctx, "pads", Some(all));
+            let (pads, channels) = (self.pads(m, band)?, m.ctx.static_shape(m.value_type(state.operands[0]))?[1]);
+            state.set_inherent(&m.ctx, "pads", Some(m.ctx.i64_array_attr(&pads)));
             state.set_inherent(&m.ctx, "auto_pad", None);
+            state.set_inherent(&m.ctx, "group", Some(m.ctx.int_attr(Type::I64, channels)));
         }
         let value = self.build(m, |b| b.try_create(state).ok())?;
         let made = m.defining_op(value)?;

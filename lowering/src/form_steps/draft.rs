@@ -175,7 +175,8 @@ impl Former<'_> {
         self.schedule.drafts.push(Draft::Compute { ops, writes });
     }
 
-    /// Returns a recent draft that an op joins: its ops have the same name and types, and come after all that the op reads.
+    /// Returns a recent draft that an op joins: its ops have the same name and types, and come after all that the op reads. Results that
+    /// another draft reads already are then read while they are in a cache.
     fn group(&self, op: Op) -> Option<usize> {
         let m = self.m;
         if self.options.group < 2 || is_elementwise(m, op) || m.num_results(op) != 1 {
@@ -189,7 +190,17 @@ impl Former<'_> {
         };
         let end = self.schedule.drafts.len();
         let ready = m.operands(op).iter().filter_map(|v| self.ready.get(v)).max().copied().unwrap_or(0);
-        (ready.max(end.saturating_sub(RECENT))..end).find(|&draft| joins(&self.schedule.drafts[draft]))
+        let mut recent = ready.max(end.saturating_sub(RECENT))..end;
+        recent.find(|&draft| joins(&self.schedule.drafts[draft]) && !self.is_read(draft))
+    }
+
+    /// Whether a later draft reads results of a draft.
+    fn is_read(&self, draft: usize) -> bool {
+        let reads = |op: &Op| self.m.operands(*op).iter().any(|v| self.ready.get(v) == Some(&(draft + 1)));
+        self.schedule.drafts[draft + 1..].iter().any(|later| match later {
+            Draft::Compute { ops, .. } => ops.iter().any(reads),
+            _ => false,
+        })
     }
 
     /// Assigns a new buffer to a value that a draft computes.

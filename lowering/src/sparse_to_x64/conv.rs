@@ -176,20 +176,25 @@ impl Conv {
         Some([Some(image), residual])
     }
 
-    /// The image in bands, if it is the concatenation of them: each is a band as it is.
+    /// The image in bands, if it is the concatenation of them, and they are those of groups of channels: these follow each other as they are.
     fn joined_bands(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
         let m = e.m();
-        let concat = ConcatOp::defining(m, self.image).filter(|concat| {
-            concat.axis(m).and_then(|axis| m.ctx.as_int(axis)) == Some(2)
-                && m.operands(concat.0).len() == self.bands.numbers[0]
-        })?;
-        let bands: Vec<Value> = m.operands(concat.0).to_vec();
-        let rows = |v: Value| m.ctx.static_shape(m.value_type(v)).map(<[i64]>::to_vec);
-        let extents = rows(bands[0])?;
-        bands.iter().all(|&band| rows(band).as_ref() == Some(&extents)).then_some(())?;
-        let extents = [&extents[..1], &[1], &extents[1..]].concat();
-        let bands = bands.into_iter().map(|band| e.reshape(band, &extents)).collect::<Option<Vec<_>>>()?;
-        e.concat(&bands, 1)
+        let joined = |v: Value, along: i64| {
+            let concat = ConcatOp::defining(m, v)?;
+            let axis = concat.axis(m).and_then(|axis| m.ctx.as_int(axis));
+            (axis == Some(along)).then(|| m.operands(concat.0).to_vec())
+        };
+        let bands = joined(self.image, 2).filter(|bands| bands.len() == self.bands.numbers[0])?;
+        let extents = |v: Value| m.ctx.static_shape(m.value_type(v));
+        let band = extents(bands[0])?;
+        bands.iter().all(|&other| extents(other) == Some(band)).then_some(())?;
+        let whole = [&[1, bands.len() as i64][..], &band[1..]].concat();
+        let groups: Vec<Value> = bands.iter().flat_map(|&v| joined(v, 1).unwrap_or_else(|| vec![v])).collect();
+        let shapes = groups.iter().map(|&v| extents(v).map(<[i64]>::to_vec)).collect::<Option<Vec<_>>>()?;
+        let rows = groups.into_iter().zip(shapes).map(|(group, shape)| e.reshape(group, &shape[1..]));
+        let rows = rows.collect::<Option<Vec<_>>>()?;
+        let image = e.concat(&rows, 0)?;
+        e.reshape(image, &whole)
     }
 
     /// Pads the image and divides it into phases, `[S..., C, Q...]`.
