@@ -197,7 +197,7 @@ impl Conv {
         e.reshape(image, &whole)
     }
 
-    /// Pads the image and divides it into phases, `[S..., C, Q...]`.
+    /// Pads the image and divides it into phases, `[C, S..., Q...]`.
     fn phases(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
         let (window, rank) = (&self.window, self.extents.len());
         let padded: Vec<usize> = self.extents.iter().zip(&window.strides).map(|(q, s)| q * s).collect();
@@ -212,7 +212,7 @@ impl Conv {
         let split: Vec<i64> = [self.channels as i64].into_iter().chain(split).collect();
         let image = e.reshape(image, &split)?;
         let axes = 0..rank as i64;
-        let perm: Vec<i64> = axes.clone().map(|i| 2 + 2 * i).chain([0]).chain(axes.map(|i| 1 + 2 * i)).collect();
+        let perm: Vec<i64> = [0].into_iter().chain(axes.clone().map(|i| 2 + 2 * i)).chain(axes.map(|i| 1 + 2 * i)).collect();
         e.permute(image, &perm)
     }
 
@@ -308,6 +308,7 @@ fn pointwise_columns(window: &Window, [of_image, bands]: [usize; 2], channels: u
 /// The elements of the phases that channels and taps read for output position 0.
 fn offsets(window: &Window, extents: &[usize], channels: usize) -> Vec<usize> {
     let (rank, plane) = (extents.len(), extents.iter().product::<usize>());
+    let channel = plane * if window.has_one_tap() { 1 } else { window.strides.iter().product() };
     let tap = |mut tap: usize| {
         let (mut phase, mut at, mut phases, mut pitch) = (0, 0, 1, 1);
         for axis in (0..rank).rev() {
@@ -316,10 +317,10 @@ fn offsets(window: &Window, extents: &[usize], channels: usize) -> Vec<usize> {
             (phase, at) = (phase + step % window.strides[axis] * phases, at + step / window.strides[axis] * pitch);
             (phases, pitch) = (phases * window.strides[axis], pitch * extents[axis]);
         }
-        phase * channels * plane + at
+        phase * plane + at
     };
     let taps: Vec<usize> = (0..window.kernel.iter().product()).map(tap).collect();
-    (0..channels).flat_map(|c| taps.iter().map(move |&at| c * plane + at)).collect()
+    (0..channels).flat_map(|c| taps.iter().map(move |&at| c * channel + at)).collect()
 }
 
 fn signed(extents: &[usize]) -> Vec<i64> {
