@@ -135,14 +135,16 @@ impl Chain {
         let elements = extents.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))? / count;
         let least = elements / MAX_ELEMENTS + i64::from(elements % MAX_ELEMENTS > 0);
         let groups = (least.max(1)..=MAX_GROUPS).find(|groups| extents[1] % groups == 0)?;
-        let are_constant = [first, depthwise].iter().all(|&op| m.operands(op)[1..].iter().all(|&v| m.constant(v).is_some()));
+        let are_constant =
+            [first, depthwise].iter().all(|&op| m.operands(op)[1..].iter().all(|&v| m.constant(v).is_some()));
         (groups == 1 || are_constant).then_some(Chain { ops, depthwise, last, bands, groups })
     }
 
     /// Replaces the ops by those of each band and group of channels, and their concatenation.
     fn divide(&self, m: &mut Module) -> Option<()> {
         let image = m.operands(self.ops[0])[0];
-        let images = self.bands.iter().map(|band| self.rows(m, image, &band.computed)).collect::<Option<Vec<Value>>>()?;
+        let images =
+            self.bands.iter().map(|band| self.rows(m, image, &band.computed)).collect::<Option<Vec<Value>>>()?;
         let mut results = vec![Vec::new(); self.bands.len()];
         for group in 0..self.groups {
             let mut values = images.clone();

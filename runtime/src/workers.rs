@@ -2,8 +2,10 @@
 
 mod team;
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use team::Team;
 
@@ -91,35 +93,67 @@ impl Workers {
 }
 
 /// Items, a share of them per thread.
-struct Shares<T>(Vec<Mutex<VecDeque<T>>>);
+struct Shares<T> {
+    items: Vec<Mutex<Option<T>>>,
+    /// The items of each thread that are left.
+    left: SmallVec<[Left; 2]>,
+}
+
+/// A range of indices, its start in the lower half, in a cache line of its own.
+#[repr(align(128))]
+struct Left(AtomicU64);
+
+impl Left {
+    fn of(range: Range<usize>) -> Left {
+        Left(AtomicU64::new((range.end as u64) << 32 | range.start as u64))
+    }
+
+    fn range(&self) -> Range<usize> {
+        let packed = self.0.load(Ordering::Relaxed);
+        packed as u32 as usize..(packed >> 32) as usize
+    }
+
+    /// Takes the first index, or the last.
+    fn take(&self, is_first: bool) -> Option<usize> {
+        let step = if is_first { 1 } else { (1_u64 << 32).wrapping_neg() };
+        let less = |packed: u64| ((packed as u32) < (packed >> 32) as u32).then(|| packed.wrapping_add(step));
+        let packed = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).ok()?;
+        Some(if is_first { packed as u32 as usize } else { (packed >> 32) as usize - 1 })
+    }
+}
 
 impl<T> Shares<T> {
     fn new(items: impl Iterator<Item = T>, threads: usize) -> Shares<T> {
-        let items: Vec<T> = items.collect();
-        let count = items.len();
-        let mut items = items.into_iter();
-        let size = |thread: usize| (thread + 1) * count / threads - thread * count / threads;
-        Shares((0..threads).map(|thread| Mutex::new(items.by_ref().take(size(thread)).collect())).collect())
+        let items: Vec<Mutex<Option<T>>> = items.map(|item| Mutex::new(Some(item))).collect();
+        let first = |thread: usize| thread * items.len() / threads;
+        let left = (0..threads).map(|thread| Left::of(first(thread)..first(thread + 1))).collect();
+        Shares { items, left }
     }
 
-    fn of(&self, thread: usize) -> MutexGuard<'_, VecDeque<T>> {
-        self.0[thread % self.0.len()].lock().unwrap_or_else(PoisonError::into_inner)
+    /// The items of the other threads that are left.
+    fn others(&self, thread: usize) -> impl Iterator<Item = &Left> {
+        let (before, after) = self.left.split_at(thread.min(self.left.len()));
+        after.iter().skip(1).chain(before)
+    }
+
+    fn item(&self, index: usize) -> Option<T> {
+        self.items[index].lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Takes the thread's next item.
     fn own(&self, thread: usize) -> Option<T> {
-        self.of(thread).pop_front()
+        self.item(self.left.get(thread)?.take(true)?)
     }
 
     /// Takes the last item of another thread.
     fn other(&self, thread: usize) -> Option<T> {
-        (1..self.0.len()).find_map(|i| self.of(thread + i).pop_back())
+        self.item(self.others(thread).find_map(|left| left.take(false))?)
     }
 
     /// Waits until the other threads have begun their last items, for a while.
     fn wait(&self, thread: usize) {
         let since = Instant::now();
-        while (1..self.0.len()).any(|i| !self.of(thread + i).is_empty()) && since.elapsed() < BEFORE_OTHERS {
+        while self.others(thread).any(|left| !left.range().is_empty()) && since.elapsed() < BEFORE_OTHERS {
             (0..LOOKS_APART).for_each(|_| std::hint::spin_loop());
         }
     }

@@ -212,7 +212,8 @@ impl Conv {
         let split: Vec<i64> = [self.channels as i64].into_iter().chain(split).collect();
         let image = e.reshape(image, &split)?;
         let axes = 0..rank as i64;
-        let perm: Vec<i64> = [0].into_iter().chain(axes.clone().map(|i| 2 + 2 * i)).chain(axes.map(|i| 1 + 2 * i)).collect();
+        let perm: Vec<i64> =
+            [0].into_iter().chain(axes.clone().map(|i| 2 + 2 * i)).chain(axes.map(|i| 1 + 2 * i)).collect();
         e.permute(image, &perm)
     }
 

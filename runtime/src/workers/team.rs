@@ -3,9 +3,10 @@
 //! Steps of a network take microseconds, so a thread that has finished waits for the next job actively, for a while,
 //! before it sleeps. The caller waits for those threads only that have begun.
 
+use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, TryLockError};
 use std::thread::{Builder, JoinHandle, yield_now};
 use std::time::{Duration, Instant};
 
@@ -33,24 +34,36 @@ unsafe impl Send for Job {}
 /// The state that threads share.
 #[derive(Default)]
 struct Shared {
-    slot: Mutex<Slot>,
-    /// Wakes sleeping threads.
+    current: Current,
+    /// Held by threads that go to sleep, and by a caller that wakes them.
+    sleep: Mutex<()>,
     wake: Condvar,
-    /// The number of jobs so far, to be read without the lock.
-    count: AtomicUsize,
-    /// Number of threads that have begun the current job and not finished it. Only increased under the lock.
-    running: AtomicUsize,
+    /// Number of threads that sleep or are about to.
+    sleeping: AtomicUsize,
+    /// Whether the threads end.
+    is_over: AtomicBool,
     /// Whether a thread's part of the current job panicked.
     panicked: AtomicBool,
 }
 
+/// The current job, in cache lines of its own: threads that wait for it read nothing else.
 #[derive(Default)]
-struct Slot {
-    /// The current job, while threads may begin it.
-    job: Option<Job>,
-    sleeping: usize,
-    is_over: bool,
+#[repr(align(128))]
+struct Current {
+    /// The number of jobs so far, in units of [`JOB`]; whether threads may begin the current one; and the number of those that have begun it
+    /// and not finished it.
+    state: AtomicU64,
+    /// Written while no thread may begin the job and none runs it, read by threads that run it.
+    job: UnsafeCell<Option<Job>>,
 }
+
+/// The unit of the number of jobs in a state, and the bit that says whether threads may begin the current one. Less are the threads that run it.
+const JOB: u64 = 1 << 32;
+const OPEN: u64 = 1 << 31;
+
+#[allow(unsafe_code, reason = "a job is written by one thread and read by others")]
+// SAFETY: the job is written by the caller that holds `in_use`, while the state is not open and nobody runs it, and read by threads that run it.
+unsafe impl Sync for Current {}
 
 impl Team {
     /// Starts threads.
@@ -89,9 +102,9 @@ impl Team {
 
 impl Drop for Team {
     fn drop(&mut self) {
-        self.shared.lock().is_over = true;
-        self.shared.count.fetch_add(1, Ordering::Release);
-        self.shared.wake.notify_all();
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        self.shared.current.state.fetch_add(JOB, Ordering::SeqCst);
+        self.shared.wake();
         for thread in self.threads.drain(..) {
             // A thread catches the panics of jobs, so it has none to report.
             let _ = thread.join();
@@ -100,32 +113,36 @@ impl Drop for Team {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Slot> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Lets threads begin a job, until it is closed.
     fn open(&self, job: &(dyn Fn(usize) + Sync)) {
         #[allow(unsafe_code, reason = "threads run jobs of another one")]
         // SAFETY: only the lifetime changes. The job is called by threads that counted themselves as running while it was
-        // open; `close`, which is called before the borrow ends, waits for them.
-        let job = Job(unsafe {
-            std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(job)
-        });
-        let mut slot = self.lock();
-        slot.job = Some(job);
-        self.count.fetch_add(1, Ordering::Release);
-        if slot.sleeping > 0 {
-            self.wake.notify_all();
+        // open; `close`, which is called before the borrow ends, waits for them. The state is not open and nobody runs a job, so no thread
+        // reads the place.
+        unsafe {
+            let job = std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(job);
+            *self.current.job.get() = Some(Job(job));
         }
+        self.current.state.fetch_add(JOB | OPEN, Ordering::SeqCst);
+        if self.sleeping.load(Ordering::SeqCst) > 0 {
+            self.wake();
+        }
+    }
+
+    /// Wakes all threads that sleep.
+    fn wake(&self) {
+        // A thread that has seen the state before this change is waiting when the lock is free.
+        drop(self.sleep.lock().unwrap_or_else(PoisonError::into_inner));
+        self.wake.notify_all();
     }
 
     /// Ends a job: waits for the threads that have begun it.
     fn close(&self) {
-        self.lock().job = None;
+        let mut state = self.current.state.fetch_and(!OPEN, Ordering::AcqRel);
         let mut wait = ActiveWait::default();
-        while self.running.load(Ordering::Acquire) > 0 {
+        while state % OPEN > 0 {
             wait.look();
+            state = self.current.state.load(Ordering::Acquire);
         }
     }
 
@@ -141,31 +158,37 @@ impl Shared {
             if done.is_err() {
                 self.panicked.store(true, Ordering::Relaxed);
             }
-            self.running.fetch_sub(1, Ordering::Release);
+            self.current.state.fetch_sub(1, Ordering::Release);
         }
     }
 
     /// Returns the open job, after counting this thread as running.
     fn begin(&self) -> Option<Job> {
-        let slot = self.lock();
-        let job = slot.job?;
-        self.running.fetch_add(1, Ordering::Relaxed);
-        Some(job)
+        let begun = |state: u64| (state & OPEN != 0).then_some(state + 1);
+        self.current.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, begun).ok()?;
+        #[allow(unsafe_code, reason = "a job is written by one thread and read by others")]
+        // SAFETY: this thread runs the job, so the caller waits for it before it writes the place.
+        unsafe {
+            *self.current.job.get()
+        }
     }
 
     /// Waits until there were more than `seen` jobs. `None` if the team ends.
-    fn next(&self, seen: usize) -> Option<usize> {
+    fn next(&self, seen: u64) -> Option<u64> {
+        let count = || self.current.state.load(Ordering::SeqCst) / JOB;
         let mut wait = ActiveWait::default();
-        while self.count.load(Ordering::Acquire) == seen && wait.elapsed() < ACTIVE_WAIT {
+        while count() == seen && wait.elapsed() < ACTIVE_WAIT {
             wait.look();
         }
-        let mut slot = self.lock();
-        slot.sleeping += 1;
-        while self.count.load(Ordering::Acquire) == seen && !slot.is_over {
-            slot = self.wake.wait(slot).unwrap_or_else(PoisonError::into_inner);
+        if count() == seen {
+            let mut lock = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
+            self.sleeping.fetch_add(1, Ordering::SeqCst);
+            while count() == seen {
+                lock = self.wake.wait(lock).unwrap_or_else(PoisonError::into_inner);
+            }
+            self.sleeping.fetch_sub(1, Ordering::SeqCst);
         }
-        slot.sleeping -= 1;
-        (!slot.is_over).then(|| self.count.load(Ordering::Acquire))
+        (!self.is_over.load(Ordering::SeqCst)).then(count)
     }
 }
 
