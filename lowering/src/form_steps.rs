@@ -40,7 +40,8 @@ func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 Each op becomes a step that reads buffers and writes a buffer of its own, named after the op's location. A broadcasting or elementwise op
 whose operand of the same type is computed by such ops and used nowhere else joins their step. With `group`, another op joins a step
-just before that has the same op with the same types, if it reads nothing that comes later: a target may run them at the same time.
+just before that has the same op with the same types, if it reads nothing that comes later: a target may run them at the same time. It does
+not join several ops whose results are read already.
 Reshapes, and slices and parts that are
 contiguous, are views of their operand's buffer. The parts of a concatenation that are used nowhere else are written in place, through
 a strided view of the result; others are copied. Buffers have no place yet: see `plan-memory`.

@@ -175,8 +175,8 @@ impl Former<'_> {
         self.schedule.drafts.push(Draft::Compute { ops, writes });
     }
 
-    /// Returns a recent draft that an op joins: its ops have the same name and types, and come after all that the op reads. Results that
-    /// another draft reads already are then read while they are in a cache.
+    /// Returns a recent draft that an op joins: its ops have the same name and types, and come after all that the op reads. A draft of several
+    /// ops is not joined if a later one reads their results, so that these are read while they are in a cache.
     fn group(&self, op: Op) -> Option<usize> {
         let m = self.m;
         if self.options.group < 2 || is_elementwise(m, op) || m.num_results(op) != 1 {
@@ -184,14 +184,16 @@ impl Former<'_> {
         }
         let types = |op: Op| m.operands(op).iter().copied().chain(m.results(op)).map(|v| m.value_type(v));
         let is_equal = |other: Op| m.name(other) == m.name(op) && types(other).eq(types(op));
-        let joins = |draft: &Draft| match draft {
-            Draft::Compute { ops, .. } => ops.len() < self.options.group && ops.iter().all(|&other| is_equal(other)),
+        let joins = |draft: usize| match &self.schedule.drafts[draft] {
+            Draft::Compute { ops, .. } => {
+                let has_room = ops.len() < self.options.group && (ops.len() == 1 || !self.is_read(draft));
+                has_room && ops.iter().all(|&other| is_equal(other))
+            }
             _ => false,
         };
         let end = self.schedule.drafts.len();
         let ready = m.operands(op).iter().filter_map(|v| self.ready.get(v)).max().copied().unwrap_or(0);
-        let mut recent = ready.max(end.saturating_sub(RECENT))..end;
-        recent.find(|&draft| joins(&self.schedule.drafts[draft]) && !self.is_read(draft))
+        (ready.max(end.saturating_sub(RECENT))..end).find(|&draft| joins(draft))
     }
 
     /// Whether a later draft reads results of a draft.

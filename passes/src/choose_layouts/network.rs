@@ -47,6 +47,8 @@ pub(super) fn assign(m: &mut Module, block: Block, costs: &Costs) -> Option<Assi
     let node_of = |op: Op| nodes.get(&op).map_or(SOURCE, |node| node.node);
     let owner = |m: &Module, value: Value| m.defining_op(value).map_or(SOURCE, node_of);
     for &(value, cost) in &values {
+        // Of equal assignments, one in which an elementwise op has the layout of the op before, which may compute it before its store.
+        let cost = cost + u64::from(m.has_one_use(value) && m.uses(value).all(|(user, _)| is_free(m, user)));
         let mut readers: Vec<usize> = m.uses(value).map(|(user, _)| node_of(user)).collect();
         readers.sort_unstable();
         readers.dedup();

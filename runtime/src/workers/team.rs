@@ -140,7 +140,7 @@ impl Shared {
     fn close(&self) {
         let mut state = self.current.state.fetch_and(!OPEN, Ordering::AcqRel);
         let mut wait = ActiveWait::default();
-        while state % OPEN > 0 {
+        while !state.is_multiple_of(OPEN) {
             wait.look();
             state = self.current.state.load(Ordering::Acquire);
         }
