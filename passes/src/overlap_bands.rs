@@ -59,7 +59,9 @@ struct OverlapBands;
 
 impl Pass for OverlapBands {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        for op in m.ops_under(root) {
+        // A chain has one convolution of these, so that no op is visited that was erased.
+        let convolutions: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| ConvOp::cast(m, op).is_some()).collect();
+        for op in convolutions {
             let Some(chain) = Chain::of(m, op) else { continue };
             let image = m.operands(chain.ops[0])[0];
             if Joined::of(m, image).is_some() && cx.allows("overlap", m, op) && chain.divide(m).is_some() {
@@ -100,14 +102,19 @@ const MAX_ROWS: i64 = 4;
 /// Maximum number of elements of a band, which stay in the L2 cache of a thread until they are read, and of groups of channels for their sake.
 const MAX_ELEMENTS: i64 = 1 << 17;
 const MAX_GROUPS: i64 = 16;
+/// Maximum number of bands, of which each has ops of its own.
+const MAX_BANDS: i64 = 64;
 
 impl Chain {
     fn of(m: &Module, depthwise: Op) -> Option<Chain> {
-        ConvOp::cast(m, depthwise)?;
-        let number =
-            |layout: Option<TiledLayout>, value| addr::bands(&layout?, m.ctx.static_shape(m.value_type(value))?);
         let (image, result) = (m.operands(depthwise)[0], m.result(depthwise, 0));
-        let count = number(result_layout(m, depthwise), result).filter(|&n| n > 1)?;
+        let extents = |value| m.ctx.static_shape(m.value_type(value));
+        let number = |layout: Option<TiledLayout>, value| addr::bands(&layout?, extents(value)?);
+        let count = number(result_layout(m, depthwise), result).filter(|n| (2..=MAX_BANDS).contains(n))?;
+        let (group, _) = convolution(m, depthwise).ok()?;
+        let channels = i64::try_from(group)
+            .ok()
+            .filter(|&n| [image, result].iter().all(|&v| extents(v).is_some_and(|all| all.get(1) == Some(&n))))?;
         (number(image_layout(m, depthwise), image)? > 1).then_some(())?;
         let mut ops = vec![depthwise];
         let first = loop {
@@ -120,21 +127,21 @@ impl Chain {
         ops.insert(0, first);
         let last = loop {
             let value = m.result(ops[ops.len() - 1], 0);
-            let (user, operand) = m.uses(value).next().filter(|_| m.has_one_use(value))?;
+            let (user, _) = m.uses(value).next().filter(|&(_, operand)| operand == 0 && m.has_one_use(value))?;
             if !is_clamp(m, user) {
-                break (operand == 0).then_some(user)?;
+                break user;
             }
             ops.push(user);
         };
         let is_product = |op| {
-            sparse::ConvOp::cast(m, op).is_some() && convolution(m, op).is_ok_and(|(_, window)| window.is_pointwise())
+            let is_pointwise = convolution(m, op).is_ok_and(|(group, window)| group == 1 && window.is_pointwise());
+            sparse::ConvOp::cast(m, op).is_some() && is_pointwise
         };
         let are_together = m.parent_block(first) == m.parent_block(last);
         let bands = bands(m, depthwise, count).filter(|_| are_together && is_product(first) && is_product(last))?;
-        let extents = m.ctx.static_shape(m.value_type(image))?;
-        let elements = extents.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))? / count;
+        let elements = extents(image)?.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))? / count;
         let least = elements / MAX_ELEMENTS + i64::from(elements % MAX_ELEMENTS > 0);
-        let groups = (least.max(1)..=MAX_GROUPS).find(|groups| extents[1] % groups == 0)?;
+        let groups = (least.max(1)..=MAX_GROUPS).find(|groups| channels % groups == 0)?;
         let are_constant =
             [first, depthwise].iter().all(|&op| m.operands(op)[1..].iter().all(|&v| m.constant(v).is_some()));
         (groups == 1 || are_constant).then_some(Chain { ops, depthwise, last, bands, groups })

@@ -16,8 +16,8 @@
 //! A row without a nonzero in the window multiplies the zero by -0, which changes no sum. Indices are bytes, four to an element of the pool.
 
 use super::epilogue::Epilogue;
+use super::form::Columns;
 use super::generate::{Generated, R10, R11, RAX, RDI, RDX, RSI};
-use super::product::Product;
 use crate::sparse_product::Matrix;
 use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::DType;
@@ -45,10 +45,10 @@ const WHOLE: u8 = 1;
 const LAST: u8 = 2;
 const ROWS: u8 = 3;
 
-/// Whether the code computes a product: one of f32 with one column, with vectors of 512 bits.
-pub(super) fn suits(product: &Product, width: Width) -> bool {
-    let is_vector = product.columns.all == 1 && product.offsets.iter().enumerate().all(|(k, &at)| k == at);
-    width == Width::Zmm && is_vector && product.matrix.dtype == DType::F32
+/// Whether the code computes a product whose dense operand has rows at `offsets`: one of f32 with one column, with vectors of 512 bits.
+pub(super) fn suits(matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> bool {
+    let is_vector = columns.all == 1 && offsets.iter().enumerate().all(|(k, &at)| k == at);
+    width == Width::Zmm && is_vector && matrix.dtype == DType::F32
 }
 
 /// Generates the code.

@@ -85,7 +85,7 @@ impl Product {
     /// Generates the functions: one by lanes of rows, or one for each part.
     pub fn functions(&self, plan: &Plan) -> Vec<Function> {
         let rows = self.matrix.rows;
-        if lanes::suits(self, plan.form.width) {
+        if lanes::suits(&self.matrix, self.columns, &self.offsets, plan.form.width) {
             let generated = lanes::generate(&self.matrix, &self.epilogue);
             let element = self.matrix.element();
             return vec![Function { generated, panel: element, tile: element, masked: false, rows }];
