@@ -529,3 +529,34 @@ fn dispatch_by_patterns_computes_products() {
     let enough = if has("avx512") { 60 } else { 10 };
     assert!(native > enough || !has("avx2"), "{native} as code");
 }
+
+/// A sparse constant becomes code like a dense one; of a constant whose elements are elsewhere, the message says so.
+#[test]
+fn sparse_constants_are_operands() {
+    let tool = Tool::new("gradus");
+    let text = |constant: &str| {
+        format!(
+            "func.func @main(%x: tensor<2x20xf32>) -> tensor<3x20xf32> {{
+  %w = arith.constant {constant} : tensor<3x2xf32>
+  %y = sparse.matmul unrolled %w, %x : (tensor<3x2xf32>, tensor<2x20xf32>) -> tensor<3x20xf32>
+  return %y : tensor<3x20xf32>
+}}"
+        )
+    };
+    let run = |constant: &str| {
+        let m = parse(&tool.context(), &text(constant)).expect("it is a program");
+        let code = lowered(&tool, &m, "builtin.module(convert-sparse-to-x64,canonicalize,form-steps,plan-memory)");
+        let x: Vec<f32> = (0..40).map(|i| i as f32).collect();
+        let result = Program::new(&code, main_of(&code)).call(vec![Datum::Tensor(Tensor::from_vec(&[2, 20], x))]);
+        (code.to_text(Default::default()).contains("x64.call"), result.map(|y| floats(&y)).map_err(|e| e.trap))
+    };
+    let (is_code, result) = run("sparse<[[0, 0], [2, 1], [2, 0]], [2.0, -1.5, 0.25]>");
+    let want = (0..60).map(|i| match i / 20 {
+        0 => 2.0 * i as f32,
+        1 => 0.0,
+        _ => 0.25 * (i - 40) as f32 - 1.5 * (i - 20) as f32,
+    });
+    assert_eq!((is_code, result.expect("it runs")), (has("avx2"), want.collect::<Vec<f32>>()));
+    let (_, refused) = run("dense_resource<w>");
+    assert!(format!("{refused:?}").contains("a constant operand of this kind"), "{refused:?}");
+}

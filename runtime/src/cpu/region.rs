@@ -132,8 +132,13 @@ impl Ops {
     pub(super) fn run(&self, m: &Module, arguments: Vec<Datum>) -> Result<Vec<Datum>, Trap> {
         let mut values: FxHashMap<Value, Datum> = self.args.iter().copied().zip(arguments).collect();
         let value = |values: &FxHashMap<Value, Datum>, v: Value| {
-            let constant = || m.constant(v).and_then(|attr| m.ctx.dense_tensor(attr)).map(Datum::Tensor);
-            values.get(&v).cloned().or_else(constant).ok_or_else(super::trap::internal_error)
+            let constant = || {
+                let attr = m.constant(v).ok_or_else(super::trap::internal_error)?;
+                let tensor =
+                    m.ctx.dense_tensor(attr).ok_or_else(|| Trap::unsupported("a constant operand of this kind"))?;
+                Ok(Datum::Tensor(tensor))
+            };
+            values.get(&v).cloned().map_or_else(constant, Ok)
         };
         for (op, prepared) in &self.ops {
             let operands = m.operands(*op).iter().map(|&v| value(&values, v)).collect::<Result<Vec<_>, _>>()?;
