@@ -162,7 +162,8 @@ impl Numbers {
     /// vector of columns, and loads of the dense operand for each group of rows, at the same time; or the fetch of the code. Panels are
     /// read from beyond the L1 cache once.
     fn generated(&self, c: &Contraction, nonzeros: u64) -> u64 {
-        if c.columns == 1 {
+        // Words of bytes have no form by lanes.
+        if c.columns == 1 && c.strategy == Some(&sparse::UNROLLED) {
             return self.in_lanes(c, nonzeros);
         }
         let vectors = c.columns.div_ceil(VECTOR / ELEMENT);
