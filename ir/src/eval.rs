@@ -23,8 +23,9 @@ impl Context {
         match self.attr_data(attr) {
             AttrData::Integer { value: Int::Small(v), .. } => Some(Datum::Int(*v)),
             AttrData::Float { .. } => self.as_float(attr).map(Datum::Float),
-            AttrData::Dense(_) => self.dense_tensor(attr).or_else(|| self.scalable_tensor(attr)).map(Datum::Tensor),
-            AttrData::Sparse { .. } => self.dense_tensor(attr).map(Datum::Tensor),
+            AttrData::Dense(_) | AttrData::Sparse { .. } => {
+                self.dense_tensor(attr).or_else(|| self.scalable_tensor(attr)).map(Datum::Tensor)
+            }
             AttrData::Dialect { .. } if attr == self.poison_attr() => Some(Datum::Poison),
             AttrData::Declared { .. } => self.attr_info(attr)?.value?(&self.attr_params(attr)?),
             _ => None,

@@ -8,7 +8,7 @@ use gradus_dialects::sparse;
 use gradus_ir::{
     Builder, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Tensor, Type, Value,
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The declaration of the pass.
@@ -61,12 +61,13 @@ impl Pass for OverlapBands {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         // A chain has one convolution of these, so that no op is visited that was erased.
         let convolutions: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| ConvOp::cast(m, op).is_some()).collect();
+        let mut images = Images::default();
         for op in convolutions {
             let Some(chain) = Chain::of(m, op) else { continue };
-            let image = m.operands(chain.ops[0])[0];
-            if Joined::of(m, image).is_some() && cx.allows("overlap", m, op) && chain.divide(m).is_some() {
-                cx.count("num-images", 1);
-                Joined::of(m, image).into_iter().for_each(|joined| joined.leave_bands(m));
+            let Some(joined) = images.joined(m, m.operands(chain.ops[0])[0]) else { continue };
+            if cx.allows("overlap", m, op) {
+                std::mem::take(joined).leave_bands(m);
+                cx.count("num-images", chain.divide(m).map_or(0, |()| 1));
             }
         }
         Ok(())
@@ -91,8 +92,8 @@ struct Band {
     computed: Range<i64>,
     /// Those that windows read, which are among them.
     read: Range<i64>,
-    /// Padding above and below.
-    pads: [i64; 2],
+    /// Padding: above, left, below, right.
+    pads: [i64; 4],
 }
 
 /// Elements of a cache line.
@@ -225,8 +226,8 @@ impl Chain {
         let mut state = OpState::with_operands_of(m, op);
         state.operands = operands.into();
         if op == self.depthwise {
-            let (pads, channels) = (self.pads(m, band)?, m.ctx.static_shape(m.value_type(state.operands[0]))?[1]);
-            state.set_inherent(&m.ctx, "pads", Some(m.ctx.i64_array_attr(&pads)));
+            let channels = m.ctx.static_shape(m.value_type(state.operands[0]))?[1];
+            state.set_inherent(&m.ctx, "pads", Some(m.ctx.i64_array_attr(&band.pads)));
             state.set_inherent(&m.ctx, "auto_pad", None);
             state.set_inherent(&m.ctx, "group", Some(m.ctx.int_attr(Type::I64, channels)));
         }
@@ -237,44 +238,52 @@ impl Chain {
         m.set_attr(made, RESULTS, None);
         Some(value)
     }
-
-    /// The padding of a band: all begins, then all ends.
-    fn pads(&self, m: &Module, band: &Band) -> Option<[i64; 4]> {
-        let (_, window) = convolution(m, self.depthwise).ok()?;
-        let (&[_, left], &[_, right]) = (&window.pads_begin[..], &window.pads_end[..]) else { return None };
-        Some([band.pads[0], left as i64, band.pads[1], right as i64])
-    }
 }
 
-/// The products that write or read an image, or those that elementwise ops join with it.
+/// The images before first products, and all that elementwise ops join with them.
+#[derive(Default)]
+struct Images {
+    /// The index of the products around each image.
+    known: FxHashMap<Value, usize>,
+    /// `None` where a depthwise convolution writes or reads one of the images in bands.
+    joined: Vec<Option<Joined>>,
+}
+
+/// The products that write or read images which elementwise ops join.
 #[derive(Default)]
 struct Joined {
     writers: Vec<Op>,
     readers: Vec<Op>,
 }
 
-impl Joined {
-    /// Collects the products; `None` if a depthwise convolution writes or reads one of the images in bands.
-    fn of(m: &Module, image: Value) -> Option<Joined> {
-        let (mut joined, mut open, mut seen) = (Joined::default(), vec![image], FxHashSet::default());
-        let is_depthwise = |op| ConvOp::cast(m, op).is_some();
-        while let Some(value) = open.pop() {
-            if !seen.insert(value) || m.value_type(value) != m.value_type(image) {
-                continue;
-            }
-            let writer = m.defining_op(value);
-            if writer.is_some_and(is_depthwise) || m.uses(value).any(|(user, _)| is_depthwise(user)) {
-                return None;
-            }
-            let is_product = |op: &Op| sparse::ConvOp::cast(m, *op).is_some();
-            joined.writers.extend(writer.filter(is_product));
-            joined.readers.extend(m.uses(value).map(|(user, _)| user).filter(is_product));
-            let around = m.uses(value).map(|(user, _)| user).chain(writer).filter(|&op| is_elementwise(m, op));
-            around.for_each(|op| open.extend(m.operands(op).iter().copied().chain(m.results(op))));
-        }
-        Some(joined)
+impl Images {
+    /// The products around an image; `None` if it stays in bands. Each image is visited once.
+    fn joined(&mut self, m: &Module, image: Value) -> Option<&mut Joined> {
+        let index = self.known.get(&image).copied().unwrap_or_else(|| self.collect(m, image));
+        self.joined[index].as_mut()
     }
 
+    fn collect(&mut self, m: &Module, image: Value) -> usize {
+        let (index, mut open, mut stays) = (self.joined.len(), vec![image], false);
+        let mut joined = Joined::default();
+        while let Some(value) = open.pop() {
+            if m.value_type(value) != m.value_type(image) || self.known.insert(value, index).is_some() {
+                continue;
+            }
+            let (writer, readers) = (m.defining_op(value), || m.uses(value).map(|(user, _)| user));
+            stays |= writer.into_iter().chain(readers()).any(|op| ConvOp::cast(m, op).is_some());
+            let is_product = |op: &Op| sparse::ConvOp::cast(m, *op).is_some();
+            joined.writers.extend(writer.filter(is_product));
+            joined.readers.extend(readers().filter(is_product));
+            let around = readers().chain(writer).filter(|&op| is_elementwise(m, op));
+            around.for_each(|op| open.extend(m.operands(op).iter().copied().chain(m.results(op))));
+        }
+        self.joined.push((!stays).then_some(joined));
+        index
+    }
+}
+
+impl Joined {
     /// The images are in the row-major layout.
     fn leave_bands(self, m: &mut Module) {
         self.writers.into_iter().for_each(|op| m.set_attr(op, RESULTS, None));
@@ -295,9 +304,13 @@ fn bands(m: &Module, depthwise: Op, count: i64) -> Option<Vec<Band>> {
     let (input, output, stride) = (at(&window.input)?, at(&window.output)?, at(&window.strides)?);
     let reach = (at(&window.kernel)? - 1).checked_mul(at(&window.dilations)?)?;
     let (above, rows) = (at(&window.pads_begin)?, output / count);
-    let &[_, width] = &window.input[..] else { return None };
+    let (&[_, width], &[_, left], &[_, right]) = (&window.input[..], &window.pads_begin[..], &window.pads_end[..])
+    else {
+        return None;
+    };
+    let (width, left, right) = (signed(width)?, signed(left)?, signed(right)?);
     // Rows that begin at cache lines, and are a multiple of those.
-    let granule = Some(LINE / gcd(LINE, signed(width)?)).filter(|&rows| rows <= MAX_ROWS).unwrap_or(1);
+    let granule = (1..=MAX_ROWS).find(|rows| rows * width % LINE == 0).unwrap_or(1);
     // Rows of the padded image that the windows of a band read.
     let read = |band: i64| {
         let first = band * rows * stride - above;
@@ -310,17 +323,13 @@ fn bands(m: &Module, depthwise: Op, count: i64) -> Option<Vec<Band>> {
     let num_computed = (num_computed + granule - 1) / granule * granule;
     let band = |band: Range<i64>| {
         let (first, start) = (band.start.max(0), start(&band).min(input - num_computed));
-        let pads = [first - band.start, (band.end - first - num_read).max(0)];
-        let has_rows = (num_read + pads[0] + pads[1] - reach - 1) / stride + 1 == rows;
+        let (before, after) = (first - band.start, (band.end - first - num_read).max(0));
+        let has_rows = (num_read + before + after - reach - 1) / stride + 1 == rows;
         let are_computed = start >= 0 && first + num_read <= input;
         let (computed, read) = (start..start + num_computed, first..first + num_read);
-        (has_rows && are_computed).then_some(Band { computed, read, pads })
+        (has_rows && are_computed).then_some(Band { computed, read, pads: [before, left, after, right] })
     };
     all.map(band).collect()
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Creates the slice of some rows of an image.

@@ -19,8 +19,8 @@ pub struct Workers {
 /// Number of vector additions or multiplications below which work is finished before another thread begins.
 const FEW_STEPS: usize = 10_000;
 
-/// How long a thread waits for the others before it takes items of theirs: the lines of such an item move to its cache, and back in the
-/// next step, which takes a thread longer than to finish most of its items.
+/// The time that a thread waits for the others before it takes items from them: the cache lines of such an item move to its cache, and back
+/// in the next step, and these moves take longer than most items.
 const BEFORE_OTHERS: Duration = Duration::from_micros(5);
 /// Number of pauses between two looks at the items of others.
 const LOOKS_APART: usize = 16;
@@ -108,9 +108,9 @@ impl Left {
         Left(AtomicU64::new((range.end as u64) << 32 | range.start as u64))
     }
 
-    fn range(&self) -> Range<usize> {
+    fn is_empty(&self) -> bool {
         let packed = self.0.load(Ordering::Relaxed);
-        packed as u32 as usize..(packed >> 32) as usize
+        packed as u32 as u64 >= packed >> 32
     }
 
     /// Takes the first index, or the last.
@@ -153,7 +153,7 @@ impl<T> Shares<T> {
     /// Waits until the other threads have begun their last items, for a while.
     fn wait(&self, thread: usize) {
         let since = Instant::now();
-        while self.others(thread).any(|left| !left.range().is_empty()) && since.elapsed() < BEFORE_OTHERS {
+        while self.others(thread).any(|left| !left.is_empty()) && since.elapsed() < BEFORE_OTHERS {
             (0..LOOKS_APART).for_each(|_| std::hint::spin_loop());
         }
     }

@@ -176,7 +176,8 @@ impl Conv {
         Some([Some(image), residual])
     }
 
-    /// The image in bands, if it is the concatenation of them, and they are those of groups of channels: these follow each other as they are.
+    /// The image in bands, if it is a concatenation of bands, which may be concatenations of groups of channels. Their elements are then in
+    /// order.
     fn joined_bands(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
         let m = e.m();
         let joined = |v: Value, along: i64| {

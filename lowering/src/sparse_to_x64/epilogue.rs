@@ -15,6 +15,13 @@ pub(super) struct Epilogue {
     pub high: Option<f32>,
 }
 
+impl Epilogue {
+    /// The bias with which the sum of a row begins, if it is not 0.
+    pub fn bias_of(&self, row: usize) -> Option<f64> {
+        self.bias.as_ref().map(|bias| bias[row]).filter(|&bias| bias != 0.0)
+    }
+}
+
 /// A product and the ops after it that are computed with it, each of which uses the result of the one before alone.
 pub(super) struct Chain(Vec<Op>);
 
@@ -74,7 +81,7 @@ impl Chain {
         (m.parent_block(user) == m.parent_block(op)).then_some(user)
     }
 
-    /// The next op, if it adds something to the result without changing its type, and what it adds.
+    /// The next op and its other operand, if it adds that to the result without changing its type.
     fn addend(&self, m: &Module) -> Option<(Op, Value)> {
         let (user, value) = (self.user(m)?, m.result(self.last(), 0));
         (AddOp::cast(m, user).is_some() || SumOp::cast(m, user).is_some()).then_some(())?;
@@ -89,7 +96,7 @@ fn bounds(m: &Module, user: Op) -> Option<[Option<f32>; 2]> {
         Some(clip) => clip.constant_bounds(m)?.map(|bound| bound.map(|bound| bound as f32)),
         None => ReluOp::cast(m, user).map(|_| [Some(0.0), None])?,
     };
-    // The bounds are f32, as what they clamp.
+    // Code clamps f32 only.
     (m.ctx.dtype(m.ctx.element_type(m.value_type(m.result(user, 0)))) == Some(DType::F32)).then_some(())?;
     let is_known = [low, high].into_iter().flatten().all(|bound| !bound.is_nan());
     (is_known && low.zip(high).is_none_or(|(low, high)| low <= high)).then_some([low, high])

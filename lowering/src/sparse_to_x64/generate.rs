@@ -315,8 +315,7 @@ impl Generator<'_> {
 
     /// Sets an accumulator of a row to its bias; to -0 without one, or to 0 in rows without nonzeros.
     fn start(&mut self, register: u8, row: usize) {
-        let bias = self.epilogue.bias.as_ref().map(|bias| bias[row]).filter(|&bias| bias != 0.0);
-        if bias.is_some() {
+        if self.epilogue.bias_of(row).is_some() {
             let place = ((1 + row) * self.element) as i32;
             self.vector(self.instructions.broadcast, register, 0, Rm::Mem(Mem::at(RDX, place)));
         } else if self.matrix.is_zero(row) || self.matrix.packing.is_some() {

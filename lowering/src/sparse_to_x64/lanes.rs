@@ -89,11 +89,10 @@ pub(super) fn generate(matrix: &Matrix, epilogue: &Epilogue) -> Generated {
 
 /// The number with which the sum of a row begins: its bias, or what changes no product, or 0 in rows without nonzeros.
 fn start(matrix: &Matrix, epilogue: &Epilogue, row: usize) -> f64 {
-    let bias = epilogue.bias.as_ref().map(|bias| bias[row]).filter(|&bias| bias != 0.0);
-    bias.unwrap_or(if matrix.is_zero(row) { 0.0 } else { -0.0 })
+    epilogue.bias_of(row).unwrap_or(if matrix.is_zero(row) { 0.0 } else { -0.0 })
 }
 
-/// What happens to sixteen rows.
+/// An event in the computation of sixteen rows.
 enum Event {
     /// A block is loaded.
     Block(usize),

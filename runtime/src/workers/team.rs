@@ -62,7 +62,7 @@ const JOB: u64 = 1 << 32;
 const OPEN: u64 = 1 << 31;
 
 #[allow(unsafe_code, reason = "a job is written by one thread and read by others")]
-// SAFETY: the job is written by the caller that holds `in_use`, while the state is not open and nobody runs it, and read by threads that run it.
+// SAFETY: the caller that holds `in_use` writes the job, while the state is not open and no thread runs a job. Threads that run it read it.
 unsafe impl Sync for Current {}
 
 impl Team {
