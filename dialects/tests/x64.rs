@@ -37,7 +37,8 @@ fn draw(random: &mut Random, what: &'static Instruction) -> Option<Inst> {
                 random.below(count) as u8
             };
             let may_broadcast = vector.operands == VectorOperands::Three;
-            let is_register = vector.has_source() || vector.operands == VectorOperands::Two;
+            let is_memory = vector.operands == VectorOperands::Signed;
+            let is_register = vector.has_source() && !is_memory || vector.operands == VectorOperands::Two;
             let rm = if is_register && random.percent(50) {
                 Rm::Reg(register(random))
             } else {
@@ -47,11 +48,7 @@ fn draw(random: &mut Random, what: &'static Instruction) -> Option<Inst> {
             let inst = Inst::vector(what, width, register(random), src, rm);
             let is_move = matches!(vector.operands, VectorOperands::Two | VectorOperands::Stored);
             let inst = if is_move && random.percent(50) { inst.masked(random.below(8) as u8) } else { inst };
-            // There is no broadcast of f64 to 128 bits.
-            if what.name == "x64.vbroadcastsd" && width == Width::Xmm {
-                return None;
-            }
-            inst
+            return Some(inst).filter(Inst::exists);
         }
         Encoding::Mask { .. } => Inst::scalar(what, random.below(8) as u8, Rm::Reg(gpr(random)), 0),
         Encoding::Reg(_) if what.operation == Operation::Lea => {

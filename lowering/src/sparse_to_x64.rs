@@ -72,8 +72,8 @@ added and subtracted. A product with a sparse right operand is that of the trans
 operand and of the result, which is rounded once. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
 results are concatenated: threads run them at the same time, and each fetches its own code. `code=ops` emits instructions instead of bytes.
 
-With one column of f32 and 512-bit vectors, rows are in lanes instead: sixteen rows are computed at a time, and in each step every row adds the
-product of its next nonzero, whose factor is taken from two vectors of the dense operand by an index in the pool.
+With one column of f32, rows are in lanes instead: sixteen rows, or eight with 256-bit vectors, are computed at a time, and in each step every row
+adds the product of its next nonzero, whose factor is taken from two vectors of the dense operand, or one of 256 bits, by an index in the pool.
 
 A constant for each row that is added to the product, and `graph.relu` or `graph.clip` with constant bounds after it, are computed before the
 store, unless the product is of bf16 (bounds: of f32).
@@ -97,7 +97,7 @@ output are, and `layout.pack` and `layout.unpack` are inserted, which `propagate
 # Refuses
 
 The form `csr`, other element types, extents that are unknown or 0, code or matrices that are too large, and with 256-bit vectors fewer
-than 8 columns, or for `patterns` columns that do not fill vectors: these products and convolutions stay as they are. Products of f32 have a kernel with compressed rows, the others are
+than 8 columns other than one of f32 (with at least 8 rows and elements), or for `patterns` columns that do not fill vectors: these products and convolutions stay as they are. Products of f32 have a kernel with compressed rows, the others are
 interpreted; cost models do not choose them.
 
 # Cost
@@ -303,15 +303,14 @@ impl SparseToX64 {
         (product, width): (&Product, Width),
         cx: &mut PassContext<'_>,
     ) -> Option<Vec<(Attr, Function)>> {
-        let plan = product.plan(width).filter(|_| cx.allows("lower", m, op))?;
-        let plan = plan.prefetching(&product.matrix, self.elements > CROWDED);
+        let shape = product.plan(width).filter(|_| cx.allows("lower", m, op))?;
         cx.count("num-lowered", 1);
         let define = |function: Function| {
             let code = &function.generated.code;
             cx.count("num-bytes", code.len() as u64);
             Some((self.define(m, op, code)?, function))
         };
-        product.functions(&plan).into_iter().map(define).collect()
+        product.functions(shape, self.elements > CROWDED).into_iter().map(define).collect()
     }
 
     /// Defines the function in the symbol table around an op. Returns its symbol.

@@ -150,6 +150,8 @@ fn form(map: u8, pp: u8, w: bool, opcode: u8) -> Option<&'static Instruction> {
         (2, 1, true, 0xbc) => &ops::VFNMADD231PD,
         (2, 1, false, 0x50) => &ops::VPDPBUSD,
         (2, 1, false, 0x77) => &ops::VPERMI2PS,
+        (2, 1, false, 0x16) => &ops::VPERMPS,
+        (2, 1, false, 0x2c) => &ops::VMASKMOVPS,
         (2, 1, false, 0x31) => &ops::VPMOVZXBD,
         (2, 1, false, 0x18) => &ops::VBROADCASTSS,
         (2, 1, true, 0x19) => &ops::VBROADCASTSD,
@@ -189,12 +191,12 @@ fn vex(c: &mut Cursor<'_>) -> Option<Inst> {
 /// Whether the operands are those of the form.
 fn fits(operands: VectorOperands, inst: &Inst) -> bool {
     let is_memory = matches!(inst.rm, Rm::Mem(_));
-    // There is no broadcast of f64 to 128 bits.
-    if *inst.what == ops::VBROADCASTSD && inst.width == Width::Xmm {
+    if !inst.exists() {
         return false;
     }
     match operands {
         VectorOperands::Three | VectorOperands::ThreeWhole => true,
+        VectorOperands::Signed => is_memory,
         VectorOperands::Two => inst.src == 0,
         VectorOperands::Stored | VectorOperands::Scalar | VectorOperands::Bytes => inst.src == 0 && is_memory,
     }
@@ -205,6 +207,8 @@ fn evex(c: &mut Cursor<'_>) -> Option<Inst> {
     (p0 & 0x0c == 0 && p1 & 4 == 4).then_some(())?;
     let what = form(p0 & 3, p1 & 3, p1 >> 7 == 1, c.byte()?)?;
     let Encoding::Vector(vector) = &what.encoding else { return None };
+    // The same opcode is another instruction.
+    (vector.operands != VectorOperands::Signed).then_some(())?;
     let width = [Width::Xmm, Width::Ymm, Width::Zmm].into_iter().nth(usize::from(p2 >> 5 & 3))?;
     let (broadcast, zeroing, mask) = (p2 >> 4 & 1 == 1, p2 >> 7 == 1, p2 & 7);
     let scale = match vector.operands {

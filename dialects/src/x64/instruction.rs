@@ -35,10 +35,14 @@ pub enum Operation {
     Store,
     /// Load of bytes, zero-extended to the lanes.
     LoadBytes,
+    /// Load of the lanes of which `src` has the sign bit; the others are zero.
+    LoadSigned,
     /// Broadcast of a scalar in memory to all lanes.
     Broadcast,
     /// Lanes of `src` and `rm`, one after the other, at the indices in `reg`.
     Permute,
+    /// Lanes of `rm` at the indices in `src`.
+    Pick,
     /// Mask register from a general-purpose register.
     MaskMove,
     /// Hint to load a cache line.
@@ -145,7 +149,8 @@ pub struct Vector {
 impl Vector {
     /// Whether there is a second source beside `rm`.
     pub fn has_source(&self) -> bool {
-        matches!(self.operands, VectorOperands::Three | VectorOperands::ThreeWhole)
+        use VectorOperands::{Signed, Three, ThreeWhole};
+        matches!(self.operands, Three | ThreeWhole | Signed)
     }
 }
 
@@ -156,6 +161,8 @@ pub enum VectorOperands {
     Three,
     /// `reg, src, rm`; `rm` is a register or memory: elements of bytes and words are not broadcast.
     ThreeWhole,
+    /// `reg, src, rm`; `rm` is a vector in memory. There is no EVEX form.
+    Signed,
     /// `reg, rm`; `rm` is a vector in memory or a register.
     Two,
     /// `rm, reg`, in memory.
@@ -294,6 +301,16 @@ impl Inst {
             Rm::Mem(_) => 0,
         };
         !vector.vex || self.width == Width::Zmm || self.mask != 0 || (self.reg | self.src | rm) > 15
+    }
+
+    /// Whether the form has such vectors: some have no 128 bits, some no 512 and no registers from 16 on.
+    pub fn exists(&self) -> bool {
+        let Some(vector) = self.what.vector() else { return true };
+        let has_128_bits = match self.what.operation {
+            Operation::Broadcast => vector.element == 4,
+            operation => operation != Operation::Pick,
+        };
+        (has_128_bits || self.width != Width::Xmm) && (vector.operands != VectorOperands::Signed || !self.is_evex())
     }
 
     /// The general-purpose register that it writes.

@@ -68,7 +68,7 @@ const fn vector(map: Map, pp: u8, w: bool, opcode: u8, operands: VectorOperands,
 }
 
 use Map::{M0F, M0F38};
-use VectorOperands::{Scalar, Stored, Two};
+use VectorOperands::{Scalar, Signed, Stored, Two};
 
 #[rustfmt::skip]
 instructions! {
@@ -112,6 +112,18 @@ instructions! {
     /// %1 = x64.vpermi2ps %0, %a, %b : (!x64.zmm<0>, !x64.zmm<2>, !x64.zmm<3>) -> !x64.zmm<0>
     /// ```
     VPERMI2PS VPermI2PsOp "x64.vpermi2ps" Permute, vector(M0F38, 1, false, 0x77, VectorOperands::Three, false), 3;
+    /// Lanes of `x1` at the indices of `x0`.
+    ///
+    /// ```mlir
+    /// %1 = x64.vpermps %i, %a : (!x64.ymm<1>, !x64.ymm<2>) -> !x64.ymm<1>
+    /// ```
+    VPERMPS VPermPsOp "x64.vpermps" Pick, three(M0F38, 1, false, 0x16), 3;
+    /// Load of the f32 lanes of which `x0` has the sign bit; the others are zero.
+    ///
+    /// ```mlir
+    /// %1 = x64.vmaskmovps %m [%b] offset 28 : (!x64.ymm<4>, !x64.gpr<rdi>) -> !x64.ymm<2>
+    /// ```
+    VMASKMOVPS VMaskMovPsOp "x64.vmaskmovps" LoadSigned, vector(M0F38, 1, false, 0x2c, Signed, true), 8;
     /// Load of bytes, zero-extended to i32 lanes.
     VPMOVZXBD VPMovZxBdOp "x64.vpmovzxbd" LoadBytes, vector(M0F38, 1, false, 0x31, VectorOperands::Bytes, true), 8;
     /// Bitwise exclusive or.

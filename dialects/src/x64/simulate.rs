@@ -84,7 +84,11 @@ impl State<'_> {
     /// Number of elements of a memory access, and those that are masked off.
     fn lanes(&self, inst: &Inst) -> (usize, usize, u64) {
         let size = inst.what.vector().map_or(4, |vector| usize::from(vector.element));
-        let mask = if inst.mask == 0 { u64::MAX } else { self.masks[usize::from(inst.mask)] };
+        let mask = match inst.what.operation {
+            Operation::LoadSigned => signs(&self.vectors[usize::from(inst.src & 31)]),
+            _ if inst.mask == 0 => u64::MAX,
+            _ => self.masks[usize::from(inst.mask)],
+        };
         (size, inst.width.bytes() / size, mask)
     }
 
@@ -163,7 +167,10 @@ impl State<'_> {
         let bytes = inst.width.bytes();
         c[bytes..].fill(0);
         match operation {
-            Operation::Load | Operation::LoadBytes | Operation::Broadcast => c[..bytes].copy_from_slice(&b[..bytes]),
+            Operation::Load | Operation::LoadBytes | Operation::LoadSigned | Operation::Broadcast => {
+                c[..bytes].copy_from_slice(&b[..bytes]);
+            }
+            Operation::Pick => pick(&mut c[..bytes], &a, &b),
             Operation::Permute => permute(&mut c[..bytes], &a, &b),
             Operation::Xor => (0..bytes).for_each(|i| c[i] = a[i] ^ b[i]),
             Operation::AddInt => lanes(&mut c[..bytes], &a, &b, |_, x, y| {
@@ -203,6 +210,18 @@ fn permute(c: &mut [u8], a: &[u8], b: &[u8]) {
         let index = u32::from_le_bytes(*lane) as usize % (2 * count);
         *lane = if index < count { a[index] } else { b[index - count] };
     }
+}
+
+/// Sets each lane of `c` to that of `b` at the index in `a`.
+fn pick(c: &mut [u8], a: &[u8], b: &[u8]) {
+    let count = c.len() / 4;
+    let ((lanes, _), (indices, _), (b, _)) = (c.as_chunks_mut::<4>(), a.as_chunks::<4>(), b.as_chunks::<4>());
+    lanes.iter_mut().zip(indices).for_each(|(lane, &index)| *lane = b[u32::from_le_bytes(index) as usize % count]);
+}
+
+/// The sign bits of lanes of 32 bits.
+fn signs(vector: &[u8; 64]) -> u64 {
+    vector.as_chunks::<4>().0.iter().enumerate().fold(0, |signs, (i, lane)| signs | u64::from(lane[3] >> 7) << i)
 }
 
 /// A lane of `vpdpbusd`.

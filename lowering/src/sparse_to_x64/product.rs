@@ -22,6 +22,14 @@ const MORE_GROUPS: usize = 10;
 /// Size of memory that displacements reach.
 const MAX_BYTES: usize = 1 << 30;
 
+/// The shape of the code.
+pub(super) enum Shape {
+    /// Rows are in the lanes of vectors of a width.
+    Lanes(Width),
+    /// Columns are.
+    Panels(Plan),
+}
+
 /// The product of a sparse matrix and a dense operand.
 pub(super) struct Product {
     pub matrix: Matrix,
@@ -49,12 +57,15 @@ impl Product {
     }
 
     /// Plans the code; `None` if it, the operand or the result is too large.
-    pub fn plan(&self, width: Width) -> Option<Plan> {
+    pub fn plan(&self, width: Width) -> Option<Shape> {
+        if lanes::suits(self, width) {
+            return (self.matrix.values().len() <= MAX_CODE / 32).then_some(Shape::Lanes(width));
+        }
         let last = self.offsets.iter().max()?.checked_add(self.columns.reach()?)?;
         let larger = last.max(self.matrix.rows.checked_mul(self.columns.all)?);
         larger.checked_mul(self.matrix.element()).filter(|&n| n < MAX_BYTES)?;
         let plan = Plan::of(&self.matrix, self.columns, &self.offsets, width)?;
-        (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(plan)
+        (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(Shape::Panels(plan))
     }
 
     /// Divides the rows among several functions, which threads run at the same time, if there are few columns, and no bands: threads that
@@ -82,17 +93,20 @@ impl Product {
         Product { matrix: self.matrix.rows_of(rows), offsets: self.offsets.clone(), epilogue, ..*self }
     }
 
-    /// Generates the functions: one by lanes of rows, or one for each part.
-    pub fn functions(&self, plan: &Plan) -> Vec<Function> {
-        let rows = self.matrix.rows;
-        if lanes::suits(&self.matrix, self.columns, &self.offsets, plan.form.width) {
-            let generated = lanes::generate(&self.matrix, &self.epilogue);
-            let element = self.matrix.element();
-            return vec![Function { generated, panel: element, tile: element, masked: false, rows }];
-        }
-        let parts = self.parts(plan);
+    /// Generates the functions: one by lanes of rows, or one for each part. Other code may crowd them out of the caches
+    /// between two calls.
+    pub fn functions(&self, shape: Shape, is_crowded: bool) -> Vec<Function> {
+        let plan = match shape {
+            Shape::Lanes(width) => {
+                let generated = lanes::generate(&self.matrix, &self.epilogue, width);
+                let (element, rows) = (self.matrix.element(), self.matrix.rows);
+                return vec![Function { generated, panel: element, tile: element, masked: false, rows }];
+            }
+            Shape::Panels(plan) => plan.prefetching(&self.matrix, is_crowded),
+        };
+        let parts = self.parts(&plan);
         if parts.is_empty() {
-            return vec![self.function(plan)];
+            return vec![self.function(&plan)];
         }
         parts.iter().map(|part| part.function(&plan.of_part(&part.matrix))).collect()
     }
