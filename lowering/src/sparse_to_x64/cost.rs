@@ -2,11 +2,8 @@
 
 use super::form::{Columns, Form};
 use crate::sparse_product::Matrix;
+use gradus_dialects::x64::Width;
 
-/// Bytes of code of a loop body, so that it stays in the L1 instruction cache.
-const BODY: usize = 24 << 10;
-/// Bytes of B that are read again by each group of rows, so that they stay in the L2 cache.
-const SHARED: usize = 512 << 10;
 /// Bytes of B that are read again by each group of rows, so that they stay in the L1 cache, if the code of all groups does.
 const NEAR: usize = 16 << 10;
 
@@ -25,31 +22,86 @@ pub(super) const PAGE: usize = 4096;
 /// Rows of B per loop over columns that are tried, besides all.
 const CHUNKS: [usize; 4] = [64, 128, 256, 512];
 
-// Cycles, fitted to products of DLMC's ResNet-50 and transformer with 80 to 98 % zeros in all forms and chunks, on Sapphire Rapids.
-/// A multiply-add.
-const PRODUCT: f64 = 0.57;
-/// A broadcast of a value, if it is not an operand.
-const BROADCAST: f64 = 0.16;
-/// A load of a line of B, from the L1 cache or another.
-const LOAD: f64 = 0.67;
-/// A line of B that is not in the L1 cache, and a change to another row of such lines.
-const MISS: f64 = 0.42;
-const ROW: f64 = 0.5;
-/// A change to another row, if rows are in more pages than are translated at once.
-const FAR_ROW: f64 = 1.3;
-/// A change to another row of B when it is read for the first time from memory, beyond all caches.
-const FIRST_ROW: f64 = 30.0;
-/// A load or store of a sum.
-const RESULT: f64 = 2.5;
-/// The start of a loop over columns.
-const LOOP: f64 = 16.0;
-/// A byte of code from the L2 cache, and from beyond.
-const FETCHED: [f64; 2] = [0.04, 0.24];
-/// Bytes of lines that stay in the L1 cache from a vector of columns to the next, lines of one of its sets, and pages that are translated
-/// at once.
-pub(super) const NEAR_LINES: f64 = 40e3;
-const WAYS: usize = 12;
-pub(super) const PAGES: f64 = 100.0;
+/// A core: cycles of what code does, and what stays in its caches.
+pub(super) struct Core {
+    /// A multiply-add.
+    product: f64,
+    /// A broadcast of a value, if it is not an operand.
+    broadcast: f64,
+    /// A load of a vector of B, from the L1 cache or another.
+    load: f64,
+    /// A line of B that is not in the L1 cache: too many lines are read before it is read again, or too many of its set.
+    miss: f64,
+    conflict: f64,
+    /// A change to another row of such lines.
+    row: f64,
+    /// A change to another row, if rows are in more pages than are translated at once.
+    far_row: f64,
+    /// A change to another row of B when it is read for the first time from memory, beyond all caches.
+    first_row: f64,
+    /// A load or store of a sum.
+    result: f64,
+    /// The start of a loop over columns.
+    round: f64,
+    /// A byte of code from the L2 cache, and from beyond.
+    fetched: [f64; 2],
+    /// Bytes of code of a loop body, so that it stays in the L1 instruction cache.
+    body: usize,
+    /// Bytes of B that are read again by each group of rows, so that they stay in the L2 cache; of code twice as many.
+    shared: usize,
+    /// Bytes of lines that stay in the L1 cache from a vector of columns to the next, and lines of one of its sets.
+    pub near_lines: f64,
+    ways: usize,
+    /// Pages that are translated at once.
+    pub pages: f64,
+}
+
+/// A core with 512-bit vectors, fitted to products of DLMC's ResNet-50 and transformer with 80 to 98 % zeros in all forms and chunks, on
+/// Sapphire Rapids.
+pub(super) const WIDE: Core = Core {
+    product: 0.57,
+    broadcast: 0.16,
+    load: 0.67,
+    miss: 0.42,
+    conflict: 0.42,
+    row: 0.5,
+    far_row: 1.3,
+    first_row: 30.0,
+    result: 2.5,
+    round: 16.0,
+    fetched: [0.04, 0.24],
+    body: 24 << 10,
+    shared: 512 << 10,
+    near_lines: 40e3,
+    ways: 12,
+    pages: 100.0,
+};
+
+/// A core with 256-bit vectors, fitted to 22 products of 64x64 to 1024x1024 by 49 to 3136 columns with 80 to 95 % zeros in both forms and all
+/// chunks, on Zen 3.
+const NARROW: Core = Core {
+    product: 0.58,
+    broadcast: 0.3,
+    load: 0.52,
+    miss: 0.55,
+    conflict: 2.3,
+    row: 0.0,
+    far_row: 0.55,
+    result: 1.0,
+    fetched: [0.01, 0.05],
+    body: 20 << 10,
+    shared: 256 << 10,
+    near_lines: 10e3,
+    ways: 8,
+    pages: 64.0,
+    ..WIDE
+};
+
+impl Core {
+    fn of(width: Width) -> &'static Core {
+        if width == Width::Zmm { &WIDE } else { &NARROW }
+    }
+}
 
 /// What code reads of the dense operand for one vector of columns.
 pub(super) struct Rows {
@@ -121,28 +173,33 @@ impl Rows {
         let groups = matrix.rows.div_ceil(form.rows) as f64;
         let (read, results) = (read as f64, matrix.rows as f64 * vectors);
         let of_chunk = |n: usize| n as f64 / chunks;
+        let core = Core::of(form.width);
         let broadcasts = if form.folds_values() { 0.0 } else { nonzeros };
-        // Two lines for the first vector of a row that does not begin at one.
+        // One more line for a row that does not begin at one. A line that is not kept is read again for its other half.
         let lines = form.panel_bytes() as f64 / LINE as f64 + if self.are_split { 1.0 } else { 0.0 };
-        let near = (WAYS * self.sets.saturating_mul(form.vectors).min(PAGE / LINE) * LINE) as f64;
-        let is_near = of_chunk(self.lines) * lines * LINE as f64 <= near.min(NEAR_LINES);
-        let is_far = of_chunk(self.pages) > PAGES;
-        let missed = if is_near { 0.0 } else { MISS * lines + ROW };
-        let far = if is_far { FAR_ROW } else { 0.0 };
+        let (loads, lines) = (lines.max(vectors), lines.max(1.0));
+        let bytes = of_chunk(self.lines) * lines * LINE as f64;
+        let sets = self.sets.saturating_mul(form.panel_bytes().div_ceil(LINE)).min(PAGE / LINE);
+        let miss = match bytes {
+            _ if bytes > (core.ways * sets * LINE) as f64 => core.conflict * lines + core.row,
+            _ if bytes > core.near_lines => core.miss * lines + core.row,
+            _ => 0.0,
+        };
+        let far = if of_chunk(self.pages) > core.pages { core.far_row } else { 0.0 };
         let elements = self.last.saturating_add(columns.reach().unwrap_or(usize::MAX));
-        let first = if elements.saturating_mul(matrix.element()) > CACHED { FIRST_ROW } else { 0.0 };
-        let panel = PRODUCT * nonzeros * vectors
-            + BROADCAST * broadcasts
-            + (LOAD * lines + missed + far) * read
+        let first = if elements.saturating_mul(matrix.element()) > CACHED { core.first_row } else { 0.0 };
+        let panel = core.product * nonzeros * vectors
+            + core.broadcast * broadcasts
+            + (core.load * loads + miss + far) * read
             + first * self.lines as f64
-            + RESULT * results * (2.0 * chunks - 1.0)
-            + LOOP * groups * chunks;
+            + core.result * results * (2.0 * chunks - 1.0)
+            + core.round * groups * chunks;
         let strip = columns.strip();
         let panels = strip.div_ceil(form.panel(matrix.element())) as f64;
         // A body that is larger than the cache is fetched for each panel.
-        let is_held = blocks.code as f64 <= BODY as f64 * groups * chunks;
+        let is_held = blocks.code as f64 <= core.body as f64 * groups * chunks;
         let fetches = if is_held { strip.div_ceil(blocks.tile) as f64 } else { panels };
-        let fetched = FETCHED[usize::from(blocks.code > 2 * SHARED)] * blocks.code as f64;
+        let fetched = core.fetched[usize::from(blocks.code > 2 * core.shared)] * blocks.code as f64;
         columns.strips as f64 * (panels * panel + fetches * fetched)
     }
 }
@@ -153,8 +210,9 @@ impl Form {
         let (panel, depth, element) = (self.panel(matrix.element()), matrix.depth, matrix.element());
         let results = matrix.rows * self.vectors * BYTES_PER_RESULT * depth.div_ceil(chunk.max(1));
         let code = matrix.values().len() * self.bytes_per_nonzero() + read * self.vectors * BYTES_PER_LOAD + results;
-        let is_near = code <= BODY && chunk == depth && panel * depth * element <= NEAR;
-        let held = if is_near { NEAR } else { SHARED };
+        let core = Core::of(self.width);
+        let is_near = code <= core.body && chunk == depth && panel * depth * element <= NEAR;
+        let held = if is_near { NEAR } else { core.shared };
         let tile = (held / (chunk * element).max(1)).max(panel) / panel * panel;
         Blocks { chunk, tile, code }
     }

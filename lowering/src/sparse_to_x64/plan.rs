@@ -99,7 +99,7 @@ impl Values {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cost::{LINE, NEAR_LINES, PAGE, PAGES};
+    use super::super::cost::{LINE, PAGE, WIDE};
     use super::super::form::Columns;
     use super::Plan;
     use crate::sparse_product::Matrix;
@@ -127,8 +127,8 @@ mod tests {
                 let plan = plan(&matrix(256, 2048, every), columns);
                 let pages = plan.chunk as f64 * (columns as f64 * 4.0 / PAGE as f64).min(1.0);
                 let what = format!("{} rows of {columns} columns, one of {every}", plan.chunk);
-                assert!((plan.chunk * plan.form.vectors * LINE) as f64 <= NEAR_LINES, "{what}");
-                assert!(pages <= PAGES, "{what}: {pages} pages");
+                assert!((plan.chunk * plan.form.vectors * LINE) as f64 <= WIDE.near_lines, "{what}");
+                assert!(pages <= WIDE.pages, "{what}: {pages} pages");
             }
         }
     }
