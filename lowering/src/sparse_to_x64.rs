@@ -26,6 +26,7 @@ mod template;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, bytes_attr, define, replace};
 use conv::Conv;
+use cost::Counts;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
@@ -39,6 +40,9 @@ const BITS: usize = 8;
 
 /// Elements of the sparse constants of a module from which on their code, for one in ten, does not fit into an L2 cache.
 const CROWDED: f64 = (1 << 20) as f64;
+
+/// Maximum depth of a product whose cycles are estimated.
+const MAX_DEPTH: u64 = 1 << 20;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -187,6 +191,21 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
     }
     let product = Product::of(m, op).map(|(_, product, _)| product).or_else(|| Some(Conv::of(m, op, width)?.product));
     product.is_some_and(|product| product.plan(width).is_some())
+}
+
+/// Whether code has 256-bit vectors on this machine, since it has no wider ones.
+pub fn has_narrow_vectors() -> bool {
+    native().is_some_and(|isa| isa.width == Width::Ymm)
+}
+
+/// Estimated cycles of generated code for a random matrix of f32 of a size, `[rows, depth]`, and some columns, on a core whose vectors have 256
+/// bits; `None` without such code.
+pub fn narrow_cycles([rows, depth]: [u64; 2], columns: u64, nonzeros: u64) -> Option<u64> {
+    let size = |n: u64| usize::try_from(n).ok();
+    (depth <= MAX_DEPTH && rows.checked_mul(depth).is_some()).then_some(())?;
+    let counts =
+        Counts { rows: size(rows)?, depth: size(depth)?, nonzeros: size(nonzeros)?, element: size_of::<f32>() };
+    counts.cycles(size(columns)?, Width::Ymm).map(|cycles| cycles as u64)
 }
 
 struct SparseToX64 {

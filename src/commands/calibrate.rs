@@ -18,9 +18,10 @@ pub fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Resu
     let target = target::named(tool, matches)?.ok_or_else(|| Failure::Usage("--calibrate needs --target".into()))?;
     let stopwatch = Stopwatch::new(tool, target)?;
     let mut machine = target::machine(tool, &tool.context(), target, matches, streams)?;
-    let bar = progress::bar(target.probes.len() as u64, "measuring [{bar:32}] {pos}/{len} numbers, {eta} left");
+    let probes = || target.probes.iter().filter(|probe| (probe.applies)());
+    let bar = progress::bar(probes().count() as u64, "measuring [{bar:32}] {pos}/{len} numbers, {eta} left");
     let mut lines = String::new();
-    for probe in target.probes {
+    for probe in probes() {
         let (ctx, key) = (tool.context(), probe.number);
         let m =
             parse_module(&ctx, key, (probe.program)(), Default::default()).map_err(|d| report(&ctx, &d, streams))?;
@@ -88,7 +89,7 @@ mod tests {
         for target in tool.targets.iter().filter(|target| !target.probes.is_empty()) {
             let model = &target.cost;
             let machine = model.embedded(&tool.context()).expect("its description is valid");
-            for probe in target.probes {
+            for probe in target.probes.iter().filter(|probe| (probe.applies)()) {
                 let m = parse_module(&tool.context(), "", (probe.program)(), Default::default()).expect("is a program");
                 let costs = descriptors(&m);
                 let mut other = machine.clone();

@@ -6,7 +6,7 @@ use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
 use gradus_dialects::{graph, sparse};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
-use gradus_lowering::sparse_to_x64::can_generate;
+use gradus_lowering::sparse_to_x64::{can_generate, has_narrow_vectors, narrow_cycles};
 use gradus_runtime::cpu::Program;
 use gradus_runtime::gemm::bytes::ByteIsa;
 use gradus_runtime::workers::Workers;
@@ -92,8 +92,10 @@ machine_numbers! {
         sparse_rows,
         sparse_line,
         lane_slots,
+        narrow_share,
         pattern_call,
         csr_products,
+        narrow_csr_products,
         csr_row,
         l1_bytes,
         l1_bandwidth,
@@ -160,11 +162,15 @@ impl Numbers {
 
     /// Prices generated code whose operand, or a panel of it with all code, stays in the L1 cache: multiply-adds for each nonzero and
     /// vector of columns, and loads of the dense operand for each group of rows, at the same time; or the fetch of the code. Panels are
-    /// read from beyond the L1 cache once.
+    /// read from beyond the L1 cache once. With 256-bit vectors the price is what the generator of code estimates.
     fn generated(&self, c: &Contraction, nonzeros: u64) -> u64 {
         // Words of bytes have no form by lanes.
         if c.columns == 1 && c.strategy == Some(&sparse::UNROLLED) {
             return self.in_lanes(c, nonzeros);
+        }
+        let cycles = Some([c.rows, c.depth]).filter(|_| has_narrow_vectors());
+        if let Some(cycles) = cycles.and_then(|size| narrow_cycles(size, c.columns, nonzeros)) {
+            return cycles.saturating_mul(100) / self.narrow_share + c.runs / self.run_starts;
         }
         let vectors = c.columns.div_ceil(VECTOR / ELEMENT);
         let panel = c.depth.saturating_mul(VECTOR);
@@ -237,7 +243,8 @@ impl Numbers {
     /// Prices functions by patterns of nonzeros: a load and a multiply-add for each nonzero and vector, and for each chunk a call, which
     /// loads and stores sums.
     fn dispatched(&self, c: &Contraction, nonzeros: u64) -> u64 {
-        let vectors = c.columns.div_ceil(VECTOR / ELEMENT);
+        let vector = if has_narrow_vectors() { VECTOR / 2 } else { VECTOR };
+        let vectors = c.columns.div_ceil(vector / ELEMENT);
         let calls = c.rows.saturating_mul(c.depth.div_ceil(PATTERN)).min(nonzeros);
         let tiles = vectors.div_ceil(TILE);
         let call = vectors.saturating_mul(2).saturating_add(tiles.saturating_mul(self.pattern_call));
@@ -250,7 +257,8 @@ impl Numbers {
     fn compressed(&self, c: &Contraction, nonzeros: u64) -> u64 {
         let lanes = VECTOR / ELEMENT;
         let vectors = c.columns.div_ceil(lanes);
-        let products = nonzeros.saturating_mul(vectors).saturating_mul(lanes) / self.csr_products;
+        let rate = if has_narrow_vectors() { self.narrow_csr_products } else { self.csr_products };
+        let products = nonzeros.saturating_mul(vectors).saturating_mul(lanes) / rate;
         let rows = c.rows.saturating_mul(vectors.div_ceil(BLOCK)).saturating_mul(self.csr_row);
         products.saturating_add(rows).saturating_add(self.packing(c)).saturating_add(c.runs / self.run_starts)
     }

@@ -2,21 +2,38 @@
 
 use crate::Probe;
 use gradus_ir::random::Random;
+use gradus_lowering::sparse_to_x64::has_narrow_vectors;
 
 /// The probes: rates of dense products first, then of the other forms.
 pub const PROBES: &[Probe] = &[
-    Probe { number: "call", program: || chain(33) },
-    Probe { number: "peak", program: || product("graph.matmul", [512, 512, 512], 0) },
-    Probe { number: "byte_products", program: bytes },
-    Probe { number: "bf16_products", program: bf16 },
-    Probe { number: "l2_bandwidth", program: || clamp(1 << 16) },
-    Probe { number: "depthwise_share", program: depthwise },
-    Probe { number: "sparse_share", program: || product("sparse.matmul unrolled", [512, 512, 512], 90) },
-    Probe { number: "sparse_l1_share", program: || product("sparse.matmul unrolled", [256, 64, 128], 90) },
-    Probe { number: "pattern_call", program: || product("sparse.matmul patterns", [512, 512, 512], 80) },
-    Probe { number: "csr_products", program: || product("sparse.matmul csr", [256, 64, 256], 90) },
-    Probe { number: "far_code_bandwidth", program: || product("sparse.matmul unrolled", [512, 4608, 63], 90) },
+    always("call", || chain(33)),
+    always("peak", || product("graph.matmul", [512, 512, 512], 0)),
+    always("byte_products", bytes),
+    always("bf16_products", bf16),
+    always("l2_bandwidth", || clamp(1 << 16)),
+    always("depthwise_share", depthwise),
+    wide("sparse_share", || product("sparse.matmul unrolled", [512, 512, 512], 90)),
+    wide("sparse_l1_share", || product("sparse.matmul unrolled", [256, 64, 128], 90)),
+    always("pattern_call", || product("sparse.matmul patterns", [512, 512, 512], 80)),
+    wide("csr_products", || product("sparse.matmul csr", [256, 64, 256], 90)),
+    narrow("narrow_csr_products", || product("sparse.matmul csr", [256, 64, 256], 90)),
+    narrow("narrow_share", || product("sparse.matmul unrolled", [256, 1024, 208], 90)),
+    wide("far_code_bandwidth", || product("sparse.matmul unrolled", [512, 4608, 63], 90)),
 ];
+
+const fn always(number: &'static str, program: fn() -> String) -> Probe {
+    Probe { number, program, applies: || true }
+}
+
+/// A probe for 512-bit vectors.
+const fn wide(number: &'static str, program: fn() -> String) -> Probe {
+    Probe { applies: || !has_narrow_vectors(), ..always(number, program) }
+}
+
+/// A probe for 256-bit vectors.
+const fn narrow(number: &'static str, program: fn() -> String) -> Probe {
+    Probe { applies: has_narrow_vectors, ..always(number, program) }
+}
 
 /// Wraps the body of a function of `%x` that returns `%y`.
 fn function(input: &str, output: &str, body: &str) -> String {

@@ -88,6 +88,8 @@ pub struct Probe {
     pub number: &'static str,
     /// Writes the program, which has one function.
     pub program: fn() -> String,
+    /// Whether the number matters on the machine of this process.
+    pub applies: fn() -> bool,
 }
 
 /// A type in which a target computes networks of f32, which a user chooses.

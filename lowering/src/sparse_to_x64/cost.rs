@@ -1,6 +1,6 @@
 //! Estimated cycles of code, by counts of its instructions and of what it reads.
 
-use super::form::{Columns, Form};
+use super::form::{Columns, FORMS, Form};
 use crate::sparse_product::Matrix;
 use gradus_dialects::x64::Width;
 
@@ -43,8 +43,8 @@ pub(super) struct Core {
     result: f64,
     /// The start of a loop over columns.
     round: f64,
-    /// A byte of code from the L2 cache, and from beyond.
-    fetched: [f64; 2],
+    /// A byte of code from the L2 cache, from the next, and of code that is four times as large as the L2 cache.
+    fetched: [f64; 3],
     /// Bytes of code of a loop body, so that it stays in the L1 instruction cache.
     body: usize,
     /// Bytes of B that are read again by each group of rows, so that they stay in the L2 cache; of code twice as many.
@@ -69,7 +69,7 @@ pub(super) const WIDE: Core = Core {
     first_row: 30.0,
     result: 2.5,
     round: 16.0,
-    fetched: [0.04, 0.24],
+    fetched: [0.04, 0.24, 0.24],
     body: 24 << 10,
     shared: 512 << 10,
     near_lines: 40e3,
@@ -88,7 +88,7 @@ const NARROW: Core = Core {
     row: 0.0,
     far_row: 0.55,
     result: 1.0,
-    fetched: [0.01, 0.05],
+    fetched: [0.01, 0.05, 0.25],
     body: 20 << 10,
     shared: 256 << 10,
     near_lines: 10e3,
@@ -100,6 +100,39 @@ const NARROW: Core = Core {
 impl Core {
     fn of(width: Width) -> &'static Core {
         if width == Width::Zmm { &WIDE } else { &NARROW }
+    }
+}
+
+/// What the cost of a product with a matrix depends on.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    pub rows: usize,
+    pub depth: usize,
+    pub nonzeros: usize,
+    /// Bytes of an element.
+    pub element: usize,
+}
+
+impl Counts {
+    pub fn of(matrix: &Matrix) -> Counts {
+        let (rows, depth, nonzeros) = (matrix.rows, matrix.depth, matrix.values().len());
+        Counts { rows, depth, nonzeros, element: matrix.element() }
+    }
+
+    /// Rows of B that groups of rows of a random matrix load, all together.
+    fn read(&self, group: usize) -> usize {
+        let density = self.nonzeros as f64 / (self.rows * self.depth).max(1) as f64;
+        let of_group = self.depth as f64 * (1.0 - (1.0 - density.min(1.0)).powf(group as f64));
+        (of_group * self.rows.div_ceil(group) as f64) as usize
+    }
+
+    /// Estimated cycles of the best form for a random matrix and columns that follow each other.
+    pub fn cycles(&self, columns: usize, width: Width) -> Option<f64> {
+        let offsets: Vec<usize> = (0..self.depth).map(|k| k.saturating_mul(columns)).collect();
+        let (rows, columns) = (Rows::of(&offsets, self.element), Columns::adjacent(columns));
+        let forms = Form::all(self, columns, width);
+        let costs = forms.flat_map(|form| rows.costs(form, (*self, self.read(form.rows)), columns));
+        costs.map(|cost| cost.cycles).min_by(f64::total_cmp)
     }
 }
 
@@ -134,9 +167,8 @@ pub(super) struct Blocks {
 }
 
 impl Rows {
-    /// The rows that begin at elements `offsets`.
-    pub fn of(offsets: &[usize], matrix: &Matrix) -> Rows {
-        let element = matrix.element();
+    /// The rows that begin at elements `offsets`, of a size in bytes.
+    pub fn of(offsets: &[usize], element: usize) -> Rows {
         let distinct = |number: &dyn Fn(usize) -> usize| {
             let mut all: Vec<usize> = offsets.iter().map(|at| number(at.saturating_mul(element))).collect();
             all.sort_unstable();
@@ -149,29 +181,29 @@ impl Rows {
         Rows { lines, pages, sets: distinct(&|at| at % PAGE / LINE), are_split, last }
     }
 
-    /// The costs of the divisions of a product with a form.
-    pub fn costs<'a>(
-        &'a self,
+    /// The costs of the divisions of a product with a form, whose groups of rows load `read` rows of B.
+    pub fn costs(
+        &self,
         form: Form,
-        matrix: &'a Matrix,
+        (counts, read): (Counts, usize),
         columns: Columns,
-    ) -> impl Iterator<Item = Cost> + use<'a> {
-        let (read, depth) = (matrix.distinct_columns(form.rows), matrix.depth);
+    ) -> impl Iterator<Item = Cost> + use<'_> {
+        let depth = counts.depth;
         let chunks = CHUNKS.into_iter().filter(move |chunk| chunk + chunk / 4 < depth).chain([depth]);
         chunks.map(move |chunk| {
             // Chunks of almost equal size.
             let chunk = depth.div_ceil(depth.div_ceil(chunk.max(1)).max(1));
-            let blocks = form.blocks(matrix, chunk, read);
-            Cost { form, cycles: self.cycles(form, (matrix, read), columns, &blocks), blocks }
+            let blocks = form.blocks(&counts, chunk, read);
+            Cost { form, cycles: self.cycles(form, (&counts, read), columns, &blocks), blocks }
         })
     }
 
     /// Estimated cycles for all columns; groups of rows load `read` rows of B.
-    fn cycles(&self, form: Form, (matrix, read): (&Matrix, usize), columns: Columns, blocks: &Blocks) -> f64 {
-        let (nonzeros, vectors) = (matrix.values().len() as f64, form.vectors as f64);
-        let chunks = matrix.depth.div_ceil(blocks.chunk.max(1)) as f64;
-        let groups = matrix.rows.div_ceil(form.rows) as f64;
-        let (read, results) = (read as f64, matrix.rows as f64 * vectors);
+    fn cycles(&self, form: Form, (counts, read): (&Counts, usize), columns: Columns, blocks: &Blocks) -> f64 {
+        let (nonzeros, vectors) = (counts.nonzeros as f64, form.vectors as f64);
+        let chunks = counts.depth.div_ceil(blocks.chunk.max(1)) as f64;
+        let groups = counts.rows.div_ceil(form.rows) as f64;
+        let (read, results) = (read as f64, counts.rows as f64 * vectors);
         let of_chunk = |n: usize| n as f64 / chunks;
         let core = Core::of(form.width);
         let broadcasts = if form.folds_values() { 0.0 } else { nonzeros };
@@ -187,7 +219,7 @@ impl Rows {
         };
         let far = if of_chunk(self.pages) > core.pages { core.far_row } else { 0.0 };
         let elements = self.last.saturating_add(columns.reach().unwrap_or(usize::MAX));
-        let first = if elements.saturating_mul(matrix.element()) > CACHED { core.first_row } else { 0.0 };
+        let first = if elements.saturating_mul(counts.element) > CACHED { core.first_row } else { 0.0 };
         let panel = core.product * nonzeros * vectors
             + core.broadcast * broadcasts
             + (core.load * loads + miss + far) * read
@@ -195,21 +227,31 @@ impl Rows {
             + core.result * results * (2.0 * chunks - 1.0)
             + core.round * groups * chunks;
         let strip = columns.strip();
-        let panels = strip.div_ceil(form.panel(matrix.element())) as f64;
+        let panels = strip.div_ceil(form.panel(counts.element)) as f64;
         // A body that is larger than the cache is fetched for each panel.
         let is_held = blocks.code as f64 <= core.body as f64 * groups * chunks;
         let fetches = if is_held { strip.div_ceil(blocks.tile) as f64 } else { panels };
-        let fetched = core.fetched[usize::from(blocks.code > 2 * core.shared)] * blocks.code as f64;
+        let level = [2, 8].into_iter().filter(|level| blocks.code > level * core.shared).count();
+        let fetched = core.fetched[level] * blocks.code as f64;
         columns.strips as f64 * (panels * panel + fetches * fetched)
     }
 }
 
 impl Form {
+    /// The forms for a product of some columns.
+    pub fn all(counts: &Counts, columns: Columns, width: Width) -> impl Iterator<Item = Form> + use<> {
+        let (rows, element) = (counts.rows, counts.element);
+        let fits =
+            move |form: &Form| form.width == width && (width == Width::Zmm || columns.strip() >= form.panel(element));
+        FORMS.into_iter().filter(fits).map(move |form| form.balanced(rows))
+    }
+
     /// The division with chunks of a size; groups load `read` rows of B.
-    fn blocks(self, matrix: &Matrix, chunk: usize, read: usize) -> Blocks {
-        let (panel, depth, element) = (self.panel(matrix.element()), matrix.depth, matrix.element());
-        let results = matrix.rows * self.vectors * BYTES_PER_RESULT * depth.div_ceil(chunk.max(1));
-        let code = matrix.values().len() * self.bytes_per_nonzero() + read * self.vectors * BYTES_PER_LOAD + results;
+    fn blocks(self, counts: &Counts, chunk: usize, read: usize) -> Blocks {
+        let Counts { rows, depth, nonzeros, element } = *counts;
+        let panel = self.panel(element);
+        let results = rows * self.vectors * BYTES_PER_RESULT * depth.div_ceil(chunk.max(1));
+        let code = nonzeros * self.bytes_per_nonzero() + read * self.vectors * BYTES_PER_LOAD + results;
         let core = Core::of(self.width);
         let is_near = code <= core.body && chunk == depth && panel * depth * element <= NEAR;
         let held = if is_near { NEAR } else { core.shared };

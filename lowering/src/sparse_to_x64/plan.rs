@@ -1,7 +1,7 @@
 //! The choice of the form of the code.
 
-use super::cost::{Cost, Rows};
-use super::form::{Columns, FORMS, Form};
+use super::cost::{Cost, Counts, Rows};
+use super::form::{Columns, Form};
 use crate::sparse_product::Matrix;
 use gradus_dialects::x64::Width;
 use rustc_hash::FxHashMap;
@@ -57,11 +57,9 @@ impl Plan {
 
     /// The cost of the form and the division with the fewest estimated cycles.
     pub fn cost(matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> Option<Cost> {
-        let element = matrix.element();
-        let fits = |form: &Form| form.width == width && (width == Width::Zmm || columns.strip() >= form.panel(element));
-        let rows = Rows::of(offsets, matrix);
-        let forms = FORMS.into_iter().filter(fits).map(|form| form.balanced(matrix.rows));
-        forms.flat_map(|form| rows.costs(form, matrix, columns)).min_by(|a, b| a.cycles.total_cmp(&b.cycles))
+        let (counts, rows) = (Counts::of(matrix), Rows::of(offsets, matrix.element()));
+        let costs = |form: Form| rows.costs(form, (counts, matrix.distinct_columns(form.rows)), columns);
+        Form::all(&counts, columns, width).flat_map(costs).min_by(|a, b| a.cycles.total_cmp(&b.cycles))
     }
 
     /// Prefetches code if it is large for the number of columns. Other code may crowd it out of the L2 cache between two calls.

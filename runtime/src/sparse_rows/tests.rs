@@ -41,15 +41,37 @@ fn products_are_sums_over_nonzeros_in_order() {
         let turned: Vec<f32> = (0..k).flat_map(|l| (0..m).map(move |i| i * k + l)).map(|i| a[i]).collect();
         let rows = SparseRows::new(&a, [m, k], false).expect("it is small");
         assert_eq!(rows, SparseRows::new(&turned, [m, k], true).expect("it is small"));
-        for isa in isas() {
-            let mut out = vec![f32::NAN; m * n];
-            rows.times(isa, &workers, n, (&b, &mut out)).expect("sizes agree");
-            for (i, have) in out.into_iter().enumerate() {
-                let want = sums(&a, &b, [k, n], [i / n, i % n]);
-                let is_same = |want: f32| have.to_bits() == want.to_bits() || have.is_nan() && want.is_nan();
-                assert!(want.into_iter().any(is_same), "{isa:?} {m}x{k}x{n}: {have} {want:?} at {i}");
-            }
+        check(&rows, &workers, (&a, &b), [m, k, n]);
+    }
+}
+
+/// Compares a product with its sums, with each extension.
+fn check(rows: &SparseRows, workers: &Workers, (a, b): (&[f32], &[f32]), [m, k, n]: [usize; 3]) {
+    for isa in isas() {
+        let mut out = vec![f32::NAN; m * n];
+        rows.times(isa, workers, n, (b, &mut out)).expect("sizes agree");
+        for (i, have) in out.into_iter().enumerate() {
+            let want = sums(a, b, [k, n], [i / n, i % n]);
+            let is_same = |want: f32| have.to_bits() == want.to_bits() || have.is_nan() && want.is_nan();
+            assert!(want.into_iter().any(is_same), "{isa:?} {m}x{k}x{n}: {have} {want:?} at {i}");
         }
+    }
+}
+
+/// Rows of a large dense operand that are read a few times, or often, whether vectors divide them or not.
+#[test]
+fn large_operands_are_read_by_rows_or_blocks() {
+    let mut random = Random::of("large");
+    let k = 340;
+    for (n, nonzeros) in [(1600, 0), (1600, 1), (1600, 5), (1608, 7), (1601, 4), (1600, 150)] {
+        let workers = Workers::new(1 + n % 3).expect("there are threads");
+        let mut value = || random.below(1 << 16) as f32 / 4096.0 - 8.0;
+        let b: Vec<f32> = (0..k * n).map(|_| value()).collect();
+        let mut a = vec![0.0; 4 * k];
+        // The last row stays empty.
+        (0..3 * nonzeros).for_each(|_| a[random.below(3 * k as u64) as usize] = 0.5 + random.below(100) as f32);
+        let rows = SparseRows::new(&a, [4, k], false).expect("it is small");
+        check(&rows, &workers, (&a, &b), [4, k, n]);
     }
 }
 
