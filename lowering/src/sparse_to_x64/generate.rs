@@ -7,7 +7,7 @@
 //!   mov rax, rcx
 //! L: acc = -0, or the sums of the chunks before
 //!   b = B[k, rax..]                  for each k with a nonzero in the group
-//!   acc[r] += pool[i] * b            for each nonzero A[r, k]
+//!   acc[r] += pool[i] * b            for each nonzero A[r, k]; or of B[k, rax..], if there is one only and there are no masks
 //!   acc[r] = min(max(acc[r] + residual[r, rax..], low), high)   in the last chunk, if there is an epilogue
 //!   C[r, rax..] = acc[r]
 //!   add rax, panel; cmp rax, r8; jb L
@@ -163,6 +163,8 @@ struct Hot {
     broadcast: Template,
     /// Multiply-adds, and negated ones, of each accumulator; with an 8-bit displacement if values are folded.
     fma: [Vec<Template>; 2],
+    /// The same for a row of B in memory, with 32-bit displacements; empty where rows are loaded.
+    fma_of_row: [Vec<Template>; 2],
 }
 
 impl Generator<'_> {
@@ -185,12 +187,30 @@ impl Generator<'_> {
             };
             accumulators.clone().map(of).collect()
         };
+        let fma_of_row = |what| match self.may_fold_rows() {
+            true => accumulators.clone().map(|acc| Template::of(&self.fma_of_row(what, acc, FAR))).collect(),
+            false => Vec::new(),
+        };
         let load = |v| Template::of(&self.moving(self.instructions.load, self.operand(v), RDI, FAR, v));
         Hot {
             loads: (0..form.vectors).map(load).collect(),
             broadcast: Template::of(&vector(self.instructions.broadcast, self.operand(form.vectors), 0, value)),
             fma: self.instructions.fma.map(fma),
+            fma_of_row: self.instructions.fma.map(fma_of_row),
         }
+    }
+
+    /// Whether multiply-adds may read rows of B from memory: products of floats with 256-bit vectors, which have no masks.
+    fn may_fold_rows(&self) -> bool {
+        self.plan.form.width == Width::Ymm && self.matrix.packing.is_none()
+    }
+
+    /// The multiply-add of an accumulator with the broadcast value and a vector of the row of B at a byte offset.
+    fn fma_of_row(&self, what: &'static Instruction, acc: u8, offset: usize) -> Inst {
+        let form = self.plan.form;
+        let at = offset + usize::from(acc) % form.vectors * form.width.bytes();
+        let row = Rm::Mem(Mem::at(RDI, at as i32).indexed(RAX));
+        Inst::vector(what, form.width, acc, self.operand(form.vectors), row)
     }
 
     fn scalar(&mut self, what: &'static Instruction, reg: u8, rm: Rm, imm: i32) {
@@ -284,9 +304,13 @@ impl Generator<'_> {
             }
         }
         for of_column in entries.chunk_by(|a, b| a.column == b.column) {
-            self.load(self.offsets[of_column[0].column as usize] * self.element);
+            let offset = self.offsets[of_column[0].column as usize] * self.element;
+            let is_folded = of_column.len() == 1 && of_column[0].value.abs() != 1.0 && self.may_fold_rows();
+            if !is_folded {
+                self.load(offset);
+            }
             for entry in of_column {
-                self.nonzero(entry);
+                self.nonzero(entry, Some(offset).filter(|_| is_folded));
                 self.prefetch();
             }
         }
@@ -347,13 +371,26 @@ impl Generator<'_> {
         }
     }
 
+    /// The multiply-adds of the accumulators from `first` on with the broadcast value and the row of B at a byte offset.
+    fn multiply_row(&mut self, kind: usize, first: usize, offset: usize) {
+        let (vectors, width) = (self.plan.form.vectors, self.plan.form.width.bytes());
+        for acc in first..first + vectors {
+            let displacement = (offset + (acc - first) * width) as i32;
+            if i8::try_from(displacement).is_ok() {
+                encode(&self.fma_of_row(self.instructions.fma[kind], acc as u8, offset), &mut self.code);
+            } else {
+                self.hot.fma_of_row[kind][acc].emit(&displacement.to_le_bytes(), &mut self.code);
+            }
+        }
+    }
+
     /// The register of vector `v` of a row of B.
     fn operand(&self, v: usize) -> u8 {
         (self.plan.form.rows * self.plan.form.vectors + v) as u8
     }
 
-    /// The multiply-adds of a nonzero.
-    fn nonzero(&mut self, entry: &Entry) {
+    /// The multiply-adds of a nonzero and the loaded row of B, or the one at a byte offset.
+    fn nonzero(&mut self, entry: &Entry, row: Option<usize>) {
         let vectors = self.plan.form.vectors;
         let first = usize::from(entry.row) * vectors;
         let is_word = self.matrix.packing.is_some();
@@ -394,8 +431,10 @@ impl Generator<'_> {
             let unit = if self.plan.form.width == Width::Zmm { 1 } else { self.element as i64 };
             value.emit(&[(away * unit) as u8], &mut self.code);
         }
-        if !folds {
-            fma.iter().for_each(|fma| fma.emit(&[], &mut self.code));
+        match row {
+            Some(offset) => self.multiply_row(kind, first, offset),
+            None if !folds => fma.iter().for_each(|fma| fma.emit(&[], &mut self.code)),
+            None => {}
         }
     }
 }

@@ -207,10 +207,10 @@ struct Run<'a> {
     c: DisjointWriter<f32>,
 }
 
-/// Columns of an output row that a vector holds.
+/// Columns of an output row that a vector holds. The last vectors of a row overlap if columns do not fill them.
 struct Chunk<M> {
     column: usize,
-    /// The lanes that exist.
+    /// The lanes that exist: all, unless a row is shorter than a vector.
     lanes: M,
     /// The vectors that are loaded, one for each tap along the row, or two for each of two pairs of columns: their start relative to the
     /// row of the image, and the lanes that are in the image.
@@ -249,7 +249,7 @@ impl<M: Copy> Chunk<M> {
             lanes: unsafe { V::mask(0..(width - column).min(V::LANES)) },
             loads: loads(column),
         };
-        (0..width).step_by(V::LANES).map(chunk).collect()
+        (0..width).step_by(V::LANES).map(|column| chunk(column.min(width.saturating_sub(V::LANES)))).collect()
     }
 }
 
@@ -294,7 +294,8 @@ impl Run<'_> {
                 let (height, width) = (shape.rows.outputs as usize / of_result, shape.columns.outputs as usize);
                 let place = ((image * of_result + band) * self.channels + channel) * height * width;
                 let out = place.wrapping_sub(band * height * width);
-                Plane { run: self, out, channel, rows }.compute::<V>(band * height..(band + 1) * height, &chunks);
+                let (first, end) = (band * height, (band + 1) * height);
+                Plane { run: self, out, end, channel, rows }.compute::<V>(first..end, &chunks);
             }
         }
     }
@@ -375,6 +376,8 @@ struct Epilogue<V: Partial> {
     high: V,
     /// Row 0 of the result.
     to: *mut f32,
+    /// Elements from there to the end of the rows that are computed.
+    end: usize,
     /// Distance of rows.
     pitch: usize,
     lanes: V::Mask,
@@ -386,7 +389,7 @@ impl<V: Partial> Epilogue<V> {
     /// # Safety
     /// The machine has the vectors, the sizes of `run` fit, and there are the plane and the chunk.
     #[inline(always)]
-    unsafe fn new(Plane { run, out, channel, .. }: &Plane<'_, '_>, chunk: &Chunk<V::Mask>) -> Epilogue<V> {
+    unsafe fn new(Plane { run, out, channel, end, .. }: &Plane<'_, '_>, chunk: &Chunk<V::Mask>) -> Epilogue<V> {
         let Run { planes, c, .. } = run;
         let at = out.wrapping_add(chunk.column);
         let (pitch, lanes) = (planes.shape.columns.outputs as usize, chunk.lanes);
@@ -395,14 +398,15 @@ impl<V: Partial> Epilogue<V> {
         unsafe {
             let bias = planes.bias.map(|bias| V::splat(bias[*channel]));
             let (low, high) = (V::splat(planes.range.0), V::splat(planes.range.1));
-            Epilogue { bias, add, low, high, to: c.at(at), pitch, lanes }
+            Epilogue { bias, add, low, high, to: c.at(at), end: end * pitch - chunk.column, pitch, lanes }
         }
     }
 
-    /// Stores the sums of a row.
+    /// Stores the sums of a row. Lanes that do not exist are stored as well where the next rows are, whose sums follow: stores under masks
+    /// of 256 bits take many cycles on some cores.
     ///
     /// # Safety
-    /// There is the row, in the residual too, and the caller has exclusive access to that of the result.
+    /// There is the row, in the residual too, and the caller has exclusive access to the result from there to the end.
     #[inline(always)]
     unsafe fn store(&self, row: usize, mut sum: V) {
         let at = row * self.pitch;
@@ -414,7 +418,12 @@ impl<V: Partial> Epilogue<V> {
             if let Some(add) = self.add {
                 sum = sum.plus(V::load_some(add.wrapping_add(at), self.lanes));
             }
-            sum.between(self.low, self.high).store_some(self.to.wrapping_add(at), self.lanes);
+            let (sum, to) = (sum.between(self.low, self.high), self.to.wrapping_add(at));
+            if at + V::LANES <= self.end {
+                sum.store(to);
+            } else {
+                sum.store_some(to, self.lanes);
+            }
         }
     }
 }
@@ -502,6 +511,8 @@ struct Plane<'r, 'a> {
     run: &'r Run<'a>,
     /// Element of the result at which row 0 would be, if its band had all rows.
     out: usize,
+    /// End of the rows of the band.
+    end: usize,
     channel: usize,
     rows: Rows<'r>,
 }
