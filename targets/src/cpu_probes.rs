@@ -8,7 +8,8 @@ use gradus_lowering::sparse_to_x64::has_narrow_vectors;
 pub const PROBES: &[Probe] = &[
     always("call", || chain(33)),
     always("peak", || product("graph.matmul", [512, 512, 512], 0)),
-    always("byte_products", bytes),
+    wide("byte_products", bytes),
+    narrow("narrow_byte_products", bytes),
     always("bf16_products", bf16),
     always("l2_bandwidth", || clamp(1 << 16)),
     always("depthwise_share", depthwise),

@@ -2,6 +2,7 @@
 
 use super::{Kernel, Prepared, constant, dtype, extents};
 use crate::transpose;
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use gradus_dialects::sparse::{IntegerProduct, Packing, Words};
 use gradus_ir::{DType, Module, OpArgs};
@@ -23,33 +24,124 @@ pub(super) fn words(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 /// Rows of words that are packed together, a cache line of a transposed matrix.
 const ROWS: usize = 16;
 
-/// Packs rows of words from `first` on.
+/// Packs rows of words from `first` on, a multiple of 2.
 fn pack(words: &Words, x: &[u8], first: usize, out: &mut [u32]) {
-    let (columns, count) = (words.shape[1], words.packing.elements());
-    let flip = if words.packing == Packing::Quads && words.dtype == DType::I8 { 0x8080_8080 } else { 0 };
-    let mut done = 0;
-    if words.transposed && words.packing == Packing::Quads {
-        let whole = (out.len() / columns.max(1)).min((words.depth / count).saturating_sub(first));
-        let elements = x.get(first * count..).unwrap_or_default();
-        if let Ok(matrix) = transpose::Words::new(elements, words.depth, [columns, whole]) {
-            matrix.transpose(&mut out[..whole * columns], flip);
-            done = whole;
-        }
+    let columns = words.shape[1].max(1);
+    let done = match (words.packing, words.transposed) {
+        (Packing::Quads, true) => transposed_quads(words, x, first, out),
+        (Packing::Pairs, true) => transposed_pairs(words, x, first, out),
+        (_, false) => whole_rows(words, x, first, out),
+    };
+    let at = |row: usize, column: usize| {
+        if words.transposed { x[column * words.depth + row] } else { x[row * columns + column] }
+    };
+    for (i, out) in out.chunks_exact_mut(columns).enumerate().skip(done) {
+        out.iter_mut().enumerate().for_each(|(n, word)| *word = words.word([first + i, n], at));
     }
-    for (i, out) in out.chunks_exact_mut(columns.max(1)).enumerate().skip(done) {
-        let row = (first + i) * count;
-        let is_whole = words.packing == Packing::Quads && !words.transposed && row + count <= words.depth;
-        if !is_whole {
-            let at = |row: usize, column: usize| {
-                if words.transposed { x[column * words.depth + row] } else { x[row * columns + column] }
-            };
-            out.iter_mut().enumerate().for_each(|(n, word)| *word = words.word([first + i, n], at));
-        } else {
-            let rows: [&[u8]; 4] = std::array::from_fn(|i| &x[(row + i) * columns..][..columns]);
+}
+
+/// What flips the sign of each byte, if quads are of signed ones.
+fn flip(words: &Words) -> u32 {
+    if words.dtype == DType::I8 { 0x8080_8080 } else { 0 }
+}
+
+/// Packs the rows of words whose bytes are all in the matrix; returns their number.
+fn whole_rows(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> usize {
+    let (columns, count) = (words.shape[1].max(1), words.packing.elements());
+    let whole = (out.len() / columns).min((words.depth / count).saturating_sub(first));
+    for (i, out) in out.chunks_exact_mut(columns).enumerate().take(whole) {
+        let row = |k: usize| &x[((first + i) * count + k) * columns..][..columns];
+        if words.packing == Packing::Quads {
+            let (rows, flip) = ([row(0), row(1), row(2), row(3)], flip(words));
             for (n, word) in out.iter_mut().enumerate() {
                 *word = u32::from_le_bytes([rows[0][n], rows[1][n], rows[2][n], rows[3][n]]) ^ flip;
             }
+        } else {
+            run_widest(RowPairs { rows: [row(0), row(1)], signed: words.dtype == DType::I8, out });
         }
+    }
+    whole
+}
+
+/// Packs the rows of words of a transposed matrix whose bytes are all there; returns their number.
+fn transposed_quads(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> usize {
+    let columns = words.shape[1].max(1);
+    let whole = (out.len() / columns).min((words.depth / QUAD).saturating_sub(first));
+    let elements = x.get(first * QUAD..).unwrap_or_default();
+    let Ok(matrix) = transpose::Words::new(elements, words.depth, [columns, whole]) else { return 0 };
+    matrix.transpose(&mut out[..whole * columns], flip(words));
+    whole
+}
+
+/// Packs the rows of words of a transposed matrix, whose bytes are transposed four at a time, as far as these are there; returns their
+/// number.
+fn transposed_pairs(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> usize {
+    let columns = words.shape[1].max(1);
+    let whole = (out.len() / columns / 2).min((words.depth / QUAD).saturating_sub(first / 2));
+    let elements = x.get(first / 2 * QUAD..).unwrap_or_default();
+    let Ok(matrix) = transpose::Words::new(elements, words.depth, [columns, whole]) else { return 0 };
+    let mut quads = vec![0; whole * columns];
+    matrix.transpose(&mut quads, 0);
+    for (quads, out) in quads.chunks_exact(columns).zip(out.chunks_exact_mut(2 * columns)) {
+        run_widest(QuadPairs { quads, signed: words.dtype == DType::I8, out });
+    }
+    2 * whole
+}
+
+/// Bytes of a word.
+const QUAD: usize = 4;
+
+/// A byte as 16 bits.
+#[inline(always)]
+fn extended<const SIGNED: bool>(byte: u8) -> u32 {
+    if SIGNED { u32::from(i16::from(byte.cast_signed()).cast_unsigned()) } else { byte.into() }
+}
+
+/// Words of pairs, from two rows of bytes.
+struct RowPairs<'a> {
+    rows: [&'a [u8]; 2],
+    signed: bool,
+    out: &'a mut [u32],
+}
+
+impl RowPairs<'_> {
+    #[inline(always)]
+    fn pack<const SIGNED: bool>(self) {
+        for ((word, &low), &high) in self.out.iter_mut().zip(self.rows[0]).zip(self.rows[1]) {
+            *word = extended::<SIGNED>(low) | extended::<SIGNED>(high) << 16;
+        }
+    }
+}
+
+impl Loops for RowPairs<'_> {
+    #[inline(always)]
+    fn run<M: MultiplyAdd>(self) {
+        if self.signed { self.pack::<true>() } else { self.pack::<false>() }
+    }
+}
+
+/// Two rows of words of pairs, from a row of words of quads.
+struct QuadPairs<'a> {
+    quads: &'a [u32],
+    signed: bool,
+    out: &'a mut [u32],
+}
+
+impl QuadPairs<'_> {
+    #[inline(always)]
+    fn pack<const SIGNED: bool>(self) {
+        let (first, second) = self.out.split_at_mut(self.quads.len());
+        for ((first, second), &quad) in first.iter_mut().zip(second).zip(self.quads) {
+            let pair = |low: u32| extended::<SIGNED>(low as u8) | extended::<SIGNED>((low >> 8) as u8) << 16;
+            (*first, *second) = (pair(quad), pair(quad >> 16));
+        }
+    }
+}
+
+impl Loops for QuadPairs<'_> {
+    #[inline(always)]
+    fn run<M: MultiplyAdd>(self) {
+        if self.signed { self.pack::<true>() } else { self.pack::<false>() }
     }
 }
 
