@@ -41,8 +41,9 @@ const BITS: usize = 8;
 /// Elements of the sparse constants of a module from which on their code, for one in ten, does not fit into an L2 cache.
 const CROWDED: f64 = (1 << 20) as f64;
 
-/// Maximum depth of a product whose cycles are estimated.
-const MAX_DEPTH: u64 = 1 << 20;
+/// Maximum depth of a product whose cycles are estimated, and elements of its matrix.
+const MAX_DEPTH: u64 = 1 << 16;
+const MAX_ELEMENTS: u64 = 1 << 40;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -72,7 +73,7 @@ Each `sparse.matmul unrolled` of f32, f64 or bf16 with a constant becomes a call
 vector of columns. The register tile (28 rows by 1 vector, 14 by 2, 9 by 3 or 6 by 4; 12 by 1 or 6 by 2 with 256-bit vectors) is the one with
 the fewest estimated cycles. Long rows are divided into chunks and columns into tiles, so that the code of a group of rows and the lines of the dense
 operand that it reads stay in the L1 cache from a vector of columns to the next, and tiles in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
-added and subtracted. A product with a sparse right operand is that of the transposes. One of bf16 is a product of f32 between casts of the dense
+added and subtracted. With 256-bit vectors, a row of the dense operand that one nonzero of a group multiplies is read by its multiply-add. A product with a sparse right operand is that of the transposes. One of bf16 is a product of f32 between casts of the dense
 operand and of the result, which is rounded once. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
 results are concatenated: threads run them at the same time, and each fetches its own code. `code=ops` emits instructions instead of bytes.
 
@@ -199,10 +200,11 @@ pub fn has_narrow_vectors() -> bool {
 }
 
 /// Estimated cycles of generated code for a random matrix of f32 of a size, `[rows, depth]`, and some columns, on a core whose vectors have 256
-/// bits; `None` without such code.
+/// bits; `None` without such code, and if the matrix is empty or very large.
 pub fn narrow_cycles([rows, depth]: [u64; 2], columns: u64, nonzeros: u64) -> Option<u64> {
     let size = |n: u64| usize::try_from(n).ok();
-    (depth <= MAX_DEPTH && rows.checked_mul(depth).is_some()).then_some(())?;
+    let elements = rows.checked_mul(depth).filter(|&n| (1..=MAX_ELEMENTS).contains(&n))?;
+    (depth <= MAX_DEPTH && nonzeros <= elements && columns > 0).then_some(())?;
     let counts =
         Counts { rows: size(rows)?, depth: size(depth)?, nonzeros: size(nonzeros)?, element: size_of::<f32>() };
     counts.cycles(size(columns)?, Width::Ymm).map(|cycles| cycles as u64)
