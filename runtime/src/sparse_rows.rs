@@ -160,7 +160,8 @@ impl SparseRows {
         let is_far = dense.elements.len() > FAR;
         let step = if is_far { rows } else { NEAR_ROWS };
         let is_read_seldom = self.entries.len() < MAX_STREAMED.saturating_mul(self.depth);
-        let is_streamed = is_far && is_read_seldom && columns.is_multiple_of(lanes(isa));
+        let is_whole = dense.pitch == columns && columns.is_multiple_of(lanes(isa));
+        let is_streamed = is_far && is_read_seldom && is_whole;
         let parts = (0..all).step_by(rows).map(|first| &self.starts[first..=all.min(first + rows)]);
         workers.share(threads, parts.zip(out.chunks_mut(rows * columns)), |(starts, out)| {
             let part = Part { rows: self, blocks, starts, dense, columns, step, is_streamed };
@@ -232,7 +233,7 @@ impl Part<'_> {
     /// Computes row by row, whose sums are in the L1 cache, from whole rows of the dense operand, whose lines hardware prefetches.
     ///
     /// # Safety
-    /// As for [`run`](Part::run), and vectors divide the columns.
+    /// As for [`run`](Part::run), and the dense operand has all columns, which vectors divide.
     #[inline(always)]
     unsafe fn stream<V: Vector>(&self, out: &mut [f32]) {
         for (ends, out) in self.starts.windows(2).zip(out.chunks_exact_mut(self.columns)) {

@@ -121,7 +121,7 @@ const RELAYOUT_UNIT: u64 = 16;
 const CODE: u64 = 8;
 /// Elements of a matrix per lane that is not used when its rows are in lanes.
 const UNUSED: u64 = 16;
-/// Percent of the cycles of a multiply-add per word of four bytes that products and sums of pairs take, measured on Zen 3.
+/// Cycles of products and sums of pairs, in percent of those of a multiply-add for each word of four bytes, measured on Zen 3.
 const PAIRS: u64 = 160;
 /// Vectors of columns that compressed rows compute at once.
 const BLOCK: u64 = 8;
@@ -165,7 +165,7 @@ impl Numbers {
 
     /// Prices generated code whose operand, or a panel of it with all code, stays in the L1 cache: multiply-adds for each nonzero and
     /// vector of columns, and loads of the dense operand for each group of rows, at the same time; or the fetch of the code. Panels are
-    /// read from beyond the L1 cache once. With 256-bit vectors the price is what the generator of code estimates.
+    /// read from beyond the L1 cache once. With 256-bit vectors the price is the estimate of the generator of code.
     fn generated(&self, c: &Contraction, nonzeros: u64) -> u64 {
         // Words of bytes have no form by lanes.
         if c.columns == 1 && c.strategy == Some(&sparse::UNROLLED) {

@@ -103,7 +103,7 @@ impl Core {
     }
 }
 
-/// What the cost of a product with a matrix depends on.
+/// The numbers of a matrix on which the cost of its product depends.
 #[derive(Clone, Copy)]
 pub(super) struct Counts {
     pub rows: usize,

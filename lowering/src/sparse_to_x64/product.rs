@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 1 << 30;
 pub(super) enum Shape {
     /// Rows are in the lanes of vectors of a width.
     Lanes(Width),
-    /// Columns are.
+    /// Columns are in the lanes of vectors.
     Panels(Plan),
 }
 

@@ -40,7 +40,7 @@ fn pack(words: &Words, x: &[u8], first: usize, out: &mut [u32]) {
     }
 }
 
-/// What flips the sign of each byte, if quads are of signed ones.
+/// Bits that flip the sign of each byte of quads, if bytes are signed.
 fn flip(words: &Words) -> u32 {
     if words.dtype == DType::I8 { 0x8080_8080 } else { 0 }
 }

@@ -62,16 +62,18 @@ fn check(rows: &SparseRows, workers: &Workers, (a, b): (&[f32], &[f32]), [m, k, 
 #[test]
 fn large_operands_are_read_by_rows_or_blocks() {
     let mut random = Random::of("large");
-    let k = 340;
-    for (n, nonzeros) in [(1600, 0), (1600, 1), (1600, 5), (1608, 7), (1601, 4), (1600, 150)] {
+    let (m, k) = (20, 340);
+    for (n, nonzeros) in [(1600, 0), (1600, 1), (1600, 5), (1608, 7), (1601, 4), (1600, 340)] {
         let workers = Workers::new(1 + n % 3).expect("there are threads");
         let mut value = || random.below(1 << 16) as f32 / 4096.0 - 8.0;
         let b: Vec<f32> = (0..k * n).map(|_| value()).collect();
-        let mut a = vec![0.0; 4 * k];
+        let mut a = vec![0.0; m * k];
         // The last row stays empty.
-        (0..3 * nonzeros).for_each(|_| a[random.below(3 * k as u64) as usize] = 0.5 + random.below(100) as f32);
-        let rows = SparseRows::new(&a, [4, k], false).expect("it is small");
-        check(&rows, &workers, (&a, &b), [4, k, n]);
+        let filled = (m - 1) * k;
+        let count = (m - 1) * nonzeros;
+        (0..count).for_each(|_| a[random.below(filled as u64) as usize] = 0.5 + random.below(100) as f32);
+        let rows = SparseRows::new(&a, [m, k], false).expect("it is small");
+        check(&rows, &workers, (&a, &b), [m, k, n]);
     }
 }
 
