@@ -17,8 +17,8 @@
 //! Indices are bytes, four to an element of the pool. With 256 bits, which have no masks, the last rows are computed again.
 
 use super::epilogue::Epilogue;
+use super::form::Columns;
 use super::generate::{Generated, R10, R11, RAX, RDI, RDX, RSI};
-use super::product::Product;
 use crate::sparse_product::Matrix;
 use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::DType;
@@ -46,10 +46,14 @@ fn lanes(width: Width) -> usize {
     width.bytes() / ELEMENT
 }
 
-/// Whether the code computes a product: one of f32 with one column, and without masks as many rows and elements as a vector at least, and no
-/// residual, since the result may be in its place.
-pub(super) fn suits(product: &Product, width: Width) -> bool {
-    let Product { matrix, columns, offsets, epilogue, .. } = product;
+/// Whether the code computes a product whose dense operand has rows at `offsets`: one of f32 with one column, and without masks as many rows and
+/// elements as a vector at least, and no residual, since the result may be in its place.
+pub(super) fn suits(
+    matrix: &Matrix,
+    (columns, offsets): (Columns, &[usize]),
+    epilogue: &Epilogue,
+    width: Width,
+) -> bool {
     let is_vector = columns.all == 1 && offsets.iter().enumerate().all(|(k, &at)| k == at);
     let fits = width == Width::Zmm || matrix.rows.min(matrix.depth) >= lanes(width) && !epilogue.has_residual;
     is_vector && fits && matrix.dtype == DType::F32

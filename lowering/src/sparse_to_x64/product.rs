@@ -58,7 +58,7 @@ impl Product {
 
     /// Plans the code; `None` if it, the operand or the result is too large.
     pub fn plan(&self, width: Width) -> Option<Shape> {
-        if lanes::suits(self, width) {
+        if lanes::suits(&self.matrix, (self.columns, &self.offsets), &self.epilogue, width) {
             return (self.matrix.values().len() <= MAX_CODE / 32).then_some(Shape::Lanes(width));
         }
         let last = self.offsets.iter().max()?.checked_add(self.columns.reach()?)?;
