@@ -112,8 +112,9 @@ impl SparseRows {
         }
         let isa = isa.filled_by(columns);
         let lanes = lanes(isa);
-        let is_read_often = self.entries.len() >= MIN_READS.saturating_mul(depth);
-        let is_packed = isa.is_some() && !columns.is_multiple_of(LINE / size_of::<f32>()) && is_read_often;
+        let is_packed = isa.is_some()
+            && !columns.is_multiple_of(LINE / size_of::<f32>())
+            && self.entries.len() >= MIN_READS.saturating_mul(depth);
         let most = if b.len() > FAR { MAX_FAR_VECTORS } else { MAX_VECTORS };
         let blocks: Vec<Block> = blocks([lanes, most], columns, is_packed).collect();
         let steps = self.entries.len().saturating_mul(columns.div_ceil(lanes));

@@ -171,8 +171,9 @@ impl Numbers {
         if c.columns == 1 && c.strategy == Some(&sparse::UNROLLED) {
             return self.in_lanes(c, nonzeros);
         }
-        let cycles = Some([c.rows, c.depth]).filter(|_| has_narrow_vectors());
-        if let Some(cycles) = cycles.and_then(|size| narrow_cycles(size, c.columns, nonzeros)) {
+        if has_narrow_vectors()
+            && let Some(cycles) = narrow_cycles([c.rows, c.depth], c.columns, nonzeros)
+        {
             let percent = if c.strategy == Some(&sparse::DOTS) { PAIRS } else { 100 };
             return cycles.saturating_mul(percent) / self.narrow_share + c.runs / self.run_starts;
         }

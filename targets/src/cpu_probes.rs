@@ -22,6 +22,7 @@ pub const PROBES: &[Probe] = &[
     wide("far_code_bandwidth", || product("sparse.matmul unrolled", [512, 4608, 63], 90)),
 ];
 
+/// A probe for any machine.
 const fn always(number: &'static str, program: fn() -> String) -> Probe {
     Probe { number, program, applies: || true }
 }

@@ -172,7 +172,7 @@ fn generated_code_computes_products() {
     for case in 0..300 {
         let product = Product::draw(&mut random, 600);
         let m = parse(&tool.context(), &product.text).expect("it is a program");
-        let isa = random.pick(&["avx512", "avx2"]);
+        let isa = if has("avx512") { random.pick(&["avx512", "avx2"]) } else { "avx2" };
         let pipeline =
             format!("builtin.module(convert-sparse-to-x64{{isa={isa}}},canonicalize,form-steps,plan-memory)");
         let code = lowered(&tool, &m, &pipeline);
@@ -192,8 +192,7 @@ fn generated_code_computes_products() {
         assert!(are_close(&result, &product.expected(), tolerance), "{what:?} as code: {is_lowered}");
         native[usize::from(product.dtype == DType::BF16)] += usize::from(is_lowered);
     }
-    let enough = if has("avx512") { [100, 50] } else { [60, 30] };
-    assert!(native[0] > enough[0] && native[1] > enough[1] || !has("avx2"), "{native:?} as code, the latter of bf16");
+    assert!(native[0] > 100 && native[1] > 50 || !has("avx2"), "{native:?} as code, the latter of bf16");
 }
 
 /// Products of f32 by compressed rows have a kernel in both forms, whatever the threads.

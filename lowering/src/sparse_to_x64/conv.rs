@@ -126,7 +126,7 @@ impl Conv {
         let product = Product { matrix, columns, offsets, epilogue, is_part };
         let mut conv =
             Conv { product, chain: Chain::of(op), image, residual: None, reading, bands, window, extents, channels };
-        conv.fuse(m, width);
+        conv.fuse(m);
         Some(conv)
     }
 
@@ -136,9 +136,8 @@ impl Conv {
     }
 
     /// Collects the users that can be computed before the store.
-    fn fuse(&mut self, m: &Module, width: Width) {
-        // Code for one column, without masks, computes some rows again.
-        if self.is_compact() && (self.product.columns.all > 1 || width == Width::Zmm) {
+    fn fuse(&mut self, m: &Module) {
+        if self.is_compact() {
             self.residual = self.chain.take_residual(m);
         }
         let [low, high] = self.chain.take_bounds(m);

@@ -46,16 +46,11 @@ fn lanes(width: Width) -> usize {
     width.bytes() / ELEMENT
 }
 
-/// Whether the code computes a product whose dense operand has rows at `offsets`: one of f32 with one column, and without masks as many rows and
-/// elements as a vector at least, and no residual, since the result may be in its place.
-pub(super) fn suits(
-    matrix: &Matrix,
-    (columns, offsets): (Columns, &[usize]),
-    epilogue: &Epilogue,
-    width: Width,
-) -> bool {
+/// Whether the code computes a product whose dense operand has rows at `offsets`: one of f32 with one column, and without masks at least as many
+/// rows and elements as a vector has lanes.
+pub(super) fn suits(matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> bool {
     let is_vector = columns.all == 1 && offsets.iter().enumerate().all(|(k, &at)| k == at);
-    let fits = width == Width::Zmm || matrix.rows.min(matrix.depth) >= lanes(width) && !epilogue.has_residual;
+    let fits = width == Width::Zmm || matrix.rows.min(matrix.depth) >= lanes(width);
     is_vector && fits && matrix.dtype == DType::F32
 }
 
@@ -130,9 +125,6 @@ struct Schedule {
     indices: Vec<u8>,
 }
 
-/// The nonzeros of a row that are left.
-type Row<I> = Peekable<I>;
-
 impl Schedule {
     fn of(matrix: &Matrix, width: Width) -> Schedule {
         let mut schedule = Schedule::default();
@@ -148,7 +140,7 @@ impl Schedule {
     }
 
     /// Adds the steps of rows whose window is two blocks.
-    fn blocks(&mut self, rows: &mut [Row<impl Iterator<Item = (usize, f64)>>], depth: usize) {
+    fn blocks(&mut self, rows: &mut [Peekable<impl Iterator<Item = (usize, f64)>>], depth: usize) {
         let lanes = lanes(Width::Zmm);
         let block = lanes - 1;
         let load = |i: usize| Event::Load {
@@ -172,15 +164,16 @@ impl Schedule {
 
     /// Adds the steps of rows whose window begins at the first nonzero that is left. The last window ends at the last element, and its first
     /// lane is the zero.
-    fn windows(&mut self, rows: &mut [Row<impl Iterator<Item = (usize, f64)>>], [lanes, depth]: [usize; 2]) {
+    fn windows(&mut self, rows: &mut [Peekable<impl Iterator<Item = (usize, f64)>>], [lanes, depth]: [usize; 2]) {
         let mut loaded = None;
         while let Some(next) = rows.iter_mut().filter_map(|row| row.peek().map(|one| one.0)).min() {
-            let (first, mask, zero) =
-                if next + lanes <= depth { (next, FIRST, lanes - 1) } else { (depth - lanes, REST, 0) };
+            let (first, mask, zero, end) = match next + lanes <= depth {
+                true => (next, FIRST, lanes - 1, next + lanes - 1),
+                false => (depth - lanes, REST, 0, depth),
+            };
             if loaded.replace((first, mask)) != Some((first, mask)) {
                 self.events.push(Event::Load { register: WINDOW[0], first, mask });
             }
-            let end = if mask == FIRST { first + zero } else { depth };
             self.step(rows, end, (lanes, zero), |column| column - first);
         }
     }
@@ -188,7 +181,7 @@ impl Schedule {
     /// Adds a step of the next nonzeros of rows before a column; `index` is the lane of a column, `zero` that of the zero.
     fn step(
         &mut self,
-        rows: &mut [Row<impl Iterator<Item = (usize, f64)>>],
+        rows: &mut [Peekable<impl Iterator<Item = (usize, f64)>>],
         end: usize,
         (lanes, zero): (usize, usize),
         index: impl Fn(usize) -> usize,

@@ -58,7 +58,7 @@ impl Product {
 
     /// Plans the code; `None` if it, the operand or the result is too large.
     pub fn plan(&self, width: Width) -> Option<Shape> {
-        if lanes::suits(&self.matrix, (self.columns, &self.offsets), &self.epilogue, width) {
+        if lanes::suits(&self.matrix, self.columns, &self.offsets, width) {
             return (self.matrix.values().len() <= MAX_CODE / 32).then_some(Shape::Lanes(width));
         }
         let last = self.offsets.iter().max()?.checked_add(self.columns.reach()?)?;
@@ -93,8 +93,8 @@ impl Product {
         Product { matrix: self.matrix.rows_of(rows), offsets: self.offsets.clone(), epilogue, ..*self }
     }
 
-    /// Generates the functions: one by lanes of rows, or one for each part. Other code may crowd them out of the caches
-    /// between two calls.
+    /// Generates the functions: one by lanes of rows, or one for each part. `is_crowded` is whether other code crowds them
+    /// out of the caches between two calls.
     pub fn functions(&self, shape: Shape, is_crowded: bool) -> Vec<Function> {
         let plan = match shape {
             Shape::Lanes(width) => {

@@ -57,7 +57,7 @@ fn whole_rows(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> usize {
                 *word = u32::from_le_bytes([rows[0][n], rows[1][n], rows[2][n], rows[3][n]]) ^ flip;
             }
         } else {
-            run_widest(RowPairs { rows: [row(0), row(1)], signed: words.dtype == DType::I8, out });
+            run_widest(RowPairs { rows: [row(0), row(1)], sign: sign(words), out });
         }
     }
     whole
@@ -83,7 +83,7 @@ fn transposed_pairs(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> u
     let mut quads = vec![0; whole * columns];
     matrix.transpose(&mut quads, 0);
     for (quads, out) in quads.chunks_exact(columns).zip(out.chunks_exact_mut(2 * columns)) {
-        run_widest(QuadPairs { quads, signed: words.dtype == DType::I8, out });
+        run_widest(QuadPairs { quads, sign: sign(words), out });
     }
     2 * whole
 }
@@ -91,57 +91,49 @@ fn transposed_pairs(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> u
 /// Bytes of a word.
 const QUAD: usize = 4;
 
-/// A byte as 16 bits.
+/// The sign bit of bytes, if they are signed.
+fn sign(words: &Words) -> u16 {
+    if words.dtype == DType::I8 { 0x80 } else { 0 }
+}
+
+/// Two bytes as 16 bits each, extended by their sign bit.
 #[inline(always)]
-fn extended<const SIGNED: bool>(byte: u8) -> u32 {
-    if SIGNED { u32::from(i16::from(byte.cast_signed()).cast_unsigned()) } else { byte.into() }
+fn pair(low: u8, high: u8, sign: u16) -> u32 {
+    let [low, high] = [low, high].map(|byte| u32::from((u16::from(byte) ^ sign).wrapping_sub(sign)));
+    low | high << 16
 }
 
 /// Words of pairs, from two rows of bytes.
 struct RowPairs<'a> {
     rows: [&'a [u8]; 2],
-    signed: bool,
+    sign: u16,
     out: &'a mut [u32],
-}
-
-impl RowPairs<'_> {
-    #[inline(always)]
-    fn pack<const SIGNED: bool>(self) {
-        for ((word, &low), &high) in self.out.iter_mut().zip(self.rows[0]).zip(self.rows[1]) {
-            *word = extended::<SIGNED>(low) | extended::<SIGNED>(high) << 16;
-        }
-    }
 }
 
 impl Loops for RowPairs<'_> {
     #[inline(always)]
     fn run<M: MultiplyAdd>(self) {
-        if self.signed { self.pack::<true>() } else { self.pack::<false>() }
+        for ((word, &low), &high) in self.out.iter_mut().zip(self.rows[0]).zip(self.rows[1]) {
+            *word = pair(low, high, self.sign);
+        }
     }
 }
 
 /// Two rows of words of pairs, from a row of words of quads.
 struct QuadPairs<'a> {
     quads: &'a [u32],
-    signed: bool,
+    sign: u16,
     out: &'a mut [u32],
-}
-
-impl QuadPairs<'_> {
-    #[inline(always)]
-    fn pack<const SIGNED: bool>(self) {
-        let (first, second) = self.out.split_at_mut(self.quads.len());
-        for ((first, second), &quad) in first.iter_mut().zip(second).zip(self.quads) {
-            let pair = |low: u32| extended::<SIGNED>(low as u8) | extended::<SIGNED>((low >> 8) as u8) << 16;
-            (*first, *second) = (pair(quad), pair(quad >> 16));
-        }
-    }
 }
 
 impl Loops for QuadPairs<'_> {
     #[inline(always)]
     fn run<M: MultiplyAdd>(self) {
-        if self.signed { self.pack::<true>() } else { self.pack::<false>() }
+        let (first, second) = self.out.split_at_mut(self.quads.len());
+        for ((first, second), &quad) in first.iter_mut().zip(second).zip(self.quads) {
+            let [a, b, c, d] = quad.to_le_bytes();
+            (*first, *second) = (pair(a, b, self.sign), pair(c, d, self.sign));
+        }
     }
 }
 
