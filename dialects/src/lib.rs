@@ -39,6 +39,7 @@ pub mod scf;
 pub mod sched;
 #[cfg(feature = "graph")]
 pub mod sparse;
+mod strips;
 pub mod tensor;
 pub mod ub;
 pub mod vector;

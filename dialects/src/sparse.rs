@@ -23,6 +23,9 @@ pub static PATTERNS: Strategy = Strategy { name: "patterns" };
 /// A loop over compressed sparse rows.
 pub static CSR: Strategy = Strategy { name: "csr" };
 
+/// The one of straight-line code and compressed rows that takes less time.
+pub static UNROLLED_OR_CSR: Strategy = Strategy { name: "unrolled or csr" };
+
 /// The implementation of a sparse product.
 const FORM: AttrKind = AttrKind {
     text: AttrText::Cases(Type::I64, &[(UNROLLED.name, 0), (PATTERNS.name, 1), (CSR.name, 2)]),
@@ -93,8 +96,8 @@ fn cost(args: &OpArgs<'_>) -> OpCost {
 }
 
 conv_op! {
-    /// Convolution with sparse constant filters, as generated code. Products with zeros of the filters are omitted, even of infinities
-    /// and NaNs.
+    /// Convolution with sparse constant filters, by generated code or compressed rows. Products with zeros of the filters are omitted, even of
+    /// infinities and NaNs.
     ///
     /// Operands and attributes are those of `graph.conv`.
     ///
@@ -119,7 +122,7 @@ conv_op! {
     } -> FLOAT_TENSOR
 }
 
-/// The cost of a convolution by generated code. Around windows, the image is copied with its padding and the result without the
+/// The cost of a convolution by generated code or compressed rows. Around windows, the image is copied with its padding and the result without the
 /// columns between its rows.
 fn filters_cost(args: &OpArgs<'_>) -> OpCost {
     let OpCost::Contract(conv) = conv_cost(args) else { return OpCost::Map(1) };
@@ -133,7 +136,7 @@ fn filters_cost(args: &OpArgs<'_>) -> OpCost {
         depth: conv.depth.saturating_mul(conv.groups),
         runs: if is_copied { x.saturating_add(y) } else { 0 },
         nonzeros: nonzeros.map(|(zeros, all)| all - zeros),
-        strategy: Some(&UNROLLED),
+        strategy: Some(&UNROLLED_OR_CSR),
         ..conv
     })
 }

@@ -8,6 +8,7 @@
 //! | `epilogue.rs` | bias, residual and clamp of sums, and the ops that they replace |
 //! | `patterns.rs` | functions by patterns of nonzeros |
 //! | `product.rs` | products as calls of code |
+//! | `rows.rs` | products by compressed rows |
 //! | `conv.rs` | convolutions as products: offsets of the taps in an image, and the epilogue |
 //! | `integer.rs` | products of bytes, by words |
 
@@ -21,19 +22,22 @@ mod lanes;
 mod patterns;
 mod plan;
 mod product;
+mod rows;
 mod template;
 
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, bytes_attr, define, replace};
 use conv::Conv;
-use cost::Counts;
+use cost::{Counts, rows_cycles};
+use form::Columns;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
 use integer::Integer;
 use patterns::Patterns;
-use product::{Function, Product};
+use product::{Function, Product, Shape};
+use rows::ByRows;
 
 /// Columns of a pattern of nonzeros.
 const BITS: usize = 8;
@@ -179,19 +183,28 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
     [MatMulOp::INFO, IntegerMatMulOp::INFO, ConvOp::INFO].into_iter()
 }
 
-/// Whether code for a sparse product or convolution can be generated on this machine.
+/// Whether a sparse product or convolution is lowered on this machine in its form: a convolution is in one or another, an unrolled product
+/// if code can be generated.
 pub fn can_generate(m: &Module, op: Op) -> bool {
-    let Some(isa) = native() else { return false };
-    let width = isa.width;
+    let isa = native();
+    let width = isa.map(|isa| isa.width);
     if IntegerMatMulOp::cast(m, op).is_some() {
-        return Integer::of(m, op, isa).is_some_and(|integer| integer.product.plan(integer.width).is_some());
+        let integer = isa.and_then(|isa| Integer::of(m, op, isa));
+        return integer.is_some_and(|integer| integer.product.code(integer.width).is_some());
     }
     if has_patterns(m, op) {
-        let product = MatMul::of_floats(m, op);
-        return product.is_some_and(|(matmul, matrix)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
+        let product = MatMul::of_floats(m, op).zip(width);
+        return product.is_some_and(|((matmul, matrix), width)| {
+            Patterns::of(&matrix, matmul.columns(), BITS, width).is_some()
+        });
     }
-    let product = Product::of(m, op).map(|(_, product, _)| product).or_else(|| Some(Conv::of(m, op, width)?.product));
-    product.is_some_and(|product| product.plan(width).is_some())
+    match Product::of(m, op) {
+        Some((_, product, _)) if product.by_rows != ByRows::Always => {
+            width.is_some_and(|width| product.code(width).is_some())
+        }
+        Some((_, product, _)) => product.shape(width, false).is_some(),
+        None => Conv::of(m, op, width).is_some_and(|conv| conv.product.shape(width, false).is_some()),
+    }
 }
 
 /// Whether code has 256-bit vectors on this machine, since it has no wider ones.
@@ -201,13 +214,43 @@ pub fn has_narrow_vectors() -> bool {
 
 /// Estimated cycles of generated code for a random matrix of f32 of a size, `[rows, depth]`, and some columns, on a core whose vectors have 256
 /// bits; `None` without such code, and if the matrix is empty or very large.
-pub fn narrow_cycles([rows, depth]: [u64; 2], columns: u64, nonzeros: u64) -> Option<u64> {
+pub fn narrow_cycles(size: [u64; 2], columns: u64, nonzeros: u64) -> Option<u64> {
+    let (counts, columns) = counts(size, columns, nonzeros)?;
+    counts.cycles(columns, Width::Ymm).map(|cycles| cycles as u64)
+}
+
+/// The same for compressed rows.
+pub fn narrow_rows_cycles(size: [u64; 2], columns: u64, nonzeros: u64) -> Option<u64> {
+    let (counts, columns) = counts(size, columns, nonzeros)?;
+    Some(rows_cycles(&counts, Columns::adjacent(columns), Width::Ymm) as u64)
+}
+
+/// The counts of a random matrix of f32, and a number of columns.
+fn counts([rows, depth]: [u64; 2], columns: u64, nonzeros: u64) -> Option<(Counts, usize)> {
     let size = |n: u64| usize::try_from(n).ok();
     let elements = rows.checked_mul(depth).filter(|&n| (1..=MAX_ELEMENTS).contains(&n))?;
     (depth <= MAX_DEPTH && nonzeros <= elements && columns > 0).then_some(())?;
     let counts =
         Counts { rows: size(rows)?, depth: size(depth)?, nonzeros: size(nonzeros)?, element: size_of::<f32>() };
-    counts.cycles(size(columns)?, Width::Ymm).map(|cycles| cycles as u64)
+    Some((counts, size(columns)?))
+}
+
+/// What computes a product.
+enum Called {
+    /// Functions, with their symbols.
+    Code(Vec<(Attr, Function)>),
+    /// Compressed rows.
+    Rows,
+}
+
+impl Called {
+    /// Creates the ops. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.
+    fn create(self, e: &mut Emitter<'_, '_>, product: &Product, b: Value, add: Option<Value>) -> Option<Value> {
+        match self {
+            Called::Code(functions) => product.call(functions, e, b, add),
+            Called::Rows => product.rows_call(e, b, add),
+        }
+    }
 }
 
 struct SparseToX64 {
@@ -278,11 +321,11 @@ impl SparseToX64 {
     /// Lowers a matrix product.
     fn matmul(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
         let (matmul, product, chain) = Product::of(m, op)?;
-        let called = self.compile(m, op, (&product, self.isa?.width), cx)?;
+        let called = self.compile(m, op, (&product, self.width()), cx)?;
         let mut b = Builder::before(m, chain.last());
         let mut e = Emitter::of(&mut b, chain.last());
         let dense = matmul.operand(&mut e)?;
-        let value = product.call(called, &mut e, dense, None)?;
+        let value = called.create(&mut e, &product, dense, None)?;
         let value = matmul.result(&mut e, value)?;
         chain.replace(m, value);
         Some(())
@@ -291,11 +334,11 @@ impl SparseToX64 {
     /// Lowers a matrix product of bytes.
     fn integer(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
         let integer = Integer::of(m, op, self.isa?)?;
-        let called = self.compile(m, op, (&integer.product, integer.width), cx)?;
+        let called = self.compile(m, op, (&integer.product, Some(integer.width)), cx)?;
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
         let words = integer.operand(&mut e)?;
-        let value = integer.product.call(called, &mut e, words, None)?;
+        let value = called.create(&mut e, &integer.product, words, None)?;
         let value = integer.result(&mut e, value)?;
         replace(m, op, value);
         Some(())
@@ -303,35 +346,43 @@ impl SparseToX64 {
 
     /// Lowers a convolution with the ops of its epilogue.
     fn conv(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let width = self.isa?.width;
-        let conv = Conv::of(m, op, width)?;
-        let called = self.compile(m, op, (&conv.product, width), cx)?;
+        let conv = Conv::of(m, op, self.width())?;
+        let called = self.compile(m, op, (&conv.product, self.width()), cx)?;
         let last = conv.chain.last();
         let mut b = Builder::before(m, last);
         let mut e = Emitter::of(&mut b, last);
         let [image, residual] = conv.operands(&mut e)?;
-        let value = conv.product.call(called, &mut e, image?, residual)?;
+        let value = called.create(&mut e, &conv.product, image?, residual)?;
         let value = conv.result(&mut e, value)?;
         conv.chain.replace(m, value);
         Some(())
     }
 
-    /// Generates the functions of a product and defines them.
+    /// The vectors of code, if the machine has code.
+    fn width(&self) -> Option<Width> {
+        self.isa.map(|isa| isa.width)
+    }
+
+    /// Generates the functions of a product and defines them, unless it is computed by compressed rows.
     fn compile(
         &self,
         m: &mut Module,
         op: Op,
-        (product, width): (&Product, Width),
+        (product, width): (&Product, Option<Width>),
         cx: &mut PassContext<'_>,
-    ) -> Option<Vec<(Attr, Function)>> {
-        let shape = product.plan(width).filter(|_| cx.allows("lower", m, op))?;
+    ) -> Option<Called> {
+        let is_crowded = self.elements > CROWDED;
+        let shape = product.shape(width, is_crowded).filter(|_| cx.allows("lower", m, op))?;
         cx.count("num-lowered", 1);
+        if matches!(shape, Shape::Rows) {
+            return Some(Called::Rows);
+        }
         let define = |function: Function| {
             let code = &function.generated.code;
             cx.count("num-bytes", code.len() as u64);
             Some((self.define(m, op, code)?, function))
         };
-        product.functions(shape, self.elements > CROWDED).into_iter().map(define).collect()
+        product.functions(shape, is_crowded).into_iter().map(define).collect::<Option<_>>().map(Called::Code)
     }
 
     /// Defines the function in the symbol table around an op. Returns its symbol.

@@ -44,6 +44,54 @@ pub fn sparse_matmul(a: &Tensor, b: &Tensor, right_is_sparse: bool) -> KernelRes
     })
 }
 
+/// A sparse matrix by compressed rows, of which row `m` has the nonzeros behind the end of row `m - 1` up to `ends[m]`.
+pub struct CompressedRows<'a> {
+    /// The nonzeros.
+    pub values: &'a Tensor,
+    /// For each, the element of the buffer by which the first column multiplies it.
+    pub offsets: &'a [i32],
+    /// The end of each row.
+    pub ends: &'a [i32],
+}
+
+/// Multiplies a sparse matrix and elements of a buffer: column `n` reads those `places[n]` behind the offsets. Sums begin with the bias of
+/// their row and are in the order of the nonzeros.
+///
+/// # Errors
+/// Ends that are not in order, an element outside of the buffer, or other types.
+pub fn compressed_rows(a: &Tensor, rows: &CompressedRows<'_>, places: &[usize], bias: Option<&Tensor>) -> KernelResult {
+    let CompressedRows { values, offsets, ends } = *rows;
+    let is_ended = ends.is_sorted() && ends.first().is_none_or(|&end| end >= 0);
+    if a.dtype() != values.dtype() || bias.is_some_and(|bias| bias.len() != ends.len()) {
+        return Err(format!("a product of {values:?} and {a:?}"));
+    }
+    if !is_ended || ends.last().map_or(0, |&end| end as usize) > offsets.len().min(values.len()) {
+        return Err("ends of rows that are not in order, or beyond the nonzeros".into());
+    }
+    dispatch!(float, "a sparse product", (a, values), T => {
+        let (elements, factors) = (a.as_slice::<T>(), values.as_slice::<T>());
+        let bias = bias.map(wide).transpose()?;
+        let bias = bias.as_ref().map(|bias| bias.as_slice::<T>());
+        let mut out = Vec::with_capacity(checked_elements(&[ends.len(), places.len()])?);
+        let mut first = 0;
+        for (row, &end) in ends.iter().enumerate() {
+            let range = first..end as usize;
+            let start = bias.as_ref().map_or(if range.is_empty() { T::ZERO } else { T::NOTHING }, |bias| bias[row]);
+            for place in places {
+                let mut sum = start;
+                for i in range.clone() {
+                    let at = usize::try_from(offsets[i]).ok().and_then(|at| at.checked_add(*place));
+                    let x = at.and_then(|at| elements.get(at)).ok_or("an address outside of the buffer")?;
+                    sum = sum.add(factors[i].mul(*x));
+                }
+                out.push(sum);
+            }
+            first = end as usize;
+        }
+        Ok(Tensor::from_vec(&[ends.len(), places.len()], out))
+    })
+}
+
 /// Computes a batched matrix product, accumulated onto `start`; zero for empty sums.
 pub(super) fn stacked<T: Num, C: Clone + Default>(
     a: &[T],

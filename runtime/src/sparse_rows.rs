@@ -1,18 +1,21 @@
-//! Products of a sparse matrix of f32, by compressed sparse rows, and a dense matrix.
+//! Products of a sparse matrix of f32, by compressed sparse rows, and ranges of a dense operand.
 //!
 //! For each row and block of columns, sums of up to eight vectors stay in registers, so that a nonzero takes a broadcast and loads of
-//! contiguous vectors. If columns do not fill cache lines and rows of the dense operand are read several times, blocks of it are packed
-//! first, since half of the loads or more would read two lines each.
+//! contiguous vectors. If what a block reads does not fit into the L1 cache, it is divided into chunks of rows of the dense operand, which
+//! are read for all rows of the matrix before the next. If columns do not fill cache lines and rows of the dense operand are read several
+//! times, chunks of it are packed first, since half of the loads or more would read two lines each.
 
 #![allow(unsafe_code)]
+
+mod chunks;
 
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::vector::{Eight, Isa, Loops, MultiplyAdd, Vector, run_widest};
 use crate::workers::Workers;
+use chunks::Chunks;
 use std::cell::Cell;
-
-/// Maximum number of lanes of a vector.
-const MAX_LANES: usize = 16;
+use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Maximum number of vectors of a block of columns.
 const MAX_VECTORS: usize = 8;
@@ -23,7 +26,7 @@ const MAX_FAR_VECTORS: usize = 4;
 /// Number of elements from which on a dense operand is beyond the L2 cache.
 const FAR: usize = 1 << 19;
 
-/// Rows whose blocks are computed together, unless the dense operand is as large.
+/// Rows whose blocks are computed together, unless the dense operand is as large or is divided into chunks.
 const NEAR_ROWS: usize = 4;
 
 /// Average number of reads of a row of the dense operand up to which whole rows are read one after the other, if it is beyond the L2 cache:
@@ -33,200 +36,381 @@ const MAX_STREAMED: usize = 8;
 /// Rows of the dense operand that are read together then.
 const STREAMS: usize = 4;
 
-/// Average number of reads of a row of the dense operand from which on its blocks are packed.
+/// Average number of reads of a row of the dense operand from which on it is packed.
 const MIN_READS: usize = 4;
 
+/// Elements that are copied at once.
+const COPIED: usize = 16;
+
+/// Minimum number of columns of a strip that is packed: they fill vectors.
+const MIN_PACKED: usize = 8;
+
 thread_local! {
-    /// A packed block, kept for the next product.
+    /// A packed chunk, kept for the next product.
     static PACKED: Cell<AlignedBytes> = Cell::default();
 }
 
 /// A nonzero.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Entry {
-    /// Column of the matrix, which is the row of the dense operand.
-    column: u32,
-    value: f32,
+pub struct Entry {
+    /// Element of the dense operand that the first column of the result reads.
+    pub offset: u32,
+    /// The factor.
+    pub value: f32,
 }
 
-/// A sparse matrix `[M, K]`, for products with dense matrices `[K, N]`.
+/// The columns of a product. Column `j` of a strip of `columns / strips` reads the elements `j` behind the offsets, and from strip to strip
+/// `pitch` elements further on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Columns {
+    /// Number of columns.
+    pub all: usize,
+    /// Number of bands of the result, matrices of as many columns, one after the other.
+    pub bands: usize,
+    /// Number of strips of all bands.
+    pub strips: usize,
+    /// Elements of the dense operand from a strip to the next.
+    pub pitch: usize,
+}
+
+/// What sums begin with, and what happens to them before the store.
+#[derive(Clone, Copy, Debug)]
+pub struct Epilogue<'a> {
+    /// Summand of each row, with which its sums begin.
+    pub bias: Option<&'a [f32]>,
+    /// Summand of each element of the result.
+    pub add: Option<&'a [f32]>,
+    /// Bounds of the clamp.
+    pub range: (f32, f32),
+}
+
+/// A sparse matrix, for products with ranges of a dense operand.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SparseRows {
-    depth: usize,
-    /// Start of each row among the nonzeros, and their number.
-    starts: Vec<usize>,
-    entries: Vec<Entry>,
+    columns: Columns,
+    rows: usize,
+    /// Elements of the dense operand up to the last one that is read.
+    reach: usize,
+    chunks: Chunks,
 }
 
-/// Vectors of columns that are computed at once, for all rows.
+/// Columns that are computed at once, for all rows. If vectors do not divide them, the last two overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Block {
-    /// The first column.
+    /// The first column in its band.
     first: usize,
-    vectors: usize,
-    /// Lanes of the last vector that are stored.
-    last: usize,
+    /// Element that the first column reads, behind the offset of a nonzero.
+    from: usize,
+    /// Number of columns, at least those of a vector.
+    width: usize,
 }
 
-/// A dense matrix, or the packed columns of a block.
-#[derive(Clone, Copy)]
-struct Dense<'a> {
-    elements: &'a [f32],
-    /// Elements between rows.
-    pitch: usize,
+impl Block {
+    /// Number of vectors.
+    fn vectors(self, lanes: usize) -> usize {
+        self.width.div_ceil(lanes)
+    }
+}
+
+impl Columns {
+    /// Columns that follow each other in the dense operand too.
+    pub fn adjacent(all: usize) -> Columns {
+        Columns { all, bands: 1, strips: 1, pitch: 0 }
+    }
+
+    /// Columns of a band, and of a strip.
+    fn band(self) -> usize {
+        self.all / self.bands
+    }
+
+    fn strip(self) -> usize {
+        self.all / self.strips
+    }
+
+    /// Whether bands and strips divide the columns.
+    fn is_even(self) -> bool {
+        let is_divided = |n: usize, by: usize| by > 0 && n.is_multiple_of(by);
+        is_divided(self.all, self.strips) && is_divided(self.strips, self.bands)
+    }
 }
 
 impl SparseRows {
-    /// Collects the nonzeros of `values`, `[M, K]`, or `[K, M]` if `is_transposed`; `None` if there are not as many values, or K exceeds
-    /// 32 bits.
-    pub fn new(values: &[f32], [rows, depth]: [usize; 2], is_transposed: bool) -> Option<SparseRows> {
-        (values.len() == rows.checked_mul(depth)?).then_some(())?;
-        let (mut starts, mut entries, depth32) = (vec![0], Vec::new(), u32::try_from(depth).ok()?);
-        for row in 0..rows {
-            let value = |k: usize| if is_transposed { values[k * rows + row] } else { values[row * depth + k] };
-            let all = (0..depth32).map(|column| Entry { column, value: value(column as usize) });
-            entries.extend(all.filter(|entry| entry.value != 0.0));
-            starts.push(entries.len());
-        }
-        Some(SparseRows { depth, starts, entries })
+    /// Collects the nonzeros of a matrix; row `i` has those behind the end of row `i - 1`, up to `ends[i]`. `None` if ends do not ascend to
+    /// the number of nonzeros, columns are not divided evenly, or an address overflows.
+    pub fn new(entries: &[Entry], ends: &[usize], columns: Columns) -> Option<SparseRows> {
+        let is_ascending = ends.is_sorted() && ends.last().copied().unwrap_or(0) == entries.len();
+        (is_ascending && columns.is_even()).then_some(())?;
+        let last = entries.iter().map(|entry| entry.offset as usize).max();
+        let width = (columns.strips - 1).checked_mul(columns.pitch)?.checked_add(columns.strip())?;
+        let reach = last.map_or(Some(0), |last| last.checked_add(width))?;
+        ends.len().checked_mul(columns.all)?;
+        let lanes = lanes(Isa::best().filled_by(columns.strip()));
+        let block = columns.strip().div_ceil(lanes).min(MAX_VECTORS) * lanes;
+        let is_split = !columns.strip().is_multiple_of(LINE / size_of::<f32>());
+        let chunks = Chunks::of(entries, ends, block, [columns.strip() >= MIN_PACKED, is_split]);
+        Some(SparseRows { columns, rows: ends.len(), reach, chunks })
     }
 
-    /// Computes the product with `b`, `[K, columns]`, whose sums begin with -0 and are in the order of K; rows without nonzeros are 0.
+    /// Elements of the dense operand up to the last one that is read.
+    pub fn reach(&self) -> usize {
+        self.reach
+    }
+
+    /// Number of vector operations.
+    pub fn steps(&self) -> usize {
+        let lanes = lanes(Isa::best().filled_by(self.columns.strip()));
+        self.chunks.entries.len().saturating_mul(self.columns.all.div_ceil(lanes))
+    }
+
+    /// Computes the product with ranges of `b`, whose sums are in the order of the nonzeros. Sums without a bias begin with -0, and are 0 in
+    /// rows without nonzeros.
     ///
     /// # Errors
-    /// The machine lacks the vectors, or `b` or `out`, `[M, columns]`, has another size.
+    /// The machine lacks the vectors, or an operand or `out`, `[M, N]` or in bands `[B, M, N / B]`, has another size.
     pub fn times(
         &self,
         isa: Isa,
         workers: &Workers,
-        columns: usize,
+        epilogue: &Epilogue<'_>,
         (b, out): (&[f32], &mut [f32]),
     ) -> Result<(), String> {
-        let (rows, depth) = (self.starts.len() - 1, self.depth);
-        let fits = depth.checked_mul(columns) == Some(b.len()) && rows.checked_mul(columns) == Some(out.len());
+        let (rows, columns) = (self.rows, self.columns);
+        let fits = self.reach <= b.len()
+            && rows * columns.all == out.len()
+            && epilogue.bias.is_none_or(|bias| bias.len() == rows)
+            && epilogue.add.is_none_or(|add| add.len() == out.len());
         if !isa.is_supported() || !fits {
-            return Err(format!("{isa:?}, or a product of {rows}x{depth} by {columns} columns"));
+            return Err(format!("{isa:?}, or a product of {rows} rows by {} columns", columns.all));
         }
         if out.is_empty() {
             return Ok(());
         }
-        let isa = isa.filled_by(columns);
-        let lanes = lanes(isa);
-        let is_packed = isa.is_some()
-            && !columns.is_multiple_of(LINE / size_of::<f32>())
-            && self.entries.len() >= MIN_READS.saturating_mul(depth);
-        let most = if b.len() > FAR { MAX_FAR_VECTORS } else { MAX_VECTORS };
-        let blocks: Vec<Block> = blocks([lanes, most], columns, is_packed).collect();
-        let steps = self.entries.len().saturating_mul(columns.div_ceil(lanes));
-        let threads = workers.for_steps(steps);
-        if !is_packed {
-            let dense = Dense { elements: b, pitch: columns };
-            self.share((isa, workers, threads), &blocks, dense, columns, out);
-            return Ok(());
-        }
-        let mut packed = PACKED.take();
-        for block in &blocks {
-            let pitch = block.vectors * lanes;
-            let size = depth * pitch * size_of::<f32>();
-            if packed.as_ref().len() < size {
-                packed = AlignedBytes::zeros(size);
-            }
-            let elements: &mut [f32] = bytemuck::cast_slice_mut(&mut packed.as_mut()[..size]);
-            run_widest(Pack {
-                b,
-                columns,
-                first: block.first,
-                width: pitch - lanes + block.last,
-                pitch,
-                packed: elements,
-            });
-            self.share((isa, workers, threads), &[*block], Dense { elements, pitch }, columns, out);
-        }
-        PACKED.set(packed);
+        let isa = isa.filled_by(columns.strip());
+        let is_packed = self.chunks.is_packed;
+        let threads = workers.for_steps(self.steps());
+        // A packed chunk is read by one thread.
+        let parts = if is_packed { threads } else { Workers::parts(threads) };
+        let rows_of_part = rows.div_ceil(parts.div_ceil(columns.bands));
+        let product = Product { rows: self, b, epilogue, isa, is_packed };
+        let bands = out.chunks_mut(rows * columns.band()).enumerate();
+        let parts = bands.flat_map(|(band, out)| {
+            let parts = (0..rows).step_by(rows_of_part).zip(out.chunks_mut(rows_of_part * columns.band()));
+            parts.map(move |(first, out)| (band, first..rows.min(first + rows_of_part), out))
+        });
+        workers.share(threads, parts, |(band, rows, out)| product.part(band, rows, out));
         Ok(())
     }
 
-    /// Computes blocks, of which a dense operand has all columns or the packed ones of the only block.
-    fn share(
-        &self,
-        (isa, workers, threads): (Option<Isa>, &Workers, usize),
-        blocks: &[Block],
-        dense: Dense<'_>,
-        columns: usize,
-        out: &mut [f32],
-    ) {
-        let all = self.starts.len() - 1;
-        let rows = all.div_ceil(Workers::parts(threads));
-        // The result is written row by row if the dense operand stays in the L2 cache.
-        let is_far = dense.elements.len() > FAR;
-        let step = if is_far { rows } else { NEAR_ROWS };
-        let is_read_seldom = self.entries.len() < MAX_STREAMED.saturating_mul(self.depth);
-        let is_whole = dense.pitch == columns && columns.is_multiple_of(lanes(isa));
-        let is_streamed = is_far && is_read_seldom && is_whole;
-        let parts = (0..all).step_by(rows).map(|first| &self.starts[first..=all.min(first + rows)]);
-        workers.share(threads, parts.zip(out.chunks_mut(rows * columns)), |(starts, out)| {
-            let part = Part { rows: self, blocks, starts, dense, columns, step, is_streamed };
-            // SAFETY: `times` checked the extension and the sizes, and divided columns into blocks.
-            unsafe {
-                match isa {
-                    #[cfg(target_arch = "x86_64")]
-                    Some(Isa::Avx512) => x86::avx512(&part, out),
-                    #[cfg(target_arch = "x86_64")]
-                    Some(Isa::Avx2) => x86::avx2(&part, out),
-                    #[cfg(target_arch = "aarch64")]
-                    Some(Isa::Neon) => part.run::<std::arch::aarch64::float32x4_t>(out),
-                    Some(_) => part.run::<Eight>(out),
-                    None => part.run::<f32>(out),
-                }
-            }
-        });
+    /// The blocks of a band for vectors of some lanes, strip by strip.
+    fn blocks(&self, band: usize, [lanes, most]: [usize; 2]) -> Vec<Block> {
+        let Columns { bands, strips, pitch, .. } = self.columns;
+        let (strip, in_band) = (self.columns.strip(), strips / bands);
+        let of_strip = |i: usize| {
+            let from = (band * in_band + i) * pitch;
+            let all = blocks([lanes, most], strip);
+            all.map(move |block| Block { first: i * strip + block.first, from: from + block.first, ..block })
+        };
+        (0..in_band).flat_map(of_strip).collect()
     }
 }
 
-/// Some rows of a product.
-struct Part<'a> {
+/// A product that is computed.
+struct Product<'a> {
     rows: &'a SparseRows,
+    b: &'a [f32],
+    epilogue: &'a Epilogue<'a>,
+    isa: Option<Isa>,
+    is_packed: bool,
+}
+
+impl Product<'_> {
+    /// Computes some rows of a band.
+    fn part(&self, band: usize, rows: Range<usize>, out: &mut [f32]) {
+        let (lanes, width) = (lanes(self.isa), self.rows.columns.band());
+        let is_far = self.b.len() > FAR;
+        let most = if is_far && !self.is_packed { MAX_FAR_VECTORS } else { MAX_VECTORS };
+        let blocks = self.rows.blocks(band, [lanes, most]);
+        let is_chunked = self.rows.chunks.count() > 1 || self.is_packed;
+        // The result is written row by row if the dense operand stays in the L2 cache.
+        let step = if is_far || is_chunked { rows.len() } else { NEAR_ROWS };
+        let is_read_seldom = self.rows.chunks.entries.len() < MAX_STREAMED.saturating_mul(self.rows.chunks.distinct.len());
+        let is_whole = self.rows.columns.strips == 1 && width.is_multiple_of(lanes);
+        let is_streamed = is_far && is_read_seldom && is_whole && !is_chunked;
+        let at = band * self.rows.rows * width + rows.start * width;
+        let part = Part { product: self, blocks: &blocks, rows, at, width, step, is_streamed };
+        // SAFETY: `times` checked the extension and the sizes, and blocks are inside of the columns.
+        unsafe {
+            match self.isa {
+                #[cfg(target_arch = "x86_64")]
+                Some(Isa::Avx512) => x86::avx512(&part, out),
+                #[cfg(target_arch = "x86_64")]
+                Some(Isa::Avx2) => x86::avx2(&part, out),
+                #[cfg(target_arch = "aarch64")]
+                Some(Isa::Neon) => part.run::<std::arch::aarch64::float32x4_t>(out),
+                Some(_) => part.run::<Eight>(out),
+                None => part.run::<f32>(out),
+            }
+        }
+    }
+}
+
+/// Some rows of a band.
+struct Part<'a> {
+    product: &'a Product<'a>,
     blocks: &'a [Block],
-    /// Start of each row among the nonzeros, and the end of the last.
-    starts: &'a [usize],
-    dense: Dense<'a>,
-    columns: usize,
+    rows: Range<usize>,
+    /// Elements of the result before these rows.
+    at: usize,
+    /// Columns of a band.
+    width: usize,
     /// Rows of which all blocks are computed before those of other rows.
     step: usize,
     /// Whether whole rows of the dense operand are read one after the other.
     is_streamed: bool,
 }
 
+/// What a block reads: the dense operand, at offsets, or a packed chunk, at indices of its rows.
+#[derive(Clone, Copy)]
+struct Dense {
+    from: *const f32,
+    /// Elements from a place to the next.
+    pitch: usize,
+}
+
 impl Part<'_> {
     /// Computes all blocks.
     ///
     /// # Safety
-    /// The machine has the vectors. The dense operand has `depth` rows, each with the vectors of all blocks; `out` has a row of `columns`
-    /// elements for each of `starts` but the last.
+    /// The machine has the vectors. The dense operand has the vectors of all blocks at the offsets; `out` has a row of `width` elements for
+    /// each of `rows`.
     #[inline(always)]
     unsafe fn run<V: Vector>(&self, out: &mut [f32]) {
         if self.is_streamed {
             // SAFETY: guaranteed by the caller.
             return unsafe { self.stream::<V>(out) };
         }
-        let rows = self.starts.len() - 1;
-        for first in (0..rows).step_by(self.step) {
-            let end = rows.min(first + self.step);
-            let (starts, out) = (&self.starts[first..=end], &mut out[first * self.columns..end * self.columns]);
-            for &block in self.blocks {
-                // SAFETY: guaranteed by the caller.
-                unsafe {
-                    match block.vectors {
-                        1 => self.block::<V, 1>(block, starts, out),
-                        2 => self.block::<V, 2>(block, starts, out),
-                        3 => self.block::<V, 3>(block, starts, out),
-                        4 => self.block::<V, 4>(block, starts, out),
-                        5 => self.block::<V, 5>(block, starts, out),
-                        6 => self.block::<V, 6>(block, starts, out),
-                        7 => self.block::<V, 7>(block, starts, out),
-                        _ => self.block::<V, MAX_VECTORS>(block, starts, out),
+        let (product, all) = (self.product, self.rows.clone());
+        let chunks = &product.rows.chunks;
+        for first in all.clone().step_by(self.step.max(1)) {
+            let rows = first..all.end.min(first + self.step.max(1));
+            let out = &mut out[(first - all.start) * self.width..][..rows.len() * self.width];
+            for block in self.blocks {
+                for chunk in 0..chunks.count() {
+                    // SAFETY: guaranteed by the caller.
+                    unsafe {
+                        if product.is_packed {
+                            let mut packed = PACKED.take();
+                            let dense = self.pack::<V>(&mut packed, (block, chunk));
+                            self.block_of::<V>((*block, chunk, dense), rows.clone(), out);
+                            PACKED.set(packed);
+                        } else {
+                            let dense = Dense { from: product.b.as_ptr().wrapping_add(block.from), pitch: 1 };
+                            self.block_of::<V>((*block, chunk, dense), rows.clone(), out);
+                        }
                     }
                 }
+            }
+        }
+    }
+
+    /// Copies the columns of a block from the rows of a chunk.
+    fn pack<V: Vector>(&self, packed: &mut AlignedBytes, (block, chunk): (&Block, usize)) -> Dense {
+        let pitch = block.vectors(V::LANES) * V::LANES;
+        let offsets = self.product.rows.chunks.offsets(chunk);
+        let size = offsets.len() * pitch * size_of::<f32>();
+        if packed.as_ref().len() < size {
+            *packed = AlignedBytes::zeros(size);
+        }
+        let to: &mut [f32] = bytemuck::cast_slice_mut(&mut packed.as_mut()[..size]);
+        let from = &self.product.b[block.from..];
+        run_widest(Pack { from, offsets, width: block.width, pitch, packed: to });
+        Dense { from: packed.as_ref().as_ptr().cast(), pitch }
+    }
+
+    /// Computes a block of a chunk.
+    ///
+    /// # Safety
+    /// As for [`run`](Part::run), for the rows that `dense` has.
+    #[inline(always)]
+    unsafe fn block_of<V: Vector>(&self, of: (Block, usize, Dense), rows: Range<usize>, out: &mut [f32]) {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match of.0.vectors(V::LANES) {
+                1 => self.block::<V, 1>(of, rows, out),
+                2 => self.block::<V, 2>(of, rows, out),
+                3 => self.block::<V, 3>(of, rows, out),
+                4 => self.block::<V, 4>(of, rows, out),
+                5 => self.block::<V, 5>(of, rows, out),
+                6 => self.block::<V, 6>(of, rows, out),
+                7 => self.block::<V, 7>(of, rows, out),
+                _ => self.block::<V, MAX_VECTORS>(of, rows, out),
+            }
+        }
+    }
+
+    /// Computes a block of `NV` vectors of columns, of a chunk.
+    ///
+    /// # Safety
+    /// As for [`run`](Part::run), for the rows that `dense` has.
+    #[inline(always)]
+    unsafe fn block<V: Vector, const NV: usize>(
+        &self,
+        (block, chunk, dense): (Block, usize, Dense),
+        rows: Range<usize>,
+        out: &mut [f32],
+    ) {
+        let chunks = &self.product.rows.chunks;
+        let (is_first, is_last) = (chunk == 0, chunk + 1 == chunks.count());
+        let at = Vectors::<V>::of(block);
+        let starts = chunks.starts_of(chunk, rows.clone());
+        for ((row, ends), out) in rows.zip(starts.windows(2)).zip(out.chunks_exact_mut(self.width)) {
+            let out = &mut out[block.first..][..block.width];
+            // SAFETY: guaranteed by the caller, here and below.
+            let mut sums = unsafe { if is_first { [V::splat(self.begin(row)); NV] } else { at.load(out.as_ptr()) } };
+            for entry in &chunks.entries[ends[0]..ends[1]] {
+                let from = dense.from.wrapping_add(entry.offset as usize * dense.pitch);
+                // SAFETY: as above.
+                let (value, b) = unsafe { (V::splat(entry.value), at.load::<NV>(from)) };
+                // SAFETY: as above.
+                sums.iter_mut().zip(b).for_each(|(sum, b)| *sum = unsafe { value.multiply_add(b, *sum) });
+            }
+            // SAFETY: as above.
+            unsafe {
+                if is_last {
+                    self.finish(&mut sums, row, block);
+                }
+                at.store(sums, out.as_mut_ptr());
+            }
+        }
+    }
+
+    /// The number with which the sums of a row begin.
+    #[inline(always)]
+    fn begin(&self, row: usize) -> f32 {
+        match self.product.epilogue.bias {
+            Some(bias) => bias[row],
+            None if self.product.rows.chunks.is_empty(row) => 0.0,
+            None => -0.0,
+        }
+    }
+
+    /// Adds the residual and clamps.
+    ///
+    /// # Safety
+    /// As for [`run`](Part::run).
+    #[inline(always)]
+    unsafe fn finish<V: Vector, const NV: usize>(&self, sums: &mut [V; NV], row: usize, block: Block) {
+        let Epilogue { add, range: (low, high), .. } = *self.product.epilogue;
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            if let Some(add) = add {
+                let at = self.at + (row - self.rows.start) * self.width + block.first;
+                let more = Vectors::<V>::of(block).load::<NV>(add[at..][..block.width].as_ptr());
+                sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.plus(more));
+            }
+            if low > f32::NEG_INFINITY || high < f32::INFINITY {
+                let (low, high) = (V::splat(low), V::splat(high));
+                sums.iter_mut().for_each(|sum| *sum = sum.between(low, high));
             }
         }
     }
@@ -234,17 +418,28 @@ impl Part<'_> {
     /// Computes row by row, whose sums are in the L1 cache, from whole rows of the dense operand, whose lines hardware prefetches.
     ///
     /// # Safety
-    /// As for [`run`](Part::run), and the dense operand has all columns, which vectors divide.
+    /// As for [`run`](Part::run), and the dense operand has all columns at the offsets, which vectors divide.
     #[inline(always)]
     unsafe fn stream<V: Vector>(&self, out: &mut [f32]) {
-        for (ends, out) in self.starts.windows(2).zip(out.chunks_exact_mut(self.columns)) {
-            let entries = &self.rows.entries[ends[0]..ends[1]];
-            out.fill(if entries.is_empty() { 0.0 } else { -0.0 });
+        for (row, out) in self.rows.clone().zip(out.chunks_exact_mut(self.width)) {
+            let chunks = &self.product.rows.chunks;
+            let ends = chunks.starts_of(0, row..row + 1);
+            let entries = &chunks.entries[ends[0]..ends[1]];
+            out.fill(self.begin(row));
             let (several, rest) = entries.as_chunks::<STREAMS>();
             // SAFETY: guaranteed by the caller.
             several.iter().for_each(|entries| unsafe { self.add_rows::<V, STREAMS>(entries, out) });
             // SAFETY: as above.
             rest.iter().for_each(|entry| unsafe { self.add_rows::<V, 1>(&[*entry], out) });
+            for (first, sums) in out.chunks_exact_mut(V::LANES).enumerate() {
+                let block = Block { first: first * V::LANES, from: 0, width: V::LANES };
+                // SAFETY: as above.
+                unsafe {
+                    let mut sum = [V::load(sums.as_ptr())];
+                    self.finish(&mut sum, row, block);
+                    sum[0].store(sums.as_mut_ptr());
+                }
+            }
         }
     }
 
@@ -254,8 +449,8 @@ impl Part<'_> {
     /// As for [`stream`](Part::stream).
     #[inline(always)]
     unsafe fn add_rows<V: Vector, const N: usize>(&self, entries: &[Entry; N], sums: &mut [f32]) {
-        let b = self.dense.elements.as_ptr();
-        let rows = entries.map(|entry| b.wrapping_add(entry.column as usize * self.dense.pitch));
+        let b = self.product.b.as_ptr();
+        let rows = entries.map(|entry| b.wrapping_add(entry.offset as usize));
         // SAFETY: guaranteed by the caller, here and below.
         let values = entries.map(|entry| unsafe { V::splat(entry.value) });
         for (i, sums) in sums.chunks_exact_mut(V::LANES).enumerate() {
@@ -270,52 +465,51 @@ impl Part<'_> {
             unsafe { sum.store(to) };
         }
     }
+}
 
-    /// Computes a block of `NV` vectors of columns.
+/// The places of the vectors of a block, of which the last one ends with the block.
+#[derive(Clone, Copy)]
+struct Vectors<V> {
+    last: usize,
+    of: PhantomData<V>,
+}
+
+impl<V: Vector> Vectors<V> {
+    #[inline(always)]
+    fn of(block: Block) -> Vectors<V> {
+        Vectors { last: block.width - V::LANES, of: PhantomData }
+    }
+
+    #[inline(always)]
+    fn at<const NV: usize>(self, v: usize) -> usize {
+        if v + 1 == NV { self.last } else { v * V::LANES }
+    }
+
+    /// Loads them.
     ///
     /// # Safety
-    /// As for [`run`](Part::run).
+    /// The machine has these vectors, and there are the columns of the block at `from`, of `NV` vectors.
     #[inline(always)]
-    unsafe fn block<V: Vector, const NV: usize>(&self, block: Block, starts: &[usize], out: &mut [f32]) {
-        let (is_whole, pitch) = (block.last == V::LANES, self.dense.pitch);
-        // A packed block begins with its first column.
-        let first = if pitch == self.columns { block.first } else { 0 };
-        let b = self.dense.elements.as_ptr().wrapping_add(first);
-        for (ends, out) in starts.windows(2).zip(out.chunks_exact_mut(self.columns)) {
-            let entries = &self.rows.entries[ends[0]..ends[1]];
-            // SAFETY: guaranteed by the caller, here and below.
-            let mut sums = [unsafe { V::splat(if entries.is_empty() { 0.0 } else { -0.0 }) }; NV];
-            for entry in entries {
-                let from = b.wrapping_add(entry.column as usize * pitch);
-                // SAFETY: as above.
-                let value = unsafe { V::splat(entry.value) };
-                for (v, sum) in sums.iter_mut().enumerate() {
-                    // SAFETY: as above.
-                    *sum = unsafe { value.multiply_add(V::load(from.add(v * V::LANES)), *sum) };
-                }
-            }
-            let out = &mut out[block.first..];
-            for (v, sum) in sums.into_iter().enumerate() {
-                if v + 1 < NV || is_whole {
-                    // SAFETY: as above.
-                    unsafe { sum.store(out.as_mut_ptr().add(v * V::LANES)) };
-                } else {
-                    let mut lanes = [0.0; MAX_LANES];
-                    // SAFETY: vectors have at most as many lanes.
-                    unsafe { sum.store(lanes.as_mut_ptr()) };
-                    let rest = &mut out[v * V::LANES..][..block.last];
-                    rest.iter_mut().zip(lanes).for_each(|(to, lane)| *to = lane);
-                }
-            }
-        }
+    unsafe fn load<const NV: usize>(self, from: *const f32) -> [V; NV] {
+        // SAFETY: guaranteed by the caller.
+        std::array::from_fn(|v| unsafe { V::load(from.wrapping_add(self.at::<NV>(v))) })
+    }
+
+    /// Stores them.
+    ///
+    /// # Safety
+    /// As for [`load`](Vectors::load), and the columns can be written.
+    #[inline(always)]
+    unsafe fn store<const NV: usize>(self, sums: [V; NV], to: *mut f32) {
+        // SAFETY: guaranteed by the caller.
+        sums.into_iter().enumerate().for_each(|(v, sum)| unsafe { sum.store(to.wrapping_add(self.at::<NV>(v))) });
     }
 }
 
-/// The columns of a block, `width` from `first` on, copied to rows `pitch` apart.
+/// The columns of a block in the rows of a chunk, copied to rows `pitch` apart.
 struct Pack<'a> {
-    b: &'a [f32],
-    columns: usize,
-    first: usize,
+    from: &'a [f32],
+    offsets: &'a [u32],
     width: usize,
     pitch: usize,
     packed: &'a mut [f32],
@@ -324,26 +518,24 @@ struct Pack<'a> {
 impl Loops for Pack<'_> {
     #[inline(always)]
     fn run<M: MultiplyAdd>(self) {
-        for (row, to) in self.b.chunks_exact(self.columns).zip(self.packed.chunks_exact_mut(self.pitch)) {
-            let (lines, rest) = row[self.first..][..self.width].as_chunks::<MAX_LANES>();
-            let (to_lines, to_rest) = to[..self.width].as_chunks_mut::<MAX_LANES>();
+        for (&offset, to) in self.offsets.iter().zip(self.packed.chunks_exact_mut(self.pitch)) {
+            let (lines, rest) = self.from[offset as usize..][..self.width].as_chunks::<COPIED>();
+            let (to_lines, to_rest) = to[..self.width].as_chunks_mut::<COPIED>();
             to_lines.iter_mut().zip(lines).for_each(|(to, line)| *to = *line);
             to_rest.iter_mut().zip(rest).for_each(|(to, x)| *to = *x);
         }
     }
 }
 
-/// Divides columns into blocks of almost equal numbers of vectors, `most` or fewer. Unless they are packed, the last blocks overlap if
-/// columns do not fill vectors.
-fn blocks([lanes, most]: [usize; 2], columns: usize, is_packed: bool) -> impl Iterator<Item = Block> {
+/// Divides columns, at least those of a vector, into blocks of almost equal numbers of vectors, `most` or fewer.
+fn blocks([lanes, most]: [usize; 2], columns: usize) -> impl Iterator<Item = Block> {
     let vectors = columns.div_ceil(lanes);
-    let overlaps = !is_packed && !columns.is_multiple_of(lanes);
-    let count = vectors.div_ceil(most).max(if overlaps { 2 } else { 1 });
+    let count = vectors.div_ceil(most);
     (0..count).map(move |i| {
-        let [begin, end] = [i, i + 1].map(|i| i * vectors / count);
-        let size = (end - begin) * lanes;
-        let first = if overlaps { (begin * lanes).min(columns - size) } else { begin * lanes };
-        Block { first, vectors: end - begin, last: lanes.min(columns + lanes - first - size) }
+        let [begin, end] = [i, i + 1].map(|i| i * vectors / count * lanes);
+        let end = end.min(columns);
+        let first = begin.min(end - lanes);
+        Block { first, from: first, width: end - first }
     })
 }
 

@@ -6,7 +6,7 @@ use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
 use gradus_dialects::{graph, sparse};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
-use gradus_lowering::sparse_to_x64::{can_generate, has_narrow_vectors, narrow_cycles};
+use gradus_lowering::sparse_to_x64::{can_generate, has_narrow_vectors, narrow_cycles, narrow_rows_cycles};
 use gradus_runtime::cpu::Program;
 use gradus_runtime::gemm::bytes::ByteIsa;
 use gradus_runtime::workers::Workers;
@@ -96,7 +96,7 @@ machine_numbers! {
         narrow_share,
         pattern_call,
         csr_products,
-        narrow_csr_products,
+        narrow_rows_share,
         csr_row,
         l1_bytes,
         l1_bandwidth,
@@ -152,6 +152,9 @@ impl Numbers {
                     self.dispatched(&c, nonzeros).saturating_add(self.casts(&c))
                 }
                 (Some(strategy), Some(nonzeros)) if *strategy == sparse::CSR => self.compressed(&c, nonzeros),
+                (Some(strategy), Some(nonzeros)) if *strategy == sparse::UNROLLED_OR_CSR => {
+                    self.generated(&c, nonzeros).min(self.compressed(&c, nonzeros))
+                }
                 _ => return NEVER,
             }),
         }
@@ -168,7 +171,7 @@ impl Numbers {
     /// read from beyond the L1 cache once. With 256-bit vectors the price is the estimate of the generator of code.
     fn generated(&self, c: &Contraction, nonzeros: u64) -> u64 {
         // Words of bytes have no form by lanes.
-        if c.columns == 1 && c.strategy == Some(&sparse::UNROLLED) {
+        if c.columns == 1 && c.strategy != Some(&sparse::DOTS) {
             return self.in_lanes(c, nonzeros);
         }
         if has_narrow_vectors()
@@ -258,12 +261,16 @@ impl Numbers {
     }
 
     /// Prices compressed rows: a load and a multiply-add for each nonzero and vector, and the loop over the nonzeros of each row and block
-    /// of columns, whose end is mispredicted.
+    /// of columns, whose end is mispredicted. With 256-bit vectors the price is an estimate that includes the caches.
     fn compressed(&self, c: &Contraction, nonzeros: u64) -> u64 {
+        if has_narrow_vectors()
+            && let Some(cycles) = narrow_rows_cycles([c.rows, c.depth], c.columns, nonzeros)
+        {
+            return cycles.saturating_mul(100) / self.narrow_rows_share + c.runs / self.run_starts;
+        }
         let lanes = VECTOR / ELEMENT;
         let vectors = c.columns.div_ceil(lanes);
-        let rate = if has_narrow_vectors() { self.narrow_csr_products } else { self.csr_products };
-        let products = nonzeros.saturating_mul(vectors).saturating_mul(lanes) / rate;
+        let products = nonzeros.saturating_mul(vectors).saturating_mul(lanes) / self.csr_products;
         let rows = c.rows.saturating_mul(vectors.div_ceil(BLOCK)).saturating_mul(self.csr_row);
         products.saturating_add(rows).saturating_add(self.packing(c)).saturating_add(c.runs / self.run_starts)
     }

@@ -17,7 +17,7 @@ pub const PROBES: &[Probe] = &[
     wide("sparse_l1_share", || product("sparse.matmul unrolled", [256, 64, 128], 90)),
     always("pattern_call", || product("sparse.matmul patterns", [512, 512, 512], 80)),
     wide("csr_products", || product("sparse.matmul csr", [256, 64, 256], 90)),
-    narrow("narrow_csr_products", || product("sparse.matmul csr", [256, 64, 256], 90)),
+    narrow("narrow_rows_share", || product("sparse.matmul csr", [256, 1024, 208], 90)),
     narrow("narrow_share", || product("sparse.matmul unrolled", [256, 1024, 208], 90)),
     wide("far_code_bandwidth", || product("sparse.matmul unrolled", [512, 4608, 63], 90)),
 ];

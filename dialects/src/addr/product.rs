@@ -210,7 +210,7 @@ pub(super) fn plane_epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor
 }
 
 /// Adds summands to sums with their bias, and clamps.
-fn finished(args: &OpArgs<'_>, add: Option<&Tensor>, mut sums: Tensor) -> Result<Tensor, Trap> {
+pub(super) fn finished(args: &OpArgs<'_>, add: Option<&Tensor>, mut sums: Tensor) -> Result<Tensor, Trap> {
     if let Some(add) = add {
         sums = kernels::add(&sums, add)?;
     }

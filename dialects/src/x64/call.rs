@@ -5,6 +5,7 @@ use super::lift::{assemble, check_code, decode_all, lift};
 use super::ops::RetOp;
 use super::simulate::simulate;
 use crate::constraint::{BYTES, FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR};
+use crate::strips::Strips;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
@@ -110,9 +111,6 @@ pub struct CallOp {
     y: OpResult<TENSOR>,
 }
 
-/// Maximum number of strips: more than rows of an image, and calls for them take milliseconds even without columns.
-const MAX_STRIPS: u64 = 1 << 20;
-
 /// The columns that one call computes, in bytes of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tile {
@@ -164,12 +162,11 @@ impl Abi {
             [args.operand_type(0), args.operand_type(1), *args.result_types.first().ok_or("has no result")?],
         );
         let [pool, input, output] = types.map(|ty| extents(ctx, ty));
-        let (Some(pool @ &[_]), Some(input), Some(output @ (&[_, n] | &[_, _, n]))) =
+        let (Some(pool @ &[_]), Some(input), Some(result @ (&[_, n] | &[_, _, n]))) =
             (pool.as_deref(), input.as_deref(), output.as_deref())
         else {
             return Err("requires a vector, a tensor and a matrix, or bands of one, of static shape".into());
         };
-        let bands = if output.len() == 3 { output[0] } else { 1 };
         let dtype = ctx.dtype(ctx.element_type(types[1])).ok_or("requires elements that have a size in bytes")?;
         if types.iter().any(|&ty| ctx.dtype(ctx.element_type(ty)) != Some(dtype)) {
             return Err("requires elements of one type".into());
@@ -181,7 +178,7 @@ impl Abi {
         let element = dtype.size() as u64;
         let bytes =
             |extents: &[u64]| extents.iter().try_fold(element, |n, &d| n.checked_mul(d)).filter(|&n| n < 1 << 31);
-        let (Some(pool), Some(input), Some(output)) = (bytes(pool), bytes(input), bytes(output)) else {
+        let (Some(pool), Some(input), Some(output)) = (bytes(pool), bytes(input), bytes(result)) else {
             return Err("requires operands and a result of less than 2 GiB".into());
         };
         let residual = if residual.is_some() { output } else { 0 };
@@ -191,18 +188,7 @@ impl Abi {
         {
             return Err("requires panels of at most 64 elements and 256 bytes, and tiles of whole panels".into());
         }
-        let are_given = ["strips", "pitch"].map(|name| args.attr(name).is_some());
-        let (strips, pitch) = match are_given {
-            [false, false] => (1, 0),
-            [true, true] => (int("strips"), int("pitch")),
-            _ => return Err("requires both 'strips' and 'pitch', or neither".into()),
-        };
-        if bands == 0 || strips == 0 || strips % bands != 0 || n % (strips / bands) != 0 {
-            return Err(format!("requires strips that divide {bands} bands of {n} columns"));
-        }
-        if strips > MAX_STRIPS || (strips - 1).checked_mul(pitch).is_none_or(|start| start > input) {
-            return Err(format!("requires at most {MAX_STRIPS} strips that begin in its operand"));
-        }
+        let Strips { bands, all: strips, pitch } = Strips::of(args, result, input)?;
         let row = n * element;
         let abi = Abi { element, pool, input, output, residual, row, bands, strips, pitch, panel, tile, masked };
         if !masked && abi.strip() < panel {

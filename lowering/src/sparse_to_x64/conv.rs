@@ -6,9 +6,11 @@
 //! for each phase, side by side.
 
 use super::epilogue::{Chain, Epilogue};
+use super::cost::{Counts, rows_cycles};
 use super::form::Columns;
 use super::plan::Plan;
 use super::product::Product;
+use super::rows::ByRows;
 use crate::emit::Emitter;
 use crate::sparse_product::Matrix;
 use gradus_dialects::addr;
@@ -87,8 +89,8 @@ pub(super) struct Conv {
 }
 
 impl Conv {
-    /// Reads a convolution for code with vectors up to a width.
-    pub fn of(m: &Module, op: Op, width: Width) -> Option<Conv> {
+    /// Reads a convolution for vectors of a width, if the machine has code.
+    pub fn of(m: &Module, op: Op, width: Option<Width>) -> Option<Conv> {
         let conv = ConvOp::cast(m, op)?;
         let (group, window) = convolution(m, op).ok()?;
         let constant = |v| m.ctx.dense_tensor(m.constant(v)?).filter(|tensor| tensor.dtype() == DType::F32);
@@ -123,7 +125,7 @@ impl Conv {
         }
         let is_part = bands.numbers[0] > 1 || matches!(reading, Reading::Rows { .. });
         let epilogue = Epilogue { bias, ..Epilogue::default() };
-        let product = Product { matrix, columns, offsets, epilogue, is_part };
+        let product = Product { matrix, columns, offsets, epilogue, is_part, by_rows: ByRows::Cheaper };
         let mut conv =
             Conv { product, chain: Chain::of(op), image, residual: None, reading, bands, window, extents, channels };
         conv.fuse(m);
@@ -282,7 +284,7 @@ fn reach(window: &Window, axis: usize) -> usize {
 fn columns(
     window: &Window,
     extents: &[usize],
-    (matrix, width): (&Matrix, Width),
+    (matrix, width): (&Matrix, Option<Width>),
     [bands, channels]: [usize; 2],
 ) -> Option<Columns> {
     let (output, last) = (&window.output, extents.len().checked_sub(1)?);
@@ -294,10 +296,13 @@ fn columns(
     }
     let strips = Columns { all: positions, bands, strips: positions / output[last], pitch: extents[last] };
     let offsets = offsets(window, extents, channels);
-    let cycles = |columns| Plan::cost(matrix, columns, &offsets, width).map(|cost| cost.cycles);
+    let cycles = |columns| {
+        let rows = rows_cycles(&Counts::of(matrix), columns, width.unwrap_or(Width::Ymm));
+        let code = width.and_then(|width| Plan::cost(matrix, columns, &offsets, width));
+        code.map_or(rows, |code| rows.min(code.cycles))
+    };
     let sliced = SLICED * (matrix.rows * positions) as f64;
-    let pays = cycles(strips).is_some_and(|strips| cycles(all).is_none_or(|all| strips < all + sliced));
-    Some(if pays { strips } else { all })
+    Some(if cycles(strips) < cycles(all) + sliced { strips } else { all })
 }
 
 /// The columns of the product of an image of some channels that is read as it is: a strip for each band of the image or the result.

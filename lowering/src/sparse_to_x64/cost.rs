@@ -22,6 +22,11 @@ pub(super) const PAGE: usize = 4096;
 /// Rows of B per loop over columns that are tried, besides all.
 const CHUNKS: [usize; 4] = [64, 128, 256, 512];
 
+/// Compressed rows: vectors of a block, bytes of a chunk of the dense operand, and nonzeros of a row and chunk at least.
+const ROW_VECTORS: usize = 8;
+const ROW_BYTES: usize = 36 << 10;
+const ROW_NONZEROS: usize = 12;
+
 /// A core: cycles of what code does, and what stays in its caches.
 pub(super) struct Core {
     /// A multiply-add.
@@ -45,6 +50,11 @@ pub(super) struct Core {
     round: f64,
     /// A byte of code from the L2 cache, from the next, and of code that is four times as large as the L2 cache.
     fetched: [f64; 3],
+    /// A byte of code that other code crowds out of the caches between two calls.
+    crowded: f64,
+    /// Compressed rows: a nonzero for a block of columns, and for each of its vectors; a row and block; an element of the dense operand,
+    /// which is read from beyond the L1 cache once.
+    rows: [f64; 4],
     /// Bytes of code of a loop body, so that it stays in the L1 instruction cache.
     body: usize,
     /// Bytes of B that are read again by each group of rows, so that they stay in the L2 cache; of code twice as many.
@@ -70,6 +80,9 @@ pub(super) const WIDE: Core = Core {
     result: 2.5,
     round: 16.0,
     fetched: [0.04, 0.24, 0.24],
+    crowded: 0.24,
+    // Estimated from such rows without chunks; not fitted.
+    rows: [2.0, 1.5, 30.0, 0.3],
     body: 24 << 10,
     shared: 512 << 10,
     near_lines: 40e3,
@@ -89,6 +102,8 @@ const NARROW: Core = Core {
     far_row: 0.55,
     result: 1.0,
     fetched: [0.01, 0.05, 0.25],
+    crowded: 1.5,
+    rows: [1.5, 1.0, 25.0, 0.6],
     body: 20 << 10,
     shared: 256 << 10,
     near_lines: 10e3,
@@ -134,6 +149,26 @@ impl Counts {
         let costs = forms.flat_map(|form| rows.costs(form, (*self, self.read(form.rows)), columns));
         costs.map(|cost| cost.cycles).min_by(f64::total_cmp)
     }
+}
+
+/// Estimated cycles of the product of a matrix by compressed rows. Chunks of the dense operand stay in the L1 cache.
+pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f64 {
+    let [nonzero, vector, row, element] = Core::of(width).rows;
+    let lanes = width.bytes() / counts.element;
+    // Strips that fill no vector are computed element by element.
+    let vectors = if columns.strip() < lanes { columns.strip() } else { columns.strip().div_ceil(lanes) };
+    let blocks = vectors.div_ceil(ROW_VECTORS);
+    let chunk = ROW_BYTES / (vectors.min(ROW_VECTORS) * width.bytes()).max(1);
+    let most = counts.nonzeros / (counts.rows * ROW_NONZEROS).max(1);
+    let chunks = counts.depth.div_ceil(chunk.max(1)).min(most).max(1);
+    let strip = (blocks as f64 * nonzero + vectors as f64 * vector) * counts.nonzeros as f64
+        + row * (counts.rows * blocks * chunks) as f64;
+    strip * columns.strips as f64 + element * counts.depth as f64 * columns.all as f64
+}
+
+/// Estimated cycles of the fetch of code that other code crowds out of the caches between two calls.
+pub(super) fn crowded_cycles(width: Width, bytes: usize) -> f64 {
+    Core::of(width).crowded * bytes as f64
 }
 
 /// What code reads of the dense operand for one vector of columns.

@@ -4,6 +4,7 @@ use super::Isa;
 use super::epilogue::Epilogue;
 use super::form::Columns;
 use super::product::Product;
+use super::rows::ByRows;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::graph::{MulOp, SubOp};
@@ -43,7 +44,8 @@ impl Integer {
         let bias = sums.iter().map(|sum| f64::from(sum.wrapping_mul(added).wrapping_neg())).collect();
         let offsets = (0..matrix.depth).map(|k| k * columns).collect();
         let epilogue = Epilogue { bias: (added != 0).then_some(bias), ..Epilogue::default() };
-        let product = Product { matrix, columns: Columns::adjacent(columns), offsets, epilogue, is_part: false };
+        let columns = Columns::adjacent(columns);
+        let product = Product { matrix, columns, offsets, epilogue, is_part: false, by_rows: ByRows::Never };
         Some(Integer { product, width, read, packing, sums, adds_zero: known.is_none() })
     }
 

@@ -1,6 +1,6 @@
 //! The choice of the form of the code.
 
-use super::cost::{Cost, Counts, Rows};
+use super::cost::{Cost, Counts, Rows, crowded_cycles};
 use super::form::{Columns, Form};
 use crate::sparse_product::Matrix;
 use gradus_dialects::x64::Width;
@@ -31,8 +31,9 @@ pub(super) struct Plan {
     /// Whether columns are computed under a mask.
     pub masked: bool,
     pub values: Values,
-    /// Estimated bytes of code, without prefetches; of a part, those of the whole.
+    /// Estimated bytes of code, without prefetches, and cycles; of a part, those of the whole.
     pub num_bytes: usize,
+    cycles: f64,
     /// Whether code is prefetched ahead of its execution: hardware does not prefetch code from beyond the L2 cache.
     pub prefetches: bool,
 }
@@ -51,6 +52,7 @@ impl Plan {
             masked: width == Width::Zmm && !columns.strip().is_multiple_of(panel),
             values: Values::of(matrix, cost.form),
             num_bytes: cost.blocks.code,
+            cycles: cost.cycles,
             prefetches: false,
         })
     }
@@ -60,6 +62,11 @@ impl Plan {
         let (counts, rows) = (Counts::of(matrix), Rows::of(offsets, matrix.element()));
         let costs = |form: Form| rows.costs(form, (counts, matrix.distinct_columns(form.rows)), columns);
         Form::all(&counts, columns, width).flat_map(costs).min_by(|a, b| a.cycles.total_cmp(&b.cycles))
+    }
+
+    /// Estimated cycles. Other code may crowd the code out of the caches between two calls.
+    pub fn cycles(&self, is_crowded: bool) -> f64 {
+        self.cycles + if is_crowded { crowded_cycles(self.form.width, self.num_bytes) } else { 0.0 }
     }
 
     /// Prefetches code if it is large for the number of columns. Other code may crowd it out of the L2 cache between two calls.

@@ -3,11 +3,13 @@
 use super::epilogue::{Chain, Epilogue};
 use super::form::Columns;
 use super::generate::{Generated, generate};
+use super::cost::{Counts, rows_cycles};
 use super::lanes;
 use super::plan::Plan;
+use super::rows::ByRows;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
-use gradus_dialects::sparse::{MatMulOp, UNROLLED};
+use gradus_dialects::sparse::{CSR, MatMulOp, UNROLLED};
 use gradus_dialects::x64::{CallOp, Width};
 use gradus_ir::{Attr, DType, Module, Op, OpDecl, Tensor, Type, Value};
 use std::ops::Range;
@@ -28,6 +30,8 @@ pub(super) enum Shape {
     Lanes(Width),
     /// Columns are in the lanes of vectors.
     Panels(Plan),
+    /// There is no code, but compressed rows.
+    Rows,
 }
 
 /// The product of a sparse matrix and a dense operand.
@@ -39,13 +43,20 @@ pub(super) struct Product {
     pub epilogue: Epilogue,
     /// Whether it is computed by bands of an image, which threads share, so that rows are not divided among them.
     pub is_part: bool,
+    pub by_rows: ByRows,
 }
 
 impl Product {
-    /// Reads an unrolled product of floats, with the bias and the clamp after it.
+    /// Reads a product of floats, unrolled or by compressed rows, with the bias and the clamp after it.
     pub fn of(m: &Module, op: Op) -> Option<(MatMul, Product, Chain)> {
-        MatMulOp::cast(m, op)?.strategy(m).filter(|strategy| **strategy == UNROLLED)?;
+        let strategy = MatMulOp::cast(m, op)?.strategy(m).filter(|form| [&UNROLLED, &CSR].contains(form))?;
         let (matmul, matrix) = MatMul::of_floats(m, op)?;
+        let by_rows = match matrix.dtype {
+            DType::F32 if *strategy == CSR => ByRows::Always,
+            DType::F32 => ByRows::Otherwise,
+            _ if *strategy == CSR => return None,
+            _ => ByRows::Never,
+        };
         let (columns, offsets) = (Columns::adjacent(matmul.columns()), matmul.offsets());
         let (mut chain, mut epilogue) = (Chain::of(op), Epilogue::default());
         // A result of bf16 is rounded before the next op.
@@ -53,17 +64,31 @@ impl Product {
             epilogue.bias = chain.take_bias(m, matrix.rows, matmul.is_right());
             [epilogue.low, epilogue.high] = chain.take_bounds(m);
         }
-        Some((matmul, Product { matrix, columns, offsets, epilogue, is_part: false }, chain))
+        Some((matmul, Product { matrix, columns, offsets, epilogue, is_part: false, by_rows }, chain))
     }
 
-    /// Plans the code; `None` if it, the operand or the result is too large.
-    pub fn plan(&self, width: Width) -> Option<Shape> {
-        if lanes::suits(&self.matrix, self.columns, &self.offsets, width) {
-            return (self.matrix.values().len() <= MAX_CODE / 32).then_some(Shape::Lanes(width));
-        }
+    /// Plans the product for a machine with vectors of a width, if it has code; `None` if code, the operand or the result is too large.
+    /// `is_crowded` is whether other code crowds its own out of the caches between two calls.
+    pub fn shape(&self, width: Option<Width>, is_crowded: bool) -> Option<Shape> {
         let last = self.offsets.iter().max()?.checked_add(self.columns.reach()?)?;
         let larger = last.max(self.matrix.rows.checked_mul(self.columns.all)?);
         larger.checked_mul(self.matrix.element()).filter(|&n| n < MAX_BYTES)?;
+        let code = width.filter(|_| self.by_rows != ByRows::Always).and_then(|width| self.code(width));
+        let Some(code) = code else { return (self.by_rows != ByRows::Never).then_some(Shape::Rows) };
+        let is_slower = match &code {
+            Shape::Panels(plan) if self.by_rows == ByRows::Cheaper => {
+                rows_cycles(&Counts::of(&self.matrix), self.columns, plan.form.width) < plan.cycles(is_crowded)
+            }
+            _ => false,
+        };
+        Some(if is_slower { Shape::Rows } else { code })
+    }
+
+    /// Plans the code; `None` if it is too large.
+    pub fn code(&self, width: Width) -> Option<Shape> {
+        if lanes::suits(&self.matrix, self.columns, &self.offsets, width) {
+            return (self.matrix.values().len() <= MAX_CODE / 32).then_some(Shape::Lanes(width));
+        }
         let plan = Plan::of(&self.matrix, self.columns, &self.offsets, width)?;
         (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(Shape::Panels(plan))
     }
@@ -103,6 +128,7 @@ impl Product {
                 return vec![Function { generated, panel: element, tile: element, masked: false, rows }];
             }
             Shape::Panels(plan) => plan.prefetching(&self.matrix, is_crowded),
+            Shape::Rows => return Vec::new(),
         };
         let parts = self.parts(&plan);
         if parts.is_empty() {
@@ -134,6 +160,13 @@ pub(super) struct Function {
 }
 
 impl Product {
+    /// The extents of the result of some rows.
+    pub fn result_extents(&self, rows: usize) -> Vec<i64> {
+        let Columns { bands, .. } = self.columns;
+        let of_band = [rows, self.columns.band()];
+        [bands].into_iter().filter(|&n| n > 1).chain(of_band).map(|d| d as i64).collect()
+    }
+
     /// Creates the calls of the parts. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.
     pub fn call(
         &self,
@@ -180,13 +213,11 @@ impl Function {
         let int = |n: usize| ctx.int_attr(Type::I64, n as i64);
         let mut attrs = vec![("callee", callee), ("panel", int(self.panel)), ("tile", int(self.tile))];
         attrs.extend(self.masked.then_some(("masked", Attr::UNIT)));
-        let &Columns { bands, strips, pitch, .. } = columns;
+        let &Columns { strips, pitch, .. } = columns;
         if strips > 1 {
             attrs.extend([("strips", int(strips)), ("pitch", int(pitch * matrix.element()))]);
         }
-        let of_band = [self.rows, columns.band()];
-        let shape = [bands].into_iter().filter(|&n| n > 1).chain(of_band).map(|d| d as i64).collect::<Vec<_>>();
-        let ty = ctx.tensor_type(&shape, element);
+        let ty = ctx.tensor_type(&product.result_extents(self.rows), element);
         let call = e.op(CallOp::INFO.name, &[&[pool], &[b], add.as_slice()], &attrs, &[ty])?;
         Some(e.m().result(call, 0))
     }

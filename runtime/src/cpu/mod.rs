@@ -166,7 +166,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::DepthwiseOp::INFO, window::depthwise),
     (dialects::addr::DepthwiseOp::INFO, int8::depthwise),
     (dialects::addr::DepthwisePlanesOp::INFO, window::depthwise_planes),
-    (dialects::sparse::MatMulOp::INFO, sparse::matmul),
+    (dialects::addr::SparseGemmOp::INFO, sparse::gemm),
     (dialects::sparse::IntegerMatMulOp::INFO, sparse_bytes::matmul),
     (dialects::sparse::WordsOp::INFO, sparse_bytes::words),
     (dialects::sparse::ElementMulOp::INFO, sparse::mul),

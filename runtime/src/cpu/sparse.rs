@@ -1,12 +1,14 @@
 //! Products with sparse constants: machine code, and compressed rows.
 
+use super::addr::bounds;
+use super::operands::Operands;
 use super::{Kernel, Prepared, constant, extents, floats, floats_mut};
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::code::Code;
-use crate::sparse_rows::SparseRows;
-use crate::transpose::Words;
+use crate::sparse_rows::{Columns, Entry, Epilogue, SparseRows};
 use crate::vector::Isa;
 use crate::workers::Workers;
+use gradus_dialects::addr::{SparseGemm, Strips};
 use gradus_dialects::x64::{Abi, Dispatch, code_of, functions_of};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
@@ -74,38 +76,31 @@ fn pays_to_align(code: &Code, b: &[u8]) -> bool {
     is_split && b.len() <= MAX_COPIED && code.num_bytes() as u64 >= CODE_PER_ROW * (code.abi().input / row)
 }
 
-/// Prepares `sparse.matmul` of f32 in any form, by compressed rows. With a sparse right operand, it is the product of the transposes.
-pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let is_right = args.attr("right").is_some();
-    let sparse = constant(args, if is_right { "b" } else { "a" }).filter(|tensor| tensor.dtype() == DType::F32)?;
-    let &[height, width] = sparse.shape() else { return None };
-    let dense = usize::from(!is_right);
-    let (result, operand) = (extents(m, args.result_types[0])?, extents(m, args.operand_type(dense))?);
-    let &[first, second] = &result[..] else { return None };
-    let ([rows, depth], columns) = if is_right { ([width, height], first) } else { ([height, width], second) };
-    let fits = |have: &[usize], size: [usize; 2]| if is_right { have == [size[1], size[0]] } else { have == size };
-    (fits(&result, [rows, columns]) && fits(&operand, [depth, columns])).then_some(())?;
-    let product = SparseRows::new(floats(sparse.bytes()), [rows, depth], is_right)?;
+/// Prepares `addr.sparse_gemm` of f32 with a constant matrix, whose addresses are inside of the buffer.
+pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let sizes = SparseGemm::of(args).ok()?;
+    let values = constant(args, "values").filter(|values| values.dtype() == DType::F32)?;
+    let ctx = args.ctx();
+    let integers = |name: &str| ctx.dense_elements::<i32>(m.constant(args.opt_operand(name)?)?);
+    let size = |&n: &i32| usize::try_from(n).ok();
+    let ends = integers("ends")?.iter().map(size).collect::<Option<Vec<_>>>()?;
+    let entry = |(&value, &offset): (&f32, &i32)| Some(Entry { offset: u32::try_from(offset).ok()?, value });
+    let entries = floats(values.bytes()).iter().zip(&integers("offsets")?).map(entry).collect::<Option<Vec<_>>>()?;
+    let Strips { bands, all: strips, pitch } = sizes.strips;
+    let [bands, strips, pitch] = [bands, strips, pitch].map(|n| n as usize);
+    // Nonzeros behind the last row are not read.
+    let read = entries.get(..ends.last().copied().unwrap_or(0))?;
+    let rows = SparseRows::new(read, &ends, Columns { all: sizes.columns, bands, strips, pitch })?;
+    (rows.reach() <= extents(m, args.operand_type(0))?.iter().product()).then_some(())?;
+    let mut operands = Operands::new(args);
+    let bias = operands.constant("bias", |bias| Some(floats(bias.bytes()).to_vec()))?;
+    let (add, range) = (operands.input("add"), bounds(args));
+    let steps = Some(rows.steps());
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
-        if !is_right || columns == 1 {
-            let done = product.times(Isa::best(), workers, columns, (floats(data[0]), floats_mut(out)));
-            return done.map_err(Trap::unsupported);
-        }
-        let mut b = AlignedBytes::zeros(data[0].len());
-        transpose(data[0], [columns, depth], b.as_mut())?;
-        let mut c = AlignedBytes::zeros(out.len());
-        let done = product.times(Isa::best(), workers, columns, (floats(b.as_ref()), floats_mut(c.as_mut())));
-        done.map_err(Trap::unsupported)?;
-        transpose(c.as_ref(), [rows, columns], out)
+        let epilogue = Epilogue { bias: bias.as_deref(), add: add.map(|i| floats(data[i])), range };
+        rows.times(Isa::best(), workers, &epilogue, (floats(data[0]), floats_mut(out))).map_err(Trap::unsupported)
     };
-    Some(Kernel::shared([dense], run).into())
-}
-
-/// Transposes a matrix of f32.
-fn transpose(from: &[u8], shape: [usize; 2], to: &mut [u8]) -> Result<(), Trap> {
-    let words = Words::new(from, shape[1] * size_of::<f32>(), shape).map_err(Trap::unsupported)?;
-    words.transpose(bytemuck::cast_slice_mut(to), 0);
-    Ok(())
+    Some(Kernel { steps, ..Kernel::shared(operands.inputs()?, run) }.into())
 }
 
 /// The nonzeros of a constant operand of f32, with their indices.

@@ -1,0 +1,52 @@
+//! Products by compressed rows, `addr.sparse_gemm`, in place of code.
+
+use super::product::Product;
+use crate::emit::Emitter;
+use gradus_dialects::addr::SparseGemmOp;
+use gradus_ir::{OpDecl, Tensor, Type, Value};
+
+/// When a product is computed by compressed rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ByRows {
+    Never,
+    /// If no code can be generated.
+    Otherwise,
+    /// If they take fewer estimated cycles than code.
+    Cheaper,
+    Always,
+}
+
+impl Product {
+    /// Creates the product. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.
+    pub fn rows_call(&self, e: &mut Emitter<'_, '_>, a: Value, add: Option<Value>) -> Option<Value> {
+        let (matrix, columns) = (&self.matrix, self.columns);
+        let (mut offsets, mut ends) = (Vec::with_capacity(matrix.values().len()), Vec::with_capacity(matrix.rows));
+        for row in 0..matrix.rows {
+            for (k, _) in matrix.row(row) {
+                offsets.push(i32::try_from(self.offsets[k]).ok()?);
+            }
+            ends.push(i32::try_from(offsets.len()).ok()?);
+        }
+        let floats = |values: &[f64]| Tensor::from_vec(&[values.len()], values.iter().map(|&x| x as f32).collect());
+        let offsets = e.constant(&Tensor::from_vec(&[offsets.len()], offsets), Type::I32)?;
+        let values = e.constant(&floats(matrix.values()), Type::F32)?;
+        let ends = e.constant(&Tensor::from_vec(&[ends.len()], ends), Type::I32)?;
+        let bias = match &self.epilogue.bias {
+            Some(bias) => Some(e.constant(&floats(bias), Type::F32)?),
+            None => None,
+        };
+        let ctx = e.m().ctx.clone();
+        let mut attrs = Vec::new();
+        if columns.strips > 1 {
+            let int = |n: usize| ctx.int_attr(Type::I64, n as i64);
+            attrs.extend([("strips", int(columns.strips)), ("pitch", int(columns.pitch))]);
+        }
+        let bounds = [("low", self.epilogue.low), ("high", self.epilogue.high)];
+        let bounds = bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?)));
+        attrs.extend(bounds.map(|(name, bound)| (name, ctx.float_attr(Type::F32, f64::from(bound)))));
+        let ty = ctx.tensor_type(&self.result_extents(matrix.rows), Type::F32);
+        let groups = [&[a][..], &[offsets], &[values], &[ends], bias.as_slice(), add.as_slice()];
+        let op = e.op(SparseGemmOp::INFO.name, &groups, &attrs, &[ty])?;
+        Some(e.m().result(op, 0))
+    }
+}
