@@ -52,7 +52,7 @@ const MAX_ELEMENTS: u64 = 1 << 40;
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "convert-sparse-to-x64",
-    doc: "Generate machine code for products and convolutions with sparse constants
+    doc: "Generate machine code for products and convolutions with sparse constants, or compressed rows
 
 # Before / After
 
@@ -94,8 +94,12 @@ offset of signed bytes are in the values with which sums begin; the term of anot
 Each `sparse.matmul patterns` becomes an `x64.dispatch`: chunks of 8 columns (`bits`) select one of 256 functions by their pattern of
 nonzeros; a function multiplies the next weights of a packed list. The code depends on the number of columns of the dense operand only.
 
+Each `sparse.matmul csr` of f32 becomes an `addr.sparse_gemm`, whose nonzeros and addresses are constants: compressed rows. So does an unrolled
+product of f32 for which no code can be generated.
+
 Each `sparse.conv` of f32 on one image with constant filters and bias becomes a product of the filters and the image in its row-major
-layout: the row of the dense operand for a channel and tap begins at the element that the tap reads for output position 0, and columns
+layout, by code or by compressed rows (`convs`). Code is fetched again in each run where the sparse constants of a program have more than a million elements:
+compressed rows, of 8 bytes for each nonzero, then cost less for images of few elements. In the product, the row of the dense operand for a channel and tap begins at the element that the tap reads for output position 0, and columns
 are positions. Around windows the image is padded first; then each row of the output is a `strip` of columns, or the columns between
 rows are computed too and sliced off, by estimated cycles. With strides, the image is divided into one image for each phase, or sliced
 if filters are 1x1. The bias, an addition of a tensor of the
@@ -105,9 +109,9 @@ output are, and `layout.pack` and `layout.unpack` are inserted, which `propagate
 
 # Refuses
 
-The form `csr`, other element types, extents that are unknown or 0, code or matrices that are too large, and with 256-bit vectors fewer
-than 8 columns other than one of f32 (with at least 8 rows and elements), or for `patterns` columns that do not fill vectors: these products and convolutions stay as they are. Products of f32 have a kernel with compressed rows, the others are
-interpreted; cost models do not choose them.
+Other element types, `csr` of other types than f32, extents that are unknown or 0, matrices that are too large, and if compressed rows do not take its
+place, code that is too large, or with 256-bit vectors has fewer than 8 columns other than one of f32 (with at least 8 rows and elements), or for `patterns` columns
+that do not fill vectors: these products and convolutions stay as they are, and are interpreted; cost models do not choose them.
 
 # Cost
 
@@ -131,13 +135,31 @@ Linear in the number of elements of the constant.",
             doc: "Level of the code",
             kind: OptionKind::Word("bytes", &[("bytes", "bytes, in x64.code"), ("ops", "instructions, in x64.func")]),
         },
+        PassOption {
+            name: "convs",
+            doc: "What computes convolutions",
+            kind: OptionKind::Word(
+                "cheaper",
+                &[
+                    ("cheaper", "code or compressed rows, by estimated cycles"),
+                    ("code", "code, if it can be generated"),
+                    ("rows", "compressed rows"),
+                ],
+            ),
+        },
         PassOption { name: "bits", doc: "Columns of a pattern, 1 to 8", kind: OptionKind::Int(BITS as i64) },
     ],
     statistics: &[("num-lowered", "Number of products"), ("num-bytes", "Bytes of code")],
     rounds: |_| true,
     make: |options| {
         let bits = usize::try_from(options.int("bits")).unwrap_or(0);
-        Ok(Box::new(SparseToX64 { isa: Isa::of(options.text("isa")), as_ops: options.text("code") == "ops", bits, elements: 0.0 }))
+        let convs = match options.text("convs") {
+            "code" => ByRows::Otherwise,
+            "rows" => ByRows::Always,
+            _ => ByRows::Cheaper,
+        };
+        let (isa, as_ops) = (Isa::of(options.text("isa")), options.text("code") == "ops");
+        Ok(Box::new(SparseToX64 { isa, as_ops, convs, bits, elements: 0.0 }))
     },
     ..PassInfo::DEFAULT
 };
@@ -194,9 +216,8 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
     }
     if has_patterns(m, op) {
         let product = MatMul::of_floats(m, op).zip(width);
-        return product.is_some_and(|((matmul, matrix), width)| {
-            Patterns::of(&matrix, matmul.columns(), BITS, width).is_some()
-        });
+        return product
+            .is_some_and(|((matmul, matrix), width)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
     }
     match Product::of(m, op) {
         Some((_, product, _)) if product.by_rows != ByRows::Always => {
@@ -256,6 +277,8 @@ impl Called {
 struct SparseToX64 {
     isa: Option<Isa>,
     as_ops: bool,
+    /// When convolutions are computed by compressed rows.
+    convs: ByRows,
     /// Columns of a chunk.
     bits: usize,
     /// Elements of the sparse constants of the module.
@@ -346,7 +369,8 @@ impl SparseToX64 {
 
     /// Lowers a convolution with the ops of its epilogue.
     fn conv(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let conv = Conv::of(m, op, self.width())?;
+        let mut conv = Conv::of(m, op, self.width())?;
+        conv.product.by_rows = self.convs;
         let called = self.compile(m, op, (&conv.product, self.width()), cx)?;
         let last = conv.chain.last();
         let mut b = Builder::before(m, last);

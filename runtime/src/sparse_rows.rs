@@ -12,7 +12,7 @@ mod chunks;
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::vector::{Eight, Isa, Loops, MultiplyAdd, Vector, run_widest};
 use crate::workers::Workers;
-use chunks::Chunks;
+use chunks::{Chunks, Strip};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -145,9 +145,13 @@ impl SparseRows {
         let reach = last.map_or(Some(0), |last| last.checked_add(width))?;
         ends.len().checked_mul(columns.all)?;
         let lanes = lanes(Isa::best().filled_by(columns.strip()));
-        let block = columns.strip().div_ceil(lanes).min(MAX_VECTORS) * lanes;
-        let is_split = !columns.strip().is_multiple_of(LINE / size_of::<f32>());
-        let chunks = Chunks::of(entries, ends, block, [columns.strip() >= MIN_PACKED, is_split]);
+        let strip = Strip {
+            vectors: columns.strip().div_ceil(lanes),
+            bytes: lanes * size_of::<f32>(),
+            is_filled: columns.strip() >= MIN_PACKED,
+            is_split: !columns.strip().is_multiple_of(LINE / size_of::<f32>()),
+        };
+        let chunks = Chunks::of(entries, ends, strip);
         Some(SparseRows { columns, rows: ends.len(), reach, chunks })
     }
 
@@ -228,12 +232,12 @@ impl Product<'_> {
     fn part(&self, band: usize, rows: Range<usize>, out: &mut [f32]) {
         let (lanes, width) = (lanes(self.isa), self.rows.columns.band());
         let is_far = self.b.len() > FAR;
-        let most = if is_far && !self.is_packed { MAX_FAR_VECTORS } else { MAX_VECTORS };
+        let most = if is_far && !self.is_packed { MAX_FAR_VECTORS } else { self.rows.chunks.vectors };
         let blocks = self.rows.blocks(band, [lanes, most]);
         let is_chunked = self.rows.chunks.count() > 1 || self.is_packed;
         // The result is written row by row if the dense operand stays in the L2 cache.
         let step = if is_far || is_chunked { rows.len() } else { NEAR_ROWS };
-        let is_read_seldom = self.rows.chunks.entries.len() < MAX_STREAMED.saturating_mul(self.rows.chunks.distinct.len());
+        let is_read_seldom = self.rows.chunks.entries.len() < MAX_STREAMED.saturating_mul(self.rows.chunks.depth());
         let is_whole = self.rows.columns.strips == 1 && width.is_multiple_of(lanes);
         let is_streamed = is_far && is_read_seldom && is_whole && !is_chunked;
         let at = band * self.rows.rows * width + rows.start * width;

@@ -206,7 +206,10 @@ fn compressed_rows_compute_products() {
         }
         let text = product.text.replace("unrolled", "csr");
         let m = parse(&tool.context(), &text).expect("it is a program");
-        let steps = lowered(&tool, &m, "builtin.module(canonicalize,form-steps,plan-memory)");
+        let isa = random.pick(&["native", "avx2"]);
+        let lowering =
+            format!("builtin.module(convert-sparse-to-x64{{isa={isa}}},canonicalize,form-steps,plan-memory)");
+        let steps = lowered(&tool, &m, &lowering);
         let workers = Workers::new(1 + case % 2).expect("there are threads");
         let mut program = Program::new(&steps, main_of(&steps)).on(workers);
         let result = program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap));
@@ -406,19 +409,21 @@ impl Convolution {
     }
 }
 
-/// Convolutions of all windows and epilogues run as generated code, and by simulation, and give what the reference gives;
-/// without code they become dense ones.
+/// Convolutions of all windows and epilogues run as generated code or by compressed rows, and by simulation, and give what the reference gives.
 #[test]
-fn generated_code_computes_convolutions() {
-    let (tool, mut random, mut native) = (Tool::new("gradus"), Random::of("convolutions"), 0);
-    for case in 0..300 {
+fn code_and_rows_compute_convolutions() {
+    let (tool, mut random, mut native) = (Tool::new("gradus"), Random::of("convolutions"), [0; 2]);
+    for case in 0..400 {
         let conv = Convolution::draw(&mut random, if case % 4 == 0 { 6 } else { 30 });
         let m = parse(&tool.context(), &conv.text).unwrap_or_else(|| panic!("{}", conv.text));
         let result = Interpreter::new(&m).call(main_of(&m), conv.inputs.clone());
         let expected = floats(&result.unwrap_or_else(|e| panic!("{}\n{}", e.trap, conv.text)));
         let isa = random.pick(&["avx512", "avx2"]);
-        let code = lowered(&tool, &m, &format!("builtin.module(convert-sparse-to-x64{{isa={isa}}},canonicalize)"));
-        let is_lowered = code.to_text(Default::default()).contains("x64.call");
+        let form = random.pick(&["code", "code", "rows", "cheaper"]);
+        let options = format!("isa={isa} convs={form}");
+        let code = lowered(&tool, &m, &format!("builtin.module(convert-sparse-to-x64{{{options}}},canonicalize)"));
+        let [is_code, is_rows] =
+            ["x64.call", "addr.sparse_gemm"].map(|op| code.to_text(Default::default()).contains(op));
         if case % 4 == 0 {
             let result = Interpreter::new(&code).call(main_of(&code), conv.inputs.clone());
             conv.check(
@@ -427,7 +432,7 @@ fn generated_code_computes_convolutions() {
                 "simulated",
             );
         }
-        if !has(isa) || !is_lowered {
+        if is_code && !has(isa) || !is_code && !is_rows {
             continue;
         }
         let code = lowered(&tool, &code, "builtin.module(form-steps,plan-memory)");
@@ -437,10 +442,11 @@ fn generated_code_computes_convolutions() {
         assert_eq!(program.reference(1), [], "{} runs by reference", conv.text);
         conv.check(&floats(&result), &expected, isa);
         conv.check_order(&floats(&result));
-        native += 1;
+        native[usize::from(is_rows)] += 1;
     }
-    let enough = if has("avx512") { 200 } else { 80 };
-    assert!(native > enough || !has("avx2"), "{native} as code");
+    let enough = if has("avx512") { 200 } else { 60 };
+    assert!(native[0] > enough || !has("avx2"), "{native:?} as code and by rows");
+    assert!(native[1] > 90, "{native:?} as code and by rows");
 }
 
 /// Mutants of generated code with a changed bit or byte, of products, also of bytes, and convolutions of all forms: by simulation over checked memory,

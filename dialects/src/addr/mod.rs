@@ -12,12 +12,12 @@ mod sparse;
 mod table;
 mod window;
 
+pub use crate::strips::Strips;
 pub use geometry::{GEOMETRY, Geometry, GeometryAttr, GeometryKind};
 pub use planes::{DepthwisePlanesOp, banded, bands, bands_of, plane_letters};
 pub use product::{has_stage, has_stage_after, is_product};
 pub use sparse::{SparseGemm, SparseGemmOp};
 pub use table::{StaticAccess, constant_table};
-pub use crate::strips::Strips;
 pub use window::{DepthwiseOp, PoolOp};
 
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
@@ -288,7 +288,14 @@ pub const OPS: &[&OpInfo] = &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, 
 pub const DIALECT: Dialect = Dialect {
     name: "addr",
     doc: "Products and pools whose operands are addressed by tables, or by the geometry of a table.",
-    ops: &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO, DepthwisePlanesOp::INFO, SparseGemmOp::INFO],
+    ops: &[
+        GemmOp::INFO,
+        IndirectGemmOp::INFO,
+        PoolOp::INFO,
+        DepthwiseOp::INFO,
+        DepthwisePlanesOp::INFO,
+        SparseGemmOp::INFO,
+    ],
     attrs: &[GeometryAttr::INFO],
     ..Dialect::DEFAULT
 };

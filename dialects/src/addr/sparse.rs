@@ -7,8 +7,8 @@ use crate::graph::Inputs;
 use crate::strips::Strips;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Context, Effects, Module, Op, OpArgs, Tensor, Traits, Type, op};
-use gradus_reference_kernels::{self as kernels, CompressedRows};
 use gradus_reference_kernels::shape::checked_elements;
+use gradus_reference_kernels::{self as kernels, CompressedRows};
 
 /// Product of a sparse matrix and ranges of a buffer, by compressed rows.
 ///

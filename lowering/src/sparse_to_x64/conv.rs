@@ -5,8 +5,8 @@
 //! the image is a column: what is between rows of the output is computed as well, and sliced off. With strides, the image is one
 //! for each phase, side by side.
 
-use super::epilogue::{Chain, Epilogue};
 use super::cost::{Counts, rows_cycles};
+use super::epilogue::{Chain, Epilogue};
 use super::form::Columns;
 use super::plan::Plan;
 use super::product::Product;

@@ -22,9 +22,10 @@ pub(super) const PAGE: usize = 4096;
 /// Rows of B per loop over columns that are tried, besides all.
 const CHUNKS: [usize; 4] = [64, 128, 256, 512];
 
-/// Compressed rows: vectors of a block, bytes of a chunk of the dense operand, and nonzeros of a row and chunk at least.
-const ROW_VECTORS: usize = 8;
-const ROW_BYTES: usize = 36 << 10;
+/// Compressed rows, as their kernel divides them: vectors of a block, at least if it is narrower to need no chunks, and at most; bytes of a chunk of the dense operand, and least nonzeros
+/// of a row and chunk.
+const ROW_VECTORS: [usize; 2] = [4, 8];
+const ROW_BYTES: usize = 48 << 10;
 const ROW_NONZEROS: usize = 12;
 
 /// A core: cycles of what code does, and what stays in its caches.
@@ -157,10 +158,12 @@ pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f6
     let lanes = width.bytes() / counts.element;
     // Strips that fill no vector are computed element by element.
     let vectors = if columns.strip() < lanes { columns.strip() } else { columns.strip().div_ceil(lanes) };
-    let blocks = vectors.div_ceil(ROW_VECTORS);
-    let chunk = ROW_BYTES / (vectors.min(ROW_VECTORS) * width.bytes()).max(1);
+    let near = ROW_BYTES / width.bytes();
+    let narrow = near / counts.depth.max(1);
+    let [least, most] = ROW_VECTORS;
+    let blocks = vectors.div_ceil(if (least..most).contains(&narrow) { narrow } else { most }).max(1);
     let most = counts.nonzeros / (counts.rows * ROW_NONZEROS).max(1);
-    let chunks = counts.depth.div_ceil(chunk.max(1)).min(most).max(1);
+    let chunks = (counts.depth * vectors.div_ceil(blocks)).div_ceil(near).min(most).max(1);
     let strip = (blocks as f64 * nonzero + vectors as f64 * vector) * counts.nonzeros as f64
         + row * (counts.rows * blocks * chunks) as f64;
     strip * columns.strips as f64 + element * counts.depth as f64 * columns.all as f64

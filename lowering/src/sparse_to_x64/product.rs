@@ -1,9 +1,9 @@
 //! Products with a sparse constant as calls of their code.
 
+use super::cost::{Counts, rows_cycles};
 use super::epilogue::{Chain, Epilogue};
 use super::form::Columns;
 use super::generate::{Generated, generate};
-use super::cost::{Counts, rows_cycles};
 use super::lanes;
 use super::plan::Plan;
 use super::rows::ByRows;

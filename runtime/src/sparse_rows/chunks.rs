@@ -1,10 +1,13 @@
 //! Nonzeros divided by the rows of the dense operand that they read.
 
-use super::{Entry, MIN_READS};
+use super::{Entry, MAX_VECTORS, MIN_READS};
 use std::ops::Range;
 
-/// Bytes of a block of columns that stay in the L1 cache while all rows of the matrix are computed.
-const NEAR: usize = 36 << 10;
+/// Bytes of a block of columns that stay in the L1 cache, about, while all rows of the matrix are computed: measured on Zen 3.
+const NEAR: usize = 48 << 10;
+
+/// Minimum number of vectors of blocks that are narrower so that they need no chunks.
+const MIN_VECTORS: usize = 4;
 
 /// Average number of nonzeros of a row and chunk, at least: the end of their loop is mispredicted.
 const MIN_ENTRIES: usize = 12;
@@ -17,66 +20,91 @@ pub(super) struct Chunks {
     /// Start of each chunk and row among the nonzeros, and their number.
     starts: Vec<usize>,
     /// Offsets of the rows of the dense operand, ascending.
-    pub distinct: Vec<u32>,
-    /// Number of these of a chunk; the last one may have fewer.
-    size: usize,
+    distinct: Vec<u32>,
+    /// The first of these of each chunk, and their number.
+    cuts: Vec<usize>,
     /// Whether rows of the matrix have no nonzeros.
     is_empty: Vec<bool>,
     /// Whether chunks are packed.
     pub is_packed: bool,
+    /// Maximum number of vectors of a block of columns.
+    pub vectors: usize,
+}
+
+/// What is known of the columns of a product.
+#[derive(Clone, Copy)]
+pub(super) struct Strip {
+    /// Number of vectors of a strip, and bytes of each.
+    pub vectors: usize,
+    pub bytes: usize,
+    /// Whether strips fill vectors, so that they can be packed.
+    pub is_filled: bool,
+    /// Whether rows of the dense operand do not begin at cache lines.
+    pub is_split: bool,
 }
 
 impl Chunks {
-    /// Divides the nonzeros of rows that end at `ends`, for blocks of some columns.
-    pub fn of(entries: &[Entry], ends: &[usize], block: usize, [can_pack, is_split]: [bool; 2]) -> Chunks {
+    /// Divides the nonzeros of rows that end at `ends`, for strips of some columns.
+    pub fn of(entries: &[Entry], ends: &[usize], strip: Strip) -> Chunks {
         let mut distinct: Vec<u32> = entries.iter().map(|entry| entry.offset).collect();
         distinct.sort_unstable();
         distinct.dedup();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let rows: Vec<&[Entry]> = starts.zip(ends).map(|(start, &end)| &entries[start..end]).collect();
         let is_read_often = entries.len() >= MIN_READS.saturating_mul(distinct.len());
-        let starts = || std::iter::once(0).chain(ends.iter().copied());
-        let rows = || starts().zip(ends).map(|(start, &end)| &entries[start..end]);
-        let are_ascending = || rows().all(|row| row.is_sorted_by_key(|entry| entry.offset));
-        let near = distinct.len().div_ceil((NEAR / (block.max(1) * size_of::<f32>())).max(1));
-        let most = entries.len() / (ends.len() * MIN_ENTRIES).max(1);
-        let count = if is_read_often && are_ascending() { near.min(most).max(1) } else { 1 };
-        let size = distinct.len().div_ceil(count).max(1);
-        let is_packed = can_pack && is_read_often && (is_split || count > 1);
+        // Narrower blocks may save chunks, for each of which sums are loaded and stored.
+        let near = NEAR / strip.bytes;
+        let narrow = near / distinct.len().max(1);
+        let is_narrow = is_read_often && (MIN_VECTORS..MAX_VECTORS).contains(&narrow);
+        let vectors = if is_narrow { narrow } else { MAX_VECTORS };
+        let blocks = strip.vectors.div_ceil(vectors).max(1);
+        let size = (near / strip.vectors.div_ceil(blocks).max(1)).max(1);
+        let most = if is_read_often { entries.len() / (ends.len() * MIN_ENTRIES).max(1) } else { 1 };
+        let count = distinct.len().div_ceil(size).min(most).max(1);
+        let cuts = cuts(&rows, &distinct, distinct.len().div_ceil(count));
+        let is_packed = strip.is_filled && is_read_often && (strip.is_split || cuts.len() > 2);
+        let is_empty = rows.iter().map(|row| row.is_empty()).collect();
         let mut chunks = Chunks {
             entries: Vec::with_capacity(entries.len()),
             starts: vec![0],
-            size,
-            is_empty: rows().map(<[Entry]>::is_empty).collect(),
-            is_packed,
             distinct,
+            cuts,
+            is_empty,
+            is_packed,
+            vectors,
         };
-        let distinct = std::mem::take(&mut chunks.distinct);
-        let index = |entry: &Entry| distinct.binary_search(&entry.offset).unwrap_or(0);
-        let mut rest: Vec<&[Entry]> = rows().collect();
-        let last = count.min(distinct.len().div_ceil(size).max(1)) - 1;
-        for chunk in 0..=last {
-            let end = (chunk + 1) * size;
-            for row in &mut rest {
-                let count = if chunk == last { row.len() } else { row.partition_point(|one| index(one) < end) };
-                let (own, others) = row.split_at(count);
+        chunks.fill(rows);
+        chunks
+    }
+
+    /// Collects the nonzeros of the rows.
+    fn fill(&mut self, mut rows: Vec<&[Entry]>) {
+        let distinct = &self.distinct;
+        for cut in self.cuts.windows(2) {
+            for row in &mut rows {
+                let (own, others) = row.split_at(row.partition_point(|one| index(distinct, one) < cut[1]));
                 *row = others;
-                let place = |one: &Entry| if is_packed { (index(one) % size) as u32 } else { one.offset };
-                chunks.entries.extend(own.iter().map(|one| Entry { offset: place(one), ..*one }));
-                chunks.starts.push(chunks.entries.len());
+                let place =
+                    |one: &Entry| if self.is_packed { (index(distinct, one) - cut[0]) as u32 } else { one.offset };
+                self.entries.extend(own.iter().map(|one| Entry { offset: place(one), ..*one }));
+                self.starts.push(self.entries.len());
             }
         }
-        chunks.distinct = distinct;
-        chunks
     }
 
     /// Number of chunks.
     pub fn count(&self) -> usize {
-        self.distinct.len().div_ceil(self.size).max(1)
+        self.cuts.len() - 1
+    }
+
+    /// Number of rows of the dense operand.
+    pub fn depth(&self) -> usize {
+        self.distinct.len()
     }
 
     /// Offsets of the rows of the dense operand of a chunk.
     pub fn offsets(&self, chunk: usize) -> &[u32] {
-        let first = chunk * self.size;
-        &self.distinct[first..self.distinct.len().min(first + self.size)]
+        &self.distinct[self.cuts[chunk]..self.cuts[chunk + 1]]
     }
 
     /// Starts of rows of a chunk among the nonzeros, and the end of the last.
@@ -90,4 +118,37 @@ impl Chunks {
     pub fn is_empty(&self, row: usize) -> bool {
         self.is_empty[row]
     }
+}
+
+/// The index of the offset of a nonzero.
+fn index(distinct: &[u32], entry: &Entry) -> usize {
+    distinct.partition_point(|&offset| offset < entry.offset)
+}
+
+/// Divides offsets into chunks of at least `size`, so that in each row the nonzeros of a chunk precede those of the next: offsets of a row
+/// may descend in a chunk, such as those of the taps of a channel.
+fn cuts(rows: &[&[Entry]], distinct: &[u32], size: usize) -> Vec<usize> {
+    // Whether a cut before an offset would divide some that descend: changes of their number.
+    let mut changes = vec![0_i64; distinct.len() + 1];
+    for row in rows {
+        let mut largest = 0;
+        for entry in *row {
+            if entry.offset < largest {
+                let [first, end] = [entry.offset, largest].map(|offset| distinct.partition_point(|&one| one <= offset));
+                changes[first] += 1;
+                changes[end] -= 1;
+            }
+            largest = largest.max(entry.offset);
+        }
+    }
+    let (mut cuts, mut open) = (vec![0], 0);
+    for (at, change) in changes.into_iter().enumerate() {
+        open += change;
+        let is_far = at >= cuts[cuts.len() - 1] + size && distinct.len() - at >= size / 2;
+        if at > 0 && open == 0 && is_far {
+            cuts.push(at);
+        }
+    }
+    cuts.push(distinct.len());
+    cuts
 }

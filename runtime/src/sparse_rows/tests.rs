@@ -1,6 +1,7 @@
 //! Products by compressed rows, compared with sums in order.
 
-use super::{SparseRows, blocks};
+use super::chunks::{Chunks, Strip};
+use super::{Columns, Entry, Epilogue, SparseRows, blocks};
 use crate::vector::Isa;
 use crate::workers::Workers;
 use gradus_ir::random::Random;
@@ -9,98 +10,192 @@ fn isas() -> impl Iterator<Item = Isa> {
     [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported())
 }
 
-/// The sums in the order of K, with and without fused multiply-adds.
-fn sums(a: &[f32], b: &[f32], [k, n]: [usize; 2], [row, column]: [usize; 2]) -> [f32; 2] {
-    let mut sums = None;
-    for l in (0..k).filter(|l| a[row * k + l] != 0.0) {
-        let (x, y) = (a[row * k + l], b[l * n + column]);
-        let [fused, rounded] = sums.unwrap_or([-0.0; 2]);
-        sums = Some([x.mul_add(y, fused), x * y + rounded]);
+/// A matrix by compressed rows, and its columns.
+struct Case {
+    entries: Vec<Entry>,
+    ends: Vec<usize>,
+    columns: Columns,
+    bias: Option<Vec<f32>>,
+    add: Option<Vec<f32>>,
+    range: (f32, f32),
+}
+
+impl Case {
+    /// Elements of the dense operand that are read.
+    fn reach(&self) -> usize {
+        let last = self.entries.iter().map(|entry| entry.offset as usize + 1).max().unwrap_or(0);
+        last + (self.columns.strips - 1) * self.columns.pitch + self.columns.all / self.columns.strips
     }
-    sums.unwrap_or_default()
+
+    /// The sum of a row and column in the order of the nonzeros, with and without fused multiply-adds.
+    fn sums(&self, b: &[f32], row: usize, column: usize) -> [f32; 2] {
+        let first = if row == 0 { 0 } else { self.ends[row - 1] };
+        let width = self.columns.all / self.columns.strips;
+        let place = column / width * self.columns.pitch + column % width;
+        let entries = &self.entries[first..self.ends[row]];
+        let begin = self.bias.as_ref().map_or(if entries.is_empty() { 0.0 } else { -0.0 }, |bias| bias[row]);
+        let mut sums = [begin; 2];
+        for entry in entries {
+            let x = b[entry.offset as usize + place];
+            sums = [entry.value.mul_add(x, sums[0]), entry.value * x + sums[1]];
+        }
+        let band = self.columns.all / self.columns.bands;
+        let at = (column / band * self.ends.len() + row) * band + column % band;
+        sums.map(|sum| sum + self.add.as_ref().map_or(-0.0, |add| add[at]))
+            .map(|sum| sum.clamp(self.range.0, self.range.1))
+    }
+
+    /// Compares a product with its sums, with each extension.
+    fn check(&self, workers: &Workers, b: &[f32]) {
+        let (m, n) = (self.ends.len(), self.columns.all);
+        let rows = SparseRows::new(&self.entries, &self.ends, self.columns).expect("it is small");
+        let epilogue = Epilogue { bias: self.bias.as_deref(), add: self.add.as_deref(), range: self.range };
+        let band = n / self.columns.bands;
+        for isa in isas() {
+            let mut out = vec![f32::NAN; m * n];
+            rows.times(isa, workers, &epilogue, (b, &mut out)).expect("sizes agree");
+            for (at, have) in out.into_iter().enumerate() {
+                let (row, column) = (at / band % m, at / (m * band) * band + at % band);
+                let want = self.sums(b, row, column);
+                let is_same = |want: f32| have.to_bits() == want.to_bits() || have.is_nan() && want.is_nan();
+                assert!(want.into_iter().any(is_same), "{isa:?} {m} rows, {:?}: {have} {want:?} at {at}", self.columns);
+            }
+        }
+    }
+}
+
+fn value(random: &mut Random, odd: u64) -> f32 {
+    match random.below(odd) {
+        0 => [f32::NAN, f32::INFINITY, -0.0, 1e-40][random.below(4) as usize],
+        _ => random.below(1 << 16) as f32 / 4096.0 - 8.0,
+    }
 }
 
 /// Zeros of the matrix do not meet NaN and infinities of the dense operand.
 #[test]
 fn products_are_sums_over_nonzeros_in_order() {
     let mut random = Random::of("sparse rows");
-    for case in 0..400 {
+    for case in 0..600 {
         let workers = Workers::new(1 + case % 3).expect("there are threads");
-        let [m, k, n] = [90, 200, 300].map(|most| {
-            let most = if random.percent(80) { 20 } else { most };
+        let [m, k, width] = [90, 200, 120].map(|most| {
+            let most = if random.percent(70) { 20 } else { most };
             random.below(most) as usize
         });
-        let zeros = random.below(101);
-        let mut value = |odd: u64| match random.below(odd) {
-            0 => [f32::NAN, f32::INFINITY, -0.0, 1e-40][random.below(4) as usize],
-            _ => random.below(1 << 16) as f32 / 4096.0 - 8.0,
-        };
-        let b: Vec<f32> = (0..k * n).map(|_| value(50)).collect();
-        let a: Vec<f32> = (0..m * k).map(|_| value(u64::MAX)).collect();
-        let a: Vec<f32> = a.into_iter().map(|x| if random.percent(zeros) { 0.0 } else { x }).collect();
-        let turned: Vec<f32> = (0..k).flat_map(|l| (0..m).map(move |i| i * k + l)).map(|i| a[i]).collect();
-        let rows = SparseRows::new(&a, [m, k], false).expect("it is small");
-        assert_eq!(rows, SparseRows::new(&turned, [m, k], true).expect("it is small"));
-        check(&rows, &workers, (&a, &b), [m, k, n]);
-    }
-}
-
-/// Compares a product with its sums, with each extension.
-fn check(rows: &SparseRows, workers: &Workers, (a, b): (&[f32], &[f32]), [m, k, n]: [usize; 3]) {
-    for isa in isas() {
-        let mut out = vec![f32::NAN; m * n];
-        rows.times(isa, workers, n, (b, &mut out)).expect("sizes agree");
-        for (i, have) in out.into_iter().enumerate() {
-            let want = sums(a, b, [k, n], [i / n, i % n]);
-            let is_same = |want: f32| have.to_bits() == want.to_bits() || have.is_nan() && want.is_nan();
-            assert!(want.into_iter().any(is_same), "{isa:?} {m}x{k}x{n}: {have} {want:?} at {i}");
+        let bands = 1 + random.below(3) as usize;
+        let strips = bands * (1 + random.below(4) as usize);
+        let pitch = random.below(150) as usize;
+        let columns = Columns { all: strips * width, bands, strips, pitch };
+        let distances = [1, 7, width.max(1) as u64, 160];
+        let distance = distances[random.below(4) as usize] as u32;
+        let (zeros, is_shuffled) = (random.below(101), random.percent(30));
+        let (mut entries, mut ends) = (Vec::new(), Vec::new());
+        for _ in 0..m {
+            for l in (0..k as u32).filter(|_| !random.percent(zeros)) {
+                // Offsets of groups of nine descend in parts, as those of taps do.
+                let l = if is_shuffled { l / 9 * 9 + l * 4 % 9 } else { l };
+                entries.push((l * distance, 0));
+            }
+            ends.push(entries.len());
         }
+        let entries =
+            entries.into_iter().map(|(offset, _)| Entry { offset, value: value(&mut random, u64::MAX) }).collect();
+        let mut some = |count: usize| random.percent(50).then(|| (0..count).map(|_| value(&mut random, 50)).collect());
+        let (bias, add) = (some(m), some(m * columns.all));
+        let range = if case % 2 == 0 { (f32::NEG_INFINITY, f32::INFINITY) } else { (-3.0, 40.0) };
+        let case = Case { entries, ends, columns, bias, add, range };
+        let b: Vec<f32> = (0..case.reach()).map(|_| value(&mut random, 50)).collect();
+        case.check(&workers, &b);
     }
 }
 
 /// Rows of a large dense operand that are read a few times, or often, whether vectors divide them or not.
 #[test]
-fn large_operands_are_read_by_rows_or_blocks() {
+fn large_operands_are_read_by_rows_or_chunks() {
     let mut random = Random::of("large");
     let (m, k) = (20, 340);
-    for (n, nonzeros) in [(1600, 0), (1600, 1), (1600, 5), (1608, 7), (1601, 4), (1600, 340)] {
+    for (n, nonzeros) in [(1600, 0), (1600, 1), (1600, 5), (1608, 7), (1601, 4), (1600, 340), (1601, 340)] {
         let workers = Workers::new(1 + n % 3).expect("there are threads");
-        let mut value = || random.below(1 << 16) as f32 / 4096.0 - 8.0;
-        let b: Vec<f32> = (0..k * n).map(|_| value()).collect();
-        let mut a = vec![0.0; m * k];
-        // The last row stays empty.
-        let filled = (m - 1) * k;
-        let count = (m - 1) * nonzeros;
-        (0..count).for_each(|_| a[random.below(filled as u64) as usize] = 0.5 + random.below(100) as f32);
-        let rows = SparseRows::new(&a, [m, k], false).expect("it is small");
-        check(&rows, &workers, (&a, &b), [m, k, n]);
+        let b: Vec<f32> = (0..k * n).map(|_| value(&mut random, u64::MAX)).collect();
+        let (mut entries, mut ends) = (Vec::new(), Vec::new());
+        for row in 0..m {
+            // The last row stays empty.
+            let count = if row + 1 < m { nonzeros } else { 0 };
+            let mut all: Vec<u32> = (0..count).map(|_| random.below(k as u64) as u32 * n as u32).collect();
+            all.sort_unstable();
+            entries.extend(all.into_iter().map(|offset| Entry { offset, value: 0.5 + random.below(100) as f32 }));
+            ends.push(entries.len());
+        }
+        let range = (f32::NEG_INFINITY, f32::INFINITY);
+        let case = Case { entries, ends, columns: Columns::adjacent(n), bias: None, add: None, range };
+        case.check(&workers, &b);
     }
 }
 
+/// Each nonzero is in one chunk, after those of its row that precede it, and chunks are not small.
 #[test]
-fn blocks_cover_all_columns_within_rows() {
-    for lanes in [1, 4, 8, 16] {
-        for columns in lanes..400 {
-            for is_packed in [false, true] {
-                let mut next = 0;
-                for block in blocks([lanes, 8], columns, is_packed) {
-                    let end = block.first + block.vectors * lanes;
-                    assert!((1..=8).contains(&block.vectors) && block.first <= next, "{lanes} {columns} {block:?}");
-                    assert!(is_packed || end <= columns && block.last == lanes, "{lanes} {columns} {block:?}");
-                    assert!(!is_packed || block.first == next, "{lanes} {columns} {block:?}");
-                    next = end - lanes + block.last;
-                }
-                assert_eq!(next, columns, "{lanes} {is_packed}");
+fn chunks_keep_the_order_of_rows() {
+    let mut random = Random::of("chunks");
+    for width in [1, 9, 16] {
+        // Blocks of `width` taps, whose offsets are in no order.
+        let order: Vec<u32> = (0..width).map(|tap| tap * 7 % width).collect();
+        let (mut entries, mut ends) = (Vec::new(), Vec::new());
+        for _ in 0..64 {
+            for l in (0..1008).filter(|_| random.percent(40)).collect::<Vec<u32>>() {
+                let offset = l / width * width + order[(l % width) as usize];
+                entries.push(Entry { offset, value: entries.len() as f32 });
+            }
+            ends.push(entries.len());
+        }
+        for is_split in [false, true] {
+            let chunks = Chunks::of(&entries, &ends, Strip { vectors: 7, bytes: 32, is_filled: true, is_split });
+            assert_eq!((chunks.count(), chunks.is_packed), (5, true), "{width}");
+            let mut first = 0;
+            for (row, &end) in ends.iter().enumerate() {
+                let of_chunk = |chunk| {
+                    let ends = chunks.starts_of(chunk, row..row + 1);
+                    let offsets = chunks.offsets(chunk);
+                    chunks.entries[ends[0]..ends[1]]
+                        .iter()
+                        .map(|one| Entry { offset: offsets[one.offset as usize], ..*one })
+                };
+                let have: Vec<Entry> = (0..chunks.count()).flat_map(of_chunk).collect();
+                assert_eq!(have, entries[first..end]);
+                first = end;
             }
         }
     }
 }
 
 #[test]
+fn blocks_cover_all_columns() {
+    for lanes in [1, 4, 8, 16] {
+        for columns in lanes..400 {
+            let mut next = 0;
+            for block in blocks([lanes, 8], columns) {
+                assert!(block.first <= next && block.width >= lanes, "{lanes} {columns} {block:?}");
+                assert!((1..=8).contains(&block.vectors(lanes)), "{lanes} {columns} {block:?}");
+                next = block.first + block.width;
+            }
+            assert_eq!(next, columns, "{lanes}");
+        }
+    }
+}
+
+#[test]
 fn other_sizes_are_refused() {
-    let rows = SparseRows::new(&[1.0, 0.0, 2.0, 0.0], [2, 2], false).expect("it is small");
-    let workers = Workers::default();
-    let times = |b: usize, c: usize| rows.times(Isa::Portable, &workers, 3, (&vec![0.0; b], &mut vec![0.0; c]));
-    assert!(times(6, 6).is_ok() && times(5, 6).is_err() && times(6, 7).is_err());
-    assert_eq!(SparseRows::new(&[1.0], [2, 2], false), None);
+    let entries = [Entry { offset: 0, value: 1.0 }, Entry { offset: 3, value: 2.0 }];
+    let rows = SparseRows::new(&entries, &[1, 2], Columns::adjacent(3)).expect("it is small");
+    let (workers, epilogue) = (Workers::default(), Epilogue { bias: None, add: None, range: (0.0, 1.0) });
+    let times = |epilogue: &Epilogue<'_>, b: usize, c: usize| {
+        rows.times(Isa::Portable, &workers, epilogue, (&vec![0.0; b], &mut vec![0.0; c]))
+    };
+    assert!(times(&epilogue, 6, 6).is_ok() && times(&epilogue, 5, 6).is_err() && times(&epilogue, 6, 7).is_err());
+    assert!(times(&Epilogue { bias: Some(&[0.0]), ..epilogue }, 6, 6).is_err());
+    assert!(times(&Epilogue { add: Some(&[0.0]), ..epilogue }, 6, 6).is_err());
+    for ends in [&[2, 1][..], &[1], &[1, 3]] {
+        assert_eq!(SparseRows::new(&entries, ends, Columns::adjacent(3)), None, "{ends:?}");
+    }
+    let columns = Columns { all: 6, bands: 2, strips: 3, pitch: 0 };
+    assert_eq!(SparseRows::new(&entries, &[1, 2], columns), None);
+    assert_eq!(SparseRows::new(&entries, &[1, 2], Columns { bands: 1, pitch: usize::MAX, ..columns }), None);
 }
