@@ -36,8 +36,7 @@ use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
 use integer::Integer;
 use patterns::Patterns;
-use product::{Function, Product, Shape};
-use rows::ByRows;
+use product::{ByRows, Function, Product, Shape};
 
 /// Columns of a pattern of nonzeros.
 const BITS: usize = 8;

@@ -117,7 +117,7 @@ fn infer_planes(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
         return Err("requires floats".into());
     }
     is_of_sums(args, "b", &[channels, taps], elem)?;
-    check_plane_summands(args, channels, [planes, positions], elem)?;
+    check_plane_summands(args, channels, &[planes, positions], elem)?;
     Ok(vec![args.ctx().tensor_type(&[planes, positions], elem)])
 }
 

@@ -189,11 +189,11 @@ pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> R
 pub(super) fn check_plane_summands(
     args: &OpArgs<'_>,
     channels: i64,
-    planes: [i64; 2],
+    planes: &[i64],
     sums: Type,
 ) -> Result<(), String> {
     is_of_sums(args, "bias", &[channels], sums)?;
-    is_of_sums(args, "add", &planes, sums)
+    is_of_sums(args, "add", planes, sums)
 }
 
 /// Applies the epilogue to the sums of channel planes, `[N, C, P]`. Returns `[N * C, P]`.
@@ -209,8 +209,18 @@ pub(super) fn plane_epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor
     finished(args, inputs.opt("add")?, sums.reshape(planes)?)
 }
 
+/// Applies the epilogue to sums that begin with a bias.
+pub(super) fn epilogue_of(
+    args: &OpArgs<'_>,
+    data: &[Datum],
+    sums: impl FnOnce(Option<&Tensor>) -> Result<Tensor, Trap>,
+) -> Result<Tensor, Trap> {
+    let inputs = Inputs::new(args, data);
+    finished(args, inputs.opt("add")?, sums(inputs.opt("bias")?)?)
+}
+
 /// Adds summands to sums with their bias, and clamps.
-pub(super) fn finished(args: &OpArgs<'_>, add: Option<&Tensor>, mut sums: Tensor) -> Result<Tensor, Trap> {
+fn finished(args: &OpArgs<'_>, add: Option<&Tensor>, mut sums: Tensor) -> Result<Tensor, Trap> {
     if let Some(add) = add {
         sums = kernels::add(&sums, add)?;
     }

@@ -1,6 +1,6 @@
 //! Products with sparse constants by compressed rows.
 
-use super::product::finished;
+use super::product::{check_plane_summands, epilogue_of};
 use super::{OFFSETS, in_f32};
 use crate::constraint::{F32, I64, RANKED_TENSOR};
 use crate::graph::Inputs;
@@ -120,17 +120,14 @@ fn verify_args(args: &OpArgs<'_>) -> Result<(), String> {
     if nonzeros.len() != 1 || !has("offsets", nonzeros) {
         return Err("requires as many offsets as values".into());
     }
-    let rows = [sizes.rows as i64];
-    if !has("ends", &rows) || !has("bias", &rows) {
-        return Err(format!("requires an end and a bias for each of {} rows", sizes.rows));
+    let rows = sizes.rows as i64;
+    if !has("ends", &[rows]) {
+        return Err(format!("requires an end for each of {rows} rows"));
     }
-    if ["a", "values", "bias"].iter().any(|name| type_of(name).is_some_and(|ty| ctx.element_type(ty) != element)) {
+    if ["a", "values"].iter().any(|name| type_of(name).is_some_and(|ty| ctx.element_type(ty) != element)) {
         return Err("requires elements of one type".into());
     }
-    if type_of("add").is_some_and(|ty| ty != result) {
-        return Err("requires summands of the type of the result".into());
-    }
-    Ok(())
+    check_plane_summands(args, rows, ctx.static_shape(result).unwrap_or_default(), element)
 }
 
 fn sparse_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -139,10 +136,12 @@ fn sparse_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         let inputs = Inputs::new(args, data);
         let (offsets, ends) = (inputs.get("offsets")?.as_slice::<i32>(), inputs.get("ends")?.as_slice::<i32>());
         let rows = CompressedRows { values: inputs.get("values")?, offsets: &offsets, ends: &ends };
-        let sums = kernels::compressed_rows(inputs.get("a")?, &rows, &sizes.places()?, inputs.opt("bias")?);
-        let sums = in_bands(sums.map_err(Trap::Ub)?, &sizes)?;
-        let shape = extents(args.ctx(), args.result_types[0]).unwrap_or_default();
-        finished(args, inputs.opt("add")?, sums.reshape(shape.into_iter().map(|d| d as usize).collect())?)
+        let (a, places) = (inputs.get("a")?, sizes.places()?);
+        epilogue_of(args, data, |bias| {
+            let sums = kernels::compressed_rows(a, &rows, &places, bias).map_err(Trap::Ub)?;
+            let shape = extents(args.ctx(), args.result_types[0]).unwrap_or_default();
+            Ok(in_bands(sums, &sizes)?.reshape(shape.into_iter().map(|d| d as usize).collect())?)
+        })
     })
 }
 

@@ -3,8 +3,7 @@
 use super::Isa;
 use super::epilogue::Epilogue;
 use super::form::Columns;
-use super::product::Product;
-use super::rows::ByRows;
+use super::product::{ByRows, Product};
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::graph::{MulOp, SubOp};

@@ -6,7 +6,6 @@ use super::form::Columns;
 use super::generate::{Generated, generate};
 use super::lanes;
 use super::plan::Plan;
-use super::rows::ByRows;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::sparse::{CSR, MatMulOp, UNROLLED};
@@ -32,6 +31,17 @@ pub(super) enum Shape {
     Panels(Plan),
     /// There is no code, but compressed rows.
     Rows,
+}
+
+/// When a product is computed by compressed rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ByRows {
+    Never,
+    /// If no code can be generated.
+    Otherwise,
+    /// If they take fewer estimated cycles than code.
+    Cheaper,
+    Always,
 }
 
 /// The product of a sparse matrix and a dense operand.

@@ -5,17 +5,6 @@ use crate::emit::Emitter;
 use gradus_dialects::addr::SparseGemmOp;
 use gradus_ir::{OpDecl, Tensor, Type, Value};
 
-/// When a product is computed by compressed rows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ByRows {
-    Never,
-    /// If no code can be generated.
-    Otherwise,
-    /// If they take fewer estimated cycles than code.
-    Cheaper,
-    Always,
-}
-
 impl Product {
     /// Creates the product. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.
     pub fn rows_call(&self, e: &mut Emitter<'_, '_>, a: Value, add: Option<Value>) -> Option<Value> {
