@@ -94,6 +94,7 @@ machine_numbers! {
         sparse_line,
         lane_slots,
         narrow_share,
+        narrow_packing,
         pattern_call,
         csr_products,
         narrow_rows_share,
@@ -298,7 +299,14 @@ impl Numbers {
             _ => c.products().saturating_mul(100) / (self.peak * share),
         };
         let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
-        cycles.max(moved / self.l2_bandwidth).saturating_add(starts)
+        cycles.max(moved / self.l2_bandwidth).saturating_add(starts).saturating_add(self.operand_packing(c))
+    }
+
+    /// Prices the packing of a right operand of f32 in each run, with 256-bit vectors.
+    fn operand_packing(&self, c: &Contraction) -> u64 {
+        let is_packed = !c.packed && c.strategy.is_none() && c.factors == Factors::Other && has_narrow_vectors();
+        let elements = c.groups.saturating_mul(c.depth).saturating_mul(c.columns);
+        if is_packed { elements.saturating_mul(self.narrow_packing) } else { 0 }
     }
 
     /// Prices a product of bytes: by tile registers if this machine has them, whose results go through memory. They gain nothing if both

@@ -186,12 +186,7 @@ pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> R
 }
 
 /// Checks the summands of planes of channels: bias per channel, and a summand per element.
-pub(super) fn check_plane_summands(
-    args: &OpArgs<'_>,
-    channels: i64,
-    planes: &[i64],
-    sums: Type,
-) -> Result<(), String> {
+pub(super) fn check_plane_summands(args: &OpArgs<'_>, channels: i64, planes: &[i64], sums: Type) -> Result<(), String> {
     is_of_sums(args, "bias", &[channels], sums)?;
     is_of_sums(args, "add", planes, sums)
 }

@@ -120,9 +120,11 @@ pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     let columns = elements(args, ty) / filters.max(1);
     let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
     let strategy = (groups > 1 && depth == taps && is_channels_first(args)).then_some(&CHANNELS_FIRST);
+    let packed = args.opt_operand("w").is_some_and(|w| args.module.constant(w).is_some());
     OpCost::Contract(Contraction {
         taps,
         factors: Factors::of(args),
+        packed,
         strategy,
         ..Contraction::dense(groups, filters / groups, depth, columns)
     })

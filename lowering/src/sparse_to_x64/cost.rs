@@ -27,6 +27,9 @@ const CHUNKS: [usize; 4] = [64, 128, 256, 512];
 const ROW_VECTORS: [usize; 2] = [4, 8];
 const ROW_BYTES: usize = 48 << 10;
 const ROW_NONZEROS: usize = 12;
+/// Elements from which on their dense operand is beyond the L2 cache, and average number of reads of its rows up to which these are read whole.
+const ROW_FAR: usize = 1 << 19;
+const ROW_READS: usize = 8;
 
 /// A core: cycles of what code does, and what stays in its caches.
 pub(super) struct Core {
@@ -53,9 +56,10 @@ pub(super) struct Core {
     fetched: [f64; 3],
     /// A byte of code that other code crowds out of the caches between two calls.
     crowded: f64,
-    /// Compressed rows: a nonzero for a block of columns, and for each of its vectors; a row and block; an element of the dense operand,
-    /// which is read from beyond the L1 cache once.
-    rows: [f64; 4],
+    /// Compressed rows: a nonzero for a block of columns, and for each of its vectors; a row, block and chunk.
+    rows: [f64; 3],
+    /// The first read of an element of the dense operand by them: from the L2 cache or the next, from beyond, and if whole rows are read there.
+    first_read: [f64; 3],
     /// Bytes of code of a loop body, so that it stays in the L1 instruction cache.
     body: usize,
     /// Bytes of B that are read again by each group of rows, so that they stay in the L2 cache; of code twice as many.
@@ -83,7 +87,8 @@ pub(super) const WIDE: Core = Core {
     fetched: [0.04, 0.24, 0.24],
     crowded: 0.24,
     // Estimated from such rows without chunks; not fitted.
-    rows: [2.0, 1.5, 30.0, 0.3],
+    rows: [2.0, 1.5, 30.0],
+    first_read: [0.3, 4.0, 1.8],
     body: 24 << 10,
     shared: 512 << 10,
     near_lines: 40e3,
@@ -104,7 +109,8 @@ const NARROW: Core = Core {
     result: 1.0,
     fetched: [0.01, 0.05, 0.25],
     crowded: 1.5,
-    rows: [1.5, 1.0, 25.0, 0.6],
+    rows: [1.5, 1.0, 25.0],
+    first_read: [0.8, 4.0, 1.8],
     body: 20 << 10,
     shared: 256 << 10,
     near_lines: 10e3,
@@ -154,7 +160,8 @@ impl Counts {
 
 /// Estimated cycles of the product of a matrix by compressed rows. Chunks of the dense operand stay in the L1 cache.
 pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f64 {
-    let [nonzero, vector, row, element] = Core::of(width).rows;
+    let (core, elements) = (Core::of(width), counts.depth.saturating_mul(columns.all));
+    let [nonzero, vector, row] = core.rows;
     let lanes = width.bytes() / counts.element;
     // Strips that fill no vector are computed element by element.
     let vectors = if columns.strip() < lanes { columns.strip() } else { columns.strip().div_ceil(lanes) };
@@ -166,7 +173,9 @@ pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f6
     let chunks = (counts.depth * vectors.div_ceil(blocks)).div_ceil(near).min(most).max(1);
     let strip = (blocks as f64 * nonzero + vectors as f64 * vector) * counts.nonzeros as f64
         + row * (counts.rows * blocks * chunks) as f64;
-    strip * columns.strips as f64 + element * counts.depth as f64 * columns.all as f64
+    let (is_far, is_seldom) = (elements > ROW_FAR, counts.nonzeros < ROW_READS.saturating_mul(counts.depth));
+    let first = core.first_read[if is_far && is_seldom { 2 } else { usize::from(is_far) }];
+    strip * columns.strips as f64 + first * elements as f64
 }
 
 /// Estimated cycles of the fetch of code that other code crowds out of the caches between two calls.
