@@ -36,6 +36,9 @@ const MAX_STREAMED: usize = 8;
 /// Rows of the dense operand that are read together then.
 const STREAMS: usize = 4;
 
+/// Columns that are computed for all rows then, whose sums stay in the L1 cache.
+const STREAMED_COLUMNS: usize = 4096;
+
 /// Average number of reads of a row of the dense operand from which on it is packed.
 const MIN_READS: usize = 4;
 
@@ -419,41 +422,44 @@ impl Part<'_> {
         }
     }
 
-    /// Computes row by row, whose sums are in the L1 cache, from whole rows of the dense operand, whose lines hardware prefetches.
+    /// Computes row by row, whose sums are in the L1 cache, from long pieces of rows of the dense operand, whose lines hardware prefetches.
     ///
     /// # Safety
     /// As for [`run`](Part::run), and the dense operand has all columns at the offsets, which vectors divide.
     #[inline(always)]
     unsafe fn stream<V: Vector>(&self, out: &mut [f32]) {
-        for (row, out) in self.rows.clone().zip(out.chunks_exact_mut(self.width)) {
-            let chunks = &self.product.rows.chunks;
-            let ends = chunks.starts_of(0, row..row + 1);
-            let entries = &chunks.entries[ends[0]..ends[1]];
-            out.fill(self.begin(row));
-            let (several, rest) = entries.as_chunks::<STREAMS>();
-            // SAFETY: guaranteed by the caller.
-            several.iter().for_each(|entries| unsafe { self.add_rows::<V, STREAMS>(entries, out) });
-            // SAFETY: as above.
-            rest.iter().for_each(|entry| unsafe { self.add_rows::<V, 1>(&[*entry], out) });
-            for (first, sums) in out.chunks_exact_mut(V::LANES).enumerate() {
-                let block = Block { first: first * V::LANES, from: 0, width: V::LANES };
+        let chunks = &self.product.rows.chunks;
+        let starts = chunks.starts_of(0, self.rows.clone());
+        for first in (0..self.width).step_by(STREAMED_COLUMNS) {
+            let columns = first..self.width.min(first + STREAMED_COLUMNS);
+            for ((row, ends), out) in self.rows.clone().zip(starts.windows(2)).zip(out.chunks_exact_mut(self.width)) {
+                let out = &mut out[columns.clone()];
+                out.fill(self.begin(row));
+                let (several, rest) = chunks.entries[ends[0]..ends[1]].as_chunks::<STREAMS>();
+                // SAFETY: guaranteed by the caller, here and below.
+                several.iter().for_each(|entries| unsafe { self.add_rows::<V, STREAMS>(entries, first, out) });
                 // SAFETY: as above.
-                unsafe {
-                    let mut sum = [V::load(sums.as_ptr())];
-                    self.finish(&mut sum, row, block);
-                    sum[0].store(sums.as_mut_ptr());
+                rest.iter().for_each(|entry| unsafe { self.add_rows::<V, 1>(&[*entry], first, out) });
+                for (i, sums) in out.chunks_exact_mut(V::LANES).enumerate() {
+                    let block = Block { first: first + i * V::LANES, from: 0, width: V::LANES };
+                    // SAFETY: as above.
+                    unsafe {
+                        let mut sum = [V::load(sums.as_ptr())];
+                        self.finish(&mut sum, row, block);
+                        sum[0].store(sums.as_mut_ptr());
+                    }
                 }
             }
         }
     }
 
-    /// Adds the products of nonzeros and their rows of the dense operand to the sums of a row.
+    /// Adds the products of nonzeros and their rows of the dense operand to the sums of a row, from a column on.
     ///
     /// # Safety
     /// As for [`stream`](Part::stream).
     #[inline(always)]
-    unsafe fn add_rows<V: Vector, const N: usize>(&self, entries: &[Entry; N], sums: &mut [f32]) {
-        let b = self.product.b.as_ptr();
+    unsafe fn add_rows<V: Vector, const N: usize>(&self, entries: &[Entry; N], first: usize, sums: &mut [f32]) {
+        let b = self.product.b.as_ptr().wrapping_add(first);
         let rows = entries.map(|entry| b.wrapping_add(entry.offset as usize));
         // SAFETY: guaranteed by the caller, here and below.
         let values = entries.map(|entry| unsafe { V::splat(entry.value) });

@@ -120,11 +120,12 @@ pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     let columns = elements(args, ty) / filters.max(1);
     let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
     let strategy = (groups > 1 && depth == taps && is_channels_first(args)).then_some(&CHANNELS_FIRST);
-    let packed = args.opt_operand("w").is_some_and(|w| args.module.constant(w).is_some());
+    let is_constant = args.opt_operand("w").is_some_and(|w| args.module.constant(w).is_some());
+    let packed_per_run = if is_constant { 0 } else { filters.saturating_mul(rest.iter().product()) };
     OpCost::Contract(Contraction {
         taps,
         factors: Factors::of(args),
-        packed,
+        packed_per_run,
         strategy,
         ..Contraction::dense(groups, filters / groups, depth, columns)
     })
@@ -161,9 +162,10 @@ pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
     let columns = if b.len() > 1 { b[b.len() - 1] } else { 1 };
     let rows = if a.len() > 1 { a[a.len() - 2] } else { 1 };
     let all = args.result_types.first().map_or(1, |&ty| elements(args, ty));
-    let packed = args.operands.get(1).is_some_and(|&b| args.module.constant(b).is_some());
+    let is_constant = args.operands.get(1).is_some_and(|&b| args.module.constant(b).is_some());
+    let packed_per_run = if is_constant { 0 } else { b.iter().fold(1_u64, |n, &d| n.saturating_mul(d)) };
     let dense = Contraction::dense(all / (rows * columns).max(1), rows, depth, columns);
-    Contraction { factors: Factors::of(args), packed, ..dense }
+    Contraction { factors: Factors::of(args), packed_per_run, ..dense }
 }
 
 /// Returns the cost of a GEMM.

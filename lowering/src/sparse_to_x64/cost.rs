@@ -7,9 +7,6 @@ use gradus_dialects::x64::Width;
 /// Bytes of B that are read again by each group of rows, so that they stay in the L1 cache, if the code of all groups does.
 const NEAR: usize = 16 << 10;
 
-/// Bytes of B that stay in the last cache.
-const CACHED: usize = 16 << 20;
-
 /// Bytes of code of a load of B.
 const BYTES_PER_LOAD: usize = 11;
 /// Bytes of code that begin and store a sum.
@@ -64,6 +61,8 @@ pub(super) struct Core {
     body: usize,
     /// Bytes of B that are read again by each group of rows, so that they stay in the L2 cache; of code twice as many.
     shared: usize,
+    /// Bytes of B that stay in the last cache.
+    cached: usize,
     /// Bytes of lines that stay in the L1 cache from a vector of columns to the next, and lines of one of its sets.
     pub near_lines: f64,
     ways: usize,
@@ -91,6 +90,7 @@ pub(super) const WIDE: Core = Core {
     first_read: [0.3, 4.0, 1.8],
     body: 24 << 10,
     shared: 512 << 10,
+    cached: 16 << 20,
     near_lines: 40e3,
     ways: 12,
     pages: 100.0,
@@ -113,6 +113,7 @@ const NARROW: Core = Core {
     first_read: [0.8, 4.0, 1.8],
     body: 20 << 10,
     shared: 256 << 10,
+    cached: 8 << 20,
     near_lines: 10e3,
     ways: 8,
     pages: 64.0,
@@ -266,7 +267,7 @@ impl Rows {
         };
         let far = if of_chunk(self.pages) > core.pages { core.far_row } else { 0.0 };
         let elements = self.last.saturating_add(columns.reach().unwrap_or(usize::MAX));
-        let first = if elements.saturating_mul(counts.element) > CACHED { core.first_row } else { 0.0 };
+        let first = if elements.saturating_mul(counts.element) > core.cached { core.first_row } else { 0.0 };
         let panel = core.product * nonzeros * vectors
             + core.broadcast * broadcasts
             + (core.load * loads + miss + far) * read
