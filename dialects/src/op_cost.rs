@@ -35,8 +35,10 @@ pub struct Contraction {
     pub taps: u64,
     /// Element type of the factors.
     pub factors: Factors,
-    /// Number of elements of the right operand, or of filters, that are packed in each run; 0 if they are constant, and packed once.
-    pub packed_per_run: u64,
+    /// Whether the right operand is packed once, since it is constant, and not in each run.
+    pub packed: bool,
+    /// Number of elements of the right operand, or of filters, that are packed in each run for a constant left operand or image; 0 otherwise.
+    pub packed_for_constant: u64,
     /// Number of runs of contiguous elements of the left operand whose addresses are looked up; 0 if none are.
     pub runs: u64,
     /// Number of elements of a sparse operand that are multiplied; `None` if operands are dense, or if it is unknown.
@@ -120,7 +122,8 @@ impl Contraction {
             columns,
             taps: 1,
             factors: Factors::default(),
-            packed_per_run: 0,
+            packed: true,
+            packed_for_constant: 0,
             runs: 0,
             nonzeros: None,
             strategy: None,

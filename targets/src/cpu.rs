@@ -295,7 +295,7 @@ impl Numbers {
         };
         let cycles = match c.factors {
             Factors::Bytes if !is_depthwise => self.byte_cycles(c),
-            Factors::Bf16 if !is_depthwise && c.packed_per_run == 0 => c.products() / self.bf16_products,
+            Factors::Bf16 if !is_depthwise && c.packed => c.products() / self.bf16_products,
             // Batched products compute whole vectors of columns.
             _ if c.groups > 1 && !is_depthwise && has_narrow_vectors() => {
                 let lanes = VECTOR / ELEMENT;
@@ -308,16 +308,16 @@ impl Numbers {
         cycles.max(moved / self.l2_bandwidth).saturating_add(starts).saturating_add(self.operand_packing(c))
     }
 
-    /// Prices the packing of a right operand of f32 in each run, with 256-bit vectors.
+    /// Prices the packing of a right operand of f32 for a constant left one in each run, with 256-bit vectors.
     fn operand_packing(&self, c: &Contraction) -> u64 {
         let is_priced = c.strategy.is_none() && c.factors == Factors::Other && has_narrow_vectors();
-        if is_priced { c.packed_per_run.saturating_mul(self.narrow_packing) } else { 0 }
+        if is_priced { c.packed_for_constant.saturating_mul(self.narrow_packing) } else { 0 }
     }
 
     /// Prices a product of bytes: by tile registers if this machine has them, whose results go through memory. They gain nothing if both
     /// operands are packed in each run.
     fn byte_cycles(&self, c: &Contraction) -> u64 {
-        let has_tiles = ByteIsa::best() == ByteIsa::Amx && c.packed_per_run == 0;
+        let has_tiles = ByteIsa::best() == ByteIsa::Amx && c.packed;
         let share = if has_tiles { self.tile_share } else { 100 };
         let results = c.rows.saturating_mul(c.columns.div_ceil(VECTOR / ELEMENT)).saturating_mul(RESULT);
         let rate = if has_narrow_vectors() { self.narrow_byte_products } else { self.byte_products };

@@ -120,12 +120,13 @@ pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     let columns = elements(args, ty) / filters.max(1);
     let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
     let strategy = (groups > 1 && depth == taps && is_channels_first(args)).then_some(&CHANNELS_FIRST);
-    let is_constant = args.opt_operand("w").is_some_and(|w| args.module.constant(w).is_some());
-    let packed_per_run = if is_constant { 0 } else { filters.saturating_mul(rest.iter().product()) };
+    let [is_constant, has_filters] = ["x", "w"].map(|name| is_constant(args, name));
+    let elements_of_filters = filters.saturating_mul(rest.iter().product());
+    let packed_for_constant = if is_constant && !has_filters { elements_of_filters } else { 0 };
     OpCost::Contract(Contraction {
         taps,
         factors: Factors::of(args),
-        packed_per_run,
+        packed_for_constant,
         strategy,
         ..Contraction::dense(groups, filters / groups, depth, columns)
     })
@@ -162,10 +163,16 @@ pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
     let columns = if b.len() > 1 { b[b.len() - 1] } else { 1 };
     let rows = if a.len() > 1 { a[a.len() - 2] } else { 1 };
     let all = args.result_types.first().map_or(1, |&ty| elements(args, ty));
-    let is_constant = args.operands.get(1).is_some_and(|&b| args.module.constant(b).is_some());
-    let packed_per_run = if is_constant { 0 } else { b.iter().fold(1_u64, |n, &d| n.saturating_mul(d)) };
+    let [is_constant, packed] = ["a", "b"].map(|name| is_constant(args, name));
+    let elements = b.iter().fold(1_u64, |n, &d| n.saturating_mul(d));
+    let packed_for_constant = if is_constant && !packed { elements } else { 0 };
     let dense = Contraction::dense(all / (rows * columns).max(1), rows, depth, columns);
-    Contraction { factors: Factors::of(args), packed_per_run, ..dense }
+    Contraction { factors: Factors::of(args), packed, packed_for_constant, ..dense }
+}
+
+/// Whether an operand is constant.
+fn is_constant(args: &OpArgs<'_>, name: &str) -> bool {
+    args.opt_operand(name).is_some_and(|v| args.module.constant(v).is_some())
 }
 
 /// Returns the cost of a GEMM.
