@@ -51,7 +51,7 @@ impl Chunks {
         distinct.dedup();
         let starts = std::iter::once(0).chain(ends.iter().copied());
         let rows: Vec<&[Entry]> = starts.zip(ends).map(|(start, &end)| &entries[start..end]).collect();
-        let is_read_often = entries.len() >= MIN_READS.saturating_mul(distinct.len());
+        let is_read_often = !entries.is_empty() && entries.len() >= MIN_READS.saturating_mul(distinct.len());
         // Narrower blocks may save chunks, for each of which sums are loaded and stored.
         let near = NEAR / strip.bytes;
         let narrow = near / distinct.len().max(1);
@@ -145,7 +145,7 @@ fn cuts(rows: &[&[Entry]], distinct: &[u32], size: usize) -> Vec<usize> {
     for (at, change) in changes.into_iter().enumerate() {
         open += change;
         let is_far = at >= cuts[cuts.len() - 1] + size && distinct.len() - at >= size / 2;
-        if at > 0 && open == 0 && is_far {
+        if at > 0 && at < distinct.len() && open == 0 && is_far {
             cuts.push(at);
         }
     }

@@ -166,6 +166,27 @@ fn chunks_keep_the_order_of_rows() {
     }
 }
 
+/// Without nonzeros nothing is read, whatever the columns; with one row of the dense operand there is one chunk.
+#[test]
+fn few_or_no_nonzeros_need_no_more_than_they_read() {
+    let (workers, range) = (Workers::default(), (f32::NEG_INFINITY, f32::INFINITY));
+    for (entries, ends) in [(vec![], [0, 0]), (vec![Entry { offset: 0, value: 1.0 }; 8], [4, 8])] {
+        for n in [7, 100, 112] {
+            let case = Case {
+                entries: entries.clone(),
+                ends: ends.into(),
+                columns: Columns::adjacent(n),
+                bias: None,
+                add: None,
+                range,
+            };
+            let rows = SparseRows::new(&case.entries, &case.ends, case.columns).expect("it is small");
+            assert_eq!(rows.chunks.count(), 1, "{n}");
+            case.check(&workers, &vec![1.0; rows.reach()]);
+        }
+    }
+}
+
 #[test]
 fn blocks_cover_all_columns() {
     for lanes in [1, 4, 8, 16] {
