@@ -1,6 +1,6 @@
 //! The columns of a matrix that is computed from an image: strips, the rows of the image, and bands, matrices of some of its rows each.
 
-use gradus_ir::OpArgs;
+use gradus_ir::{Context, OpArgs, Type};
 
 /// Maximum number of strips: more than rows of an image, and calls for them take milliseconds even without columns.
 const MAX_STRIPS: u64 = 1 << 20;
@@ -41,4 +41,9 @@ impl Strips {
         }
         Ok(Strips { bands, all, pitch })
     }
+}
+
+/// The extents of a type of static shape.
+pub(crate) fn extents(ctx: &Context, ty: Type) -> Option<Vec<u64>> {
+    ctx.static_shape(ty)?.iter().map(|&d| u64::try_from(d).ok()).collect()
 }

@@ -255,7 +255,7 @@ fn counts([rows, depth]: [u64; 2], columns: u64, nonzeros: u64) -> Option<(Count
     Some((counts, size(columns)?))
 }
 
-/// What computes a product.
+/// The form in which a product is computed.
 enum Called {
     /// Functions, with their symbols.
     Code(Vec<(Attr, Function)>),

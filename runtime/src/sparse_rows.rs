@@ -76,7 +76,7 @@ pub struct Columns {
     pub pitch: usize,
 }
 
-/// What sums begin with, and what happens to them before the store.
+/// The bias with which sums begin, and the ops on them before the store.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a> {
     /// Summand of each row, with which its sums begin.
@@ -193,12 +193,11 @@ impl SparseRows {
             return Ok(());
         }
         let isa = isa.filled_by(columns.strip());
-        let is_packed = self.chunks.is_packed;
         let threads = workers.for_steps(self.steps());
         // A packed chunk is read by one thread.
-        let parts = if is_packed { threads } else { Workers::parts(threads) };
+        let parts = if self.chunks.is_packed { threads } else { Workers::parts(threads) };
         let rows_of_part = rows.div_ceil(parts.div_ceil(columns.bands));
-        let product = Product { rows: self, b, epilogue, isa, is_packed };
+        let product = Product { rows: self, b, epilogue, isa };
         let bands = out.chunks_mut(rows * columns.band()).enumerate();
         let parts = bands.flat_map(|(band, out)| {
             let parts = (0..rows).step_by(rows_of_part).zip(out.chunks_mut(rows_of_part * columns.band()));
@@ -227,20 +226,20 @@ struct Product<'a> {
     b: &'a [f32],
     epilogue: &'a Epilogue<'a>,
     isa: Option<Isa>,
-    is_packed: bool,
 }
 
 impl Product<'_> {
     /// Computes some rows of a band.
     fn part(&self, band: usize, rows: Range<usize>, out: &mut [f32]) {
         let (lanes, width) = (lanes(self.isa), self.rows.columns.band());
+        let chunks = &self.rows.chunks;
         let is_far = self.b.len() > FAR;
-        let most = if is_far && !self.is_packed { MAX_FAR_VECTORS } else { self.rows.chunks.vectors };
+        let most = if is_far && !chunks.is_packed { MAX_FAR_VECTORS } else { chunks.vectors };
         let blocks = self.rows.blocks(band, [lanes, most]);
-        let is_chunked = self.rows.chunks.count() > 1 || self.is_packed;
+        let is_chunked = chunks.count() > 1 || chunks.is_packed;
         // The result is written row by row if the dense operand stays in the L2 cache.
         let step = if is_far || is_chunked { rows.len() } else { NEAR_ROWS };
-        let is_read_seldom = self.rows.chunks.entries.len() < MAX_STREAMED.saturating_mul(self.rows.chunks.depth());
+        let is_read_seldom = chunks.entries.len() < MAX_STREAMED.saturating_mul(chunks.depth());
         let is_whole = self.rows.columns.strips == 1 && width.is_multiple_of(lanes);
         let is_streamed = is_far && is_read_seldom && is_whole && !is_chunked;
         let at = band * self.rows.rows * width + rows.start * width;
@@ -276,7 +275,7 @@ struct Part<'a> {
     is_streamed: bool,
 }
 
-/// What a block reads: the dense operand, at offsets, or a packed chunk, at indices of its rows.
+/// The dense operand of a block, at offsets, or a packed chunk, at indices of its rows.
 #[derive(Clone, Copy)]
 struct Dense {
     from: *const f32,
@@ -305,7 +304,7 @@ impl Part<'_> {
                 for chunk in 0..chunks.count() {
                     // SAFETY: guaranteed by the caller.
                     unsafe {
-                        if product.is_packed {
+                        if chunks.is_packed {
                             let mut packed = PACKED.take();
                             let dense = self.pack::<V>(&mut packed, (block, chunk));
                             self.block_of::<V>((*block, chunk, dense), rows.clone(), out);

@@ -293,16 +293,13 @@ impl Numbers {
             None if is_depthwise => self.depthwise_share,
             None => self.product_share,
         };
+        // Batched products compute whole vectors of columns.
+        let is_whole = c.groups > 1 && !is_depthwise && has_narrow_vectors();
+        let columns = if is_whole { c.columns.next_multiple_of(VECTOR / ELEMENT) } else { c.columns };
         let cycles = match c.factors {
             Factors::Bytes if !is_depthwise => self.byte_cycles(c),
             Factors::Bf16 if !is_depthwise && c.packed => c.products() / self.bf16_products,
-            // Batched products compute whole vectors of columns.
-            _ if c.groups > 1 && !is_depthwise && has_narrow_vectors() => {
-                let lanes = VECTOR / ELEMENT;
-                Contraction { columns: c.columns.next_multiple_of(lanes), ..*c }.products().saturating_mul(100)
-                    / (self.peak * share)
-            }
-            _ => c.products().saturating_mul(100) / (self.peak * share),
+            _ => Contraction { columns, ..*c }.products().saturating_mul(100) / (self.peak * share),
         };
         let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
         cycles.max(moved / self.l2_bandwidth).saturating_add(starts).saturating_add(self.operand_packing(c))

@@ -4,9 +4,9 @@ use super::product::{check_plane_summands, epilogue_of};
 use super::{OFFSETS, in_f32};
 use crate::constraint::{F32, I64, RANKED_TENSOR};
 use crate::graph::Inputs;
-use crate::strips::Strips;
+use crate::strips::{Strips, extents};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Context, Effects, Module, Op, OpArgs, Tensor, Traits, Type, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, Tensor, Traits, op};
 use gradus_reference_kernels::shape::checked_elements;
 use gradus_reference_kernels::{self as kernels, CompressedRows};
 
@@ -97,10 +97,6 @@ impl SparseGemm {
         let pitch = self.strips.pitch as usize;
         Ok((0..strips).flat_map(|strip| (0..width).map(move |column| strip * pitch + column)).collect())
     }
-}
-
-fn extents(ctx: &Context, ty: Type) -> Option<Vec<u64>> {
-    ctx.static_shape(ty)?.iter().map(|&d| u64::try_from(d).ok()).collect()
 }
 
 fn verify(m: &Module, op: Op) -> Result<(), String> {

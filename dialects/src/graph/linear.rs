@@ -120,13 +120,10 @@ pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     let columns = elements(args, ty) / filters.max(1);
     let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
     let strategy = (groups > 1 && depth == taps && is_channels_first(args)).then_some(&CHANNELS_FIRST);
-    let [is_constant, has_filters] = ["x", "w"].map(|name| is_constant(args, name));
-    let elements_of_filters = filters.saturating_mul(rest.iter().product());
-    let packed_for_constant = if is_constant && !has_filters { elements_of_filters } else { 0 };
     OpCost::Contract(Contraction {
         taps,
         factors: Factors::of(args),
-        packed_for_constant,
+        packed_for_constant: packed_for_constant(args, ["x", "w"], &w),
         strategy,
         ..Contraction::dense(groups, filters / groups, depth, columns)
     })
@@ -163,11 +160,15 @@ pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
     let columns = if b.len() > 1 { b[b.len() - 1] } else { 1 };
     let rows = if a.len() > 1 { a[a.len() - 2] } else { 1 };
     let all = args.result_types.first().map_or(1, |&ty| elements(args, ty));
-    let [is_constant, packed] = ["a", "b"].map(|name| is_constant(args, name));
-    let elements = b.iter().fold(1_u64, |n, &d| n.saturating_mul(d));
-    let packed_for_constant = if is_constant && !packed { elements } else { 0 };
+    let packed_for_constant = packed_for_constant(args, ["a", "b"], &b);
     let dense = Contraction::dense(all / (rows * columns).max(1), rows, depth, columns);
-    Contraction { factors: Factors::of(args), packed, packed_for_constant, ..dense }
+    Contraction { factors: Factors::of(args), packed: is_constant(args, "b"), packed_for_constant, ..dense }
+}
+
+/// Number of elements of the second operand, of some extents, if only the first is constant; otherwise 0.
+fn packed_for_constant(args: &OpArgs<'_>, [constant, packed]: [&str; 2], extents: &[u64]) -> u64 {
+    let is_packed = is_constant(args, constant) && !is_constant(args, packed);
+    if is_packed { extents.iter().fold(1, |n: u64, &d| n.saturating_mul(d)) } else { 0 }
 }
 
 /// Whether an operand is constant.

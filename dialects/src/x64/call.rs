@@ -5,12 +5,10 @@ use super::lift::{assemble, check_code, decode_all, lift};
 use super::ops::RetOp;
 use super::simulate::simulate;
 use crate::constraint::{BYTES, FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR};
-use crate::strips::Strips;
+use crate::strips::{Strips, extents};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{
-    Attr, Builder, Context, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, op,
-};
+use gradus_ir::{Attr, Builder, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, op};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -245,10 +243,6 @@ impl Abi {
         let starts = (0..full.div_ceil(tile)).map(move |i| i * tile);
         starts.map(move |start| Tile { start, end: (start + tile).min(full), mask }).chain(self.tail())
     }
-}
-
-fn extents(ctx: &Context, ty: Type) -> Option<Vec<u64>> {
-    ctx.static_shape(ty)?.iter().map(|&d| u64::try_from(d).ok()).collect()
 }
 
 fn verify_func(m: &Module, op: Op) -> Result<(), String> {

@@ -31,7 +31,7 @@ pub(super) struct Chunks {
     pub vectors: usize,
 }
 
-/// What is known of the columns of a product.
+/// The columns of a strip of a product.
 #[derive(Clone, Copy)]
 pub(super) struct Strip {
     /// Number of vectors of a strip, and bytes of each.
