@@ -18,6 +18,7 @@ pub mod builtin;
 pub mod cf;
 #[cfg(feature = "graph")]
 pub mod cluster;
+mod columns;
 pub mod constraint;
 pub mod directives;
 pub mod func;
@@ -39,12 +40,13 @@ pub mod scf;
 pub mod sched;
 #[cfg(feature = "graph")]
 pub mod sparse;
-mod strips;
 pub mod tensor;
 pub mod ub;
 pub mod vector;
 pub mod views;
 pub mod x64;
+
+pub use columns::Columns;
 
 /// All dialects, alphabetically. Listings use this order.
 pub const DIALECTS: &[&Dialect] = &[

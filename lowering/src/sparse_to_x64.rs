@@ -29,7 +29,7 @@ use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, bytes_attr, define, replace};
 use conv::Conv;
 use cost::{Counts, rows_cycles};
-use form::Columns;
+use gradus_dialects::Columns;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};

@@ -13,6 +13,7 @@ use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::vector::{Eight, Isa, Loops, MultiplyAdd, Vector, run_widest};
 use crate::workers::Workers;
 use chunks::{Chunks, Strip};
+use gradus_dialects::Columns;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -62,20 +63,6 @@ pub struct Entry {
     pub value: f32,
 }
 
-/// The columns of a product. Column `j` of a strip of `columns / strips` reads the elements `j` behind the offsets, and from strip to strip
-/// `pitch` elements further on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Columns {
-    /// Number of columns.
-    pub all: usize,
-    /// Number of bands of the result, matrices of as many columns, one after the other.
-    pub bands: usize,
-    /// Number of strips of all bands.
-    pub strips: usize,
-    /// Elements of the dense operand from a strip to the next.
-    pub pitch: usize,
-}
-
 /// The bias with which sums begin, and the ops on them before the store.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a> {
@@ -115,28 +102,6 @@ impl Block {
     }
 }
 
-impl Columns {
-    /// Columns that follow each other in the dense operand too.
-    pub fn adjacent(all: usize) -> Columns {
-        Columns { all, bands: 1, strips: 1, pitch: 0 }
-    }
-
-    /// Columns of a band, and of a strip.
-    fn band(self) -> usize {
-        self.all / self.bands
-    }
-
-    fn strip(self) -> usize {
-        self.all / self.strips
-    }
-
-    /// Whether bands and strips divide the columns.
-    fn is_even(self) -> bool {
-        let is_divided = |n: usize, by: usize| by > 0 && n.is_multiple_of(by);
-        is_divided(self.all, self.strips) && is_divided(self.strips, self.bands)
-    }
-}
-
 impl SparseRows {
     /// Collects the nonzeros of a matrix; row `i` has those behind the end of row `i - 1`, up to `ends[i]`. `None` if ends do not ascend to
     /// the number of nonzeros, columns are not divided evenly, or an address overflows.
@@ -144,7 +109,7 @@ impl SparseRows {
         let is_ascending = ends.is_sorted() && ends.last().copied().unwrap_or(0) == entries.len();
         (is_ascending && columns.is_even()).then_some(())?;
         let last = entries.iter().map(|entry| entry.offset as usize).max();
-        let width = (columns.strips - 1).checked_mul(columns.pitch)?.checked_add(columns.strip())?;
+        let width = columns.reach()?;
         let reach = last.map_or(Some(0), |last| last.checked_add(width))?;
         ends.len().checked_mul(columns.all)?;
         let lanes = lanes(Isa::best().filled_by(columns.strip()));
@@ -209,10 +174,9 @@ impl SparseRows {
 
     /// The blocks of a band for vectors of some lanes, strip by strip.
     fn blocks(&self, band: usize, [lanes, most]: [usize; 2]) -> Vec<Block> {
-        let Columns { bands, strips, pitch, .. } = self.columns;
-        let (strip, in_band) = (self.columns.strip(), strips / bands);
+        let (strip, in_band) = (self.columns.strip(), self.columns.strips_of_band());
         let of_strip = |i: usize| {
-            let from = (band * in_band + i) * pitch;
+            let from = (band * in_band + i) * self.columns.pitch;
             let all = blocks([lanes, most], strip);
             all.map(move |block| Block { first: i * strip + block.first, from: from + block.first, ..block })
         };

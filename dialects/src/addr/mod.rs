@@ -12,7 +12,6 @@ mod sparse;
 mod table;
 mod window;
 
-pub use crate::strips::Strips;
 pub use geometry::{GEOMETRY, Geometry, GeometryAttr, GeometryKind};
 pub use planes::{DepthwisePlanesOp, banded, bands, bands_of, plane_letters};
 pub use product::{has_stage, has_stage_after, is_product};

@@ -2,9 +2,9 @@
 
 use super::product::{check_plane_summands, epilogue_of};
 use super::{OFFSETS, in_f32};
+use crate::columns::{Columns, extents};
 use crate::constraint::{F32, I64, RANKED_TENSOR};
 use crate::graph::Inputs;
-use crate::strips::{Strips, extents};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Effects, Module, Op, OpArgs, Tensor, Traits, op};
 use gradus_reference_kernels::shape::checked_elements;
@@ -62,10 +62,8 @@ pub struct SparseGemmOp {
 pub struct SparseGemm {
     /// Number of rows.
     pub rows: usize,
-    /// Number of columns of all bands.
-    pub columns: usize,
-    /// Strips and bands, in elements.
-    pub strips: Strips,
+    /// Columns, whose pitch is in elements.
+    pub columns: Columns,
 }
 
 impl SparseGemm {
@@ -81,21 +79,18 @@ impl SparseGemm {
             return Err("requires a buffer and a result of static shape".into());
         };
         let elements = input.iter().try_fold(1_u64, |n, &d| n.checked_mul(d)).ok_or("requires a smaller buffer")?;
-        let strips = Strips::of(args, &output, elements)?;
-        let (rows, band) = (output[output.len() - 2], output[output.len() - 1]);
-        let size = |n: u64| usize::try_from(n).map_err(|_| "requires a smaller result".to_owned());
-        let all = strips.bands.checked_mul(band).ok_or("requires a smaller result")?;
-        rows.checked_mul(all).ok_or("requires a smaller result")?;
-        Ok(SparseGemm { rows: size(rows)?, columns: size(all)?, strips })
+        let columns = Columns::of(args, &output, elements)?;
+        let rows = usize::try_from(output[output.len() - 2]).map_err(|_| "requires a smaller result")?;
+        rows.checked_mul(columns.all).ok_or("requires a smaller result")?;
+        Ok(SparseGemm { rows, columns })
     }
 
     /// The element behind an offset that each column reads.
     fn places(&self) -> Result<Vec<usize>, Trap> {
-        let strips = self.strips.all as usize;
-        let width = self.columns / strips;
-        checked_elements(&[self.columns])?;
-        let pitch = self.strips.pitch as usize;
-        Ok((0..strips).flat_map(|strip| (0..width).map(move |column| strip * pitch + column)).collect())
+        let Columns { all, strips, pitch, .. } = self.columns;
+        checked_elements(&[all])?;
+        let of_strip = |strip| (0..self.columns.strip()).map(move |column| strip * pitch + column);
+        Ok((0..strips).flat_map(of_strip).collect())
     }
 }
 
@@ -136,17 +131,16 @@ fn sparse_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         epilogue_of(args, data, |bias| {
             let sums = kernels::compressed_rows(a, &rows, &places, bias).map_err(Trap::Ub)?;
             let shape = extents(args.ctx(), args.result_types[0]).unwrap_or_default();
-            Ok(in_bands(sums, &sizes)?.reshape(shape.into_iter().map(|d| d as usize).collect())?)
+            Ok(in_bands(sums, sizes)?.reshape(shape.into_iter().map(|d| d as usize).collect())?)
         })
     })
 }
 
 /// Divides the columns of a matrix into bands.
-fn in_bands(sums: Tensor, sizes: &SparseGemm) -> Result<Tensor, Trap> {
-    let bands = sizes.strips.bands as usize;
-    if bands == 1 {
+fn in_bands(sums: Tensor, SparseGemm { rows, columns }: SparseGemm) -> Result<Tensor, Trap> {
+    if columns.bands == 1 {
         return Ok(sums);
     }
-    let divided = sums.reshape(vec![sizes.rows, bands, sizes.columns / bands])?;
+    let divided = sums.reshape(vec![rows, columns.bands, columns.band()])?;
     Ok(kernels::transpose(&divided, &[1, 0, 2])?)
 }

@@ -4,8 +4,8 @@ use super::FLAG;
 use super::lift::{assemble, check_code, decode_all, lift};
 use super::ops::RetOp;
 use super::simulate::simulate;
+use crate::columns::{Columns, extents};
 use crate::constraint::{BYTES, FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR};
-use crate::strips::{Strips, extents};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{Attr, Builder, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, op};
@@ -186,7 +186,8 @@ impl Abi {
         {
             return Err("requires panels of at most 64 elements and 256 bytes, and tiles of whole panels".into());
         }
-        let Strips { bands, all: strips, pitch } = Strips::of(args, result, input)?;
+        let Columns { bands, strips, pitch, .. } = Columns::of(args, result, input)?;
+        let [bands, strips, pitch] = [bands, strips, pitch].map(|n| n as u64);
         let row = n * element;
         let abi = Abi { element, pool, input, output, residual, row, bands, strips, pitch, panel, tile, masked };
         if !masked && abi.strip() < panel {

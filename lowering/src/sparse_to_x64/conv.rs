@@ -7,11 +7,11 @@
 
 use super::cost::{Counts, rows_cycles};
 use super::epilogue::{Chain, Epilogue};
-use super::form::Columns;
 use super::plan::Plan;
 use super::product::{ByRows, Product};
 use crate::emit::Emitter;
 use crate::sparse_product::Matrix;
+use gradus_dialects::Columns;
 use gradus_dialects::addr;
 use gradus_dialects::graph::{ConcatOp, Part, convolution};
 use gradus_dialects::layout::{TiledLayout, image_layout, result_layout};

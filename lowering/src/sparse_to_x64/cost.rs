@@ -1,7 +1,8 @@
 //! Estimated cycles of code, by counts of its instructions and of what it reads.
 
-use super::form::{Columns, FORMS, Form};
+use super::form::{FORMS, Form};
 use crate::sparse_product::Matrix;
+use gradus_dialects::Columns;
 use gradus_dialects::x64::Width;
 
 /// Bytes of B that are read again by each group of rows, so that they stay in the L1 cache, if the code of all groups does.
@@ -57,11 +58,13 @@ pub(super) struct Core {
     rows: [f64; 3],
     /// The first read of an element of the dense operand by them: from the L2 cache or the next, from beyond, and if whole rows are read there.
     first_read: [f64; 3],
+    /// An element that they write, if the result does not stay in the last cache.
+    far_result: f64,
     /// Bytes of code of a loop body, so that it stays in the L1 instruction cache.
     body: usize,
     /// Bytes of B that are read again by each group of rows, so that they stay in the L2 cache; of code twice as many.
     shared: usize,
-    /// Bytes of B that stay in the last cache.
+    /// Bytes of B or of the result that stay in the last cache.
     cached: usize,
     /// Bytes of lines that stay in the L1 cache from a vector of columns to the next, and lines of one of its sets.
     pub near_lines: f64,
@@ -88,6 +91,7 @@ pub(super) const WIDE: Core = Core {
     // Estimated from such rows without chunks; not fitted.
     rows: [2.0, 1.5, 30.0],
     first_read: [0.3, 4.0, 1.8],
+    far_result: 1.5,
     body: 24 << 10,
     shared: 512 << 10,
     cached: 16 << 20,
@@ -176,7 +180,9 @@ pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f6
         + row * (counts.rows * blocks * chunks) as f64;
     let (is_far, is_seldom) = (elements > ROW_FAR, counts.nonzeros < ROW_READS.saturating_mul(counts.depth));
     let first = core.first_read[if is_far && is_seldom { 2 } else { usize::from(is_far) }];
-    strip * columns.strips as f64 + first * elements as f64
+    let results = counts.rows.saturating_mul(columns.all);
+    let result = if results.saturating_mul(counts.element) > core.cached { core.far_result } else { 0.0 };
+    strip * columns.strips as f64 + first * elements as f64 + result * results as f64
 }
 
 /// Estimated cycles of the fetch of code that other code crowds out of the caches between two calls.

@@ -20,41 +20,6 @@ pub(super) const FORMS: [Form; 6] = [
     Form { rows: 6, vectors: 2, width: Width::Ymm },
 ];
 
-/// The columns of a product.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Columns {
-    /// Columns of the result.
-    pub all: usize,
-    /// Number of bands, matrices of as many columns each.
-    pub bands: usize,
-    /// Number of strips of equal width, the rows of an image, that are computed one by one.
-    pub strips: usize,
-    /// Elements of the dense operand from a strip to the next.
-    pub pitch: usize,
-}
-
-impl Columns {
-    /// Columns that follow each other in the dense operand too.
-    pub fn adjacent(all: usize) -> Columns {
-        Columns { all, bands: 1, strips: 1, pitch: 0 }
-    }
-
-    /// Columns of a band.
-    pub fn band(self) -> usize {
-        self.all / self.bands
-    }
-
-    /// Columns of a strip.
-    pub fn strip(self) -> usize {
-        self.all / self.strips
-    }
-
-    /// Elements of the dense operand from the first column to behind the last.
-    pub fn reach(self) -> Option<usize> {
-        (self.strips - 1).checked_mul(self.pitch)?.checked_add(self.strip())
-    }
-}
-
 impl Form {
     /// Bytes of a row per step.
     pub fn panel_bytes(self) -> usize {

@@ -2,10 +2,10 @@
 
 use super::Isa;
 use super::epilogue::Epilogue;
-use super::form::Columns;
 use super::product::{ByRows, Product};
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
+use gradus_dialects::Columns;
 use gradus_dialects::graph::{MulOp, SubOp};
 use gradus_dialects::sparse::{IntegerProduct, Packing, WordsOp};
 use gradus_dialects::x64::Width;

@@ -17,9 +17,9 @@
 //! Indices are bytes, four to an element of the pool. With 256 bits, which have no masks, the last rows are computed again.
 
 use super::epilogue::Epilogue;
-use super::form::Columns;
 use super::generate::{Generated, R10, R11, RAX, RDI, RDX, RSI};
 use crate::sparse_product::Matrix;
+use gradus_dialects::Columns;
 use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::DType;
 use std::iter::Peekable;

@@ -1,8 +1,9 @@
 //! The choice of the form of the code.
 
 use super::cost::{Cost, Counts, Rows, crowded_cycles};
-use super::form::{Columns, Form};
+use super::form::Form;
 use crate::sparse_product::Matrix;
+use gradus_dialects::Columns;
 use gradus_dialects::x64::Width;
 use rustc_hash::FxHashMap;
 
@@ -105,9 +106,9 @@ impl Values {
 #[cfg(test)]
 mod tests {
     use super::super::cost::{LINE, PAGE, WIDE};
-    use super::super::form::Columns;
     use super::Plan;
     use crate::sparse_product::Matrix;
+    use gradus_dialects::Columns;
     use gradus_dialects::x64::Width;
     use gradus_ir::Tensor;
     use gradus_ir::random::Random;

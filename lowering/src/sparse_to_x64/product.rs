@@ -2,12 +2,12 @@
 
 use super::cost::{Counts, rows_cycles};
 use super::epilogue::{Chain, Epilogue};
-use super::form::Columns;
 use super::generate::{Generated, generate};
 use super::lanes;
 use super::plan::Plan;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
+use gradus_dialects::Columns;
 use gradus_dialects::sparse::{CSR, MatMulOp, UNROLLED};
 use gradus_dialects::x64::{CallOp, Width};
 use gradus_ir::{Attr, DType, Module, Op, OpDecl, Tensor, Type, Value};

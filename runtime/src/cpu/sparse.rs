@@ -5,10 +5,10 @@ use super::operands::Operands;
 use super::{Kernel, Prepared, constant, extents, floats, floats_mut};
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::code::Code;
-use crate::sparse_rows::{Columns, Entry, Epilogue, SparseRows};
+use crate::sparse_rows::{Entry, Epilogue, SparseRows};
 use crate::vector::Isa;
 use crate::workers::Workers;
-use gradus_dialects::addr::{SparseGemm, Strips};
+use gradus_dialects::addr::SparseGemm;
 use gradus_dialects::x64::{Abi, Dispatch, code_of, functions_of};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
@@ -86,11 +86,9 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let ends = integers("ends")?.iter().map(size).collect::<Option<Vec<_>>>()?;
     let entry = |(&value, &offset): (&f32, &i32)| Some(Entry { offset: u32::try_from(offset).ok()?, value });
     let entries = floats(values.bytes()).iter().zip(&integers("offsets")?).map(entry).collect::<Option<Vec<_>>>()?;
-    let Strips { bands, all: strips, pitch } = sizes.strips;
-    let [bands, strips, pitch] = [bands, strips, pitch].map(|n| n as usize);
     // Nonzeros behind the last row are not read.
     let read = entries.get(..ends.last().copied().unwrap_or(0))?;
-    let rows = SparseRows::new(read, &ends, Columns { all: sizes.columns, bands, strips, pitch })?;
+    let rows = SparseRows::new(read, &ends, sizes.columns)?;
     (rows.reach() <= extents(m, args.operand_type(0))?.iter().product()).then_some(())?;
     let mut operands = Operands::new(args);
     let bias = operands.constant("bias", |bias| Some(floats(bias.bytes()).to_vec()))?;

@@ -1,9 +1,10 @@
 //! Products by compressed rows, compared with sums in order.
 
 use super::chunks::{Chunks, Strip};
-use super::{Columns, Entry, Epilogue, SparseRows, blocks};
+use super::{Entry, Epilogue, SparseRows, blocks};
 use crate::vector::Isa;
 use crate::workers::Workers;
+use gradus_dialects::Columns;
 use gradus_ir::random::Random;
 
 fn isas() -> impl Iterator<Item = Isa> {
