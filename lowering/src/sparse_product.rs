@@ -116,15 +116,10 @@ impl Packed {
 
     /// Creates the constants: weights `[W]` and patterns `[M, C]`.
     pub(crate) fn constants(self, e: &mut Emitter<'_, '_>, matrix: &Matrix) -> Option<[Value; 2]> {
-        let (shape, weights) = ([self.weights.len()], self.weights);
-        let (weights, element) = match matrix.dtype {
-            DType::F64 => (Tensor::from_vec(&shape, weights), Type::F64),
-            DType::F32 => (Tensor::from_vec(&shape, weights.iter().map(|&x| x as f32).collect()), Type::F32),
-            _ => (Tensor::from_vec(&shape, weights.iter().map(|&x| x as i32).collect()), Type::I32),
-        };
+        let weights = matrix.constant(e, &self.weights)?;
         let patterns = Tensor::from_vec(&[matrix.rows, self.patterns.len() / matrix.rows], self.patterns);
         let byte = e.m().ctx.int_type(8, Signedness::Unsigned);
-        Some([e.constant(&weights, element)?, e.constant(&patterns, byte)?])
+        Some([weights, e.constant(&patterns, byte)?])
     }
 }
 

@@ -19,9 +19,7 @@ use gradus_dialects::a64::{
 };
 use gradus_dialects::sparse::{MatMulOp, PATTERNS, UNROLLED};
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::{
-    Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Tensor, Type, Value,
-};
+use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Type, Value};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -195,8 +193,8 @@ impl SparseToA64 {
         let mut e = Emitter::of(&mut b, op);
         let dense = matmul.operand(&mut e)?;
         let panel = self.choices(&matrix, columns).panel;
-        let call = |e: &mut Emitter<'_, '_>, (callee, rows, pool)| {
-            call(e, callee, dense, &matrix, [rows, columns, panel], pool)
+        let call = |e: &mut Emitter<'_, '_>, (callee, rows, pool): (Attr, usize, Vec<f64>)| {
+            call(e, callee, dense, &matrix, [rows, columns, panel], &pool)
         };
         let results = callees.into_iter().map(|callee| call(&mut e, callee)).collect::<Option<Vec<Value>>>()?;
         let value = e.concat(&results, 0)?;
@@ -287,21 +285,16 @@ fn call(
     b: Value,
     matrix: &Matrix,
     [rows, columns, panel]: [usize; 3],
-    pool: Vec<f64>,
+    pool: &[f64],
 ) -> Option<Value> {
-    let (shape, narrow) = ([pool.len()], pool.iter().map(|&x| x as f32).collect());
-    let (pool, element) = match matrix.dtype {
-        DType::F64 => (Some(Tensor::from_vec(&shape, pool)), Type::F64),
-        DType::F32 => (Some(Tensor::from_vec(&shape, narrow)), Type::F32),
-        _ => (None, Type::I32),
-    };
-    let pool = match pool {
-        Some(pool) => Some(e.constant(&pool, element)?),
-        None => None,
+    // Factors of integers are immediates.
+    let pool = match matrix.dtype {
+        DType::I32 => None,
+        _ => Some(matrix.constant(e, pool)?),
     };
     let ctx = e.m().ctx.clone();
     let attrs = [("callee", callee), ("panel", ctx.int_attr(Type::I64, panel as i64))];
-    let ty = ctx.tensor_type(&[rows as i64, columns as i64], element);
+    let ty = ctx.tensor_type(&[rows as i64, columns as i64], matrix.element_type());
     let call = e.op(CallOp::INFO.name, &[&[b], pool.as_slice()], &attrs, &[ty])?;
     Some(e.m().result(call, 0))
 }

@@ -6,7 +6,7 @@ pub mod code;
 pub mod cpu;
 pub mod gemm;
 mod lookup;
-pub mod sparse_rows;
+mod sparse_rows;
 pub mod table_file;
 mod transpose;
 mod vector;

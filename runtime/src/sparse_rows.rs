@@ -1,4 +1,4 @@
-//! Products of a sparse matrix of f32, by compressed sparse rows, and ranges of a dense operand.
+//! Products of a sparse matrix of f32 or f64, by compressed sparse rows, and ranges of a dense operand.
 //!
 //! For each row and block of columns, sums of up to eight vectors stay in registers, so that a nonzero takes a broadcast and loads of
 //! contiguous vectors. If what a block reads does not fit into the L1 cache, it is divided into chunks of rows of the dense operand, which
@@ -8,11 +8,13 @@
 #![allow(unsafe_code)]
 
 mod chunks;
+mod element;
 
 use crate::aligned_bytes::{AlignedBytes, LINE};
-use crate::vector::{Eight, Isa, Loops, MultiplyAdd, Vector, run_widest};
+use crate::vector::{Floats, Isa, Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use chunks::{Chunks, Strip};
+pub(crate) use element::Element;
 use gradus_dialects::Columns;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -24,8 +26,8 @@ const MAX_VECTORS: usize = 8;
 /// The same, if the dense operand is beyond the L2 cache.
 const MAX_FAR_VECTORS: usize = 4;
 
-/// Number of elements from which on a dense operand is beyond the L2 cache.
-const FAR: usize = 1 << 19;
+/// Bytes from which on a dense operand is beyond the L2 cache.
+const FAR: usize = 2 << 20;
 
 /// Rows whose blocks are computed together, unless the dense operand is as large or is divided into chunks.
 const NEAR_ROWS: usize = 4;
@@ -37,8 +39,8 @@ const MAX_STREAMED: usize = 8;
 /// Rows of the dense operand that are read together then.
 const STREAMS: usize = 4;
 
-/// Columns that are computed for all rows then, whose sums stay in the L1 cache.
-const STREAMED_COLUMNS: usize = 4096;
+/// Bytes of the columns that are computed for all rows then, whose sums stay in the L1 cache.
+const STREAMED: usize = 16 << 10;
 
 /// Average number of reads of a row of the dense operand from which on it is packed.
 const MIN_READS: usize = 4;
@@ -56,32 +58,32 @@ thread_local! {
 
 /// A nonzero.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Entry {
+pub(crate) struct Entry<T> {
     /// Element of the dense operand that the first column of the result reads.
     pub offset: u32,
     /// The factor.
-    pub value: f32,
+    pub value: T,
 }
 
 /// The bias with which sums begin, and the ops on them before the store.
 #[derive(Clone, Copy, Debug)]
-pub struct Epilogue<'a> {
+pub(crate) struct Epilogue<'a, T> {
     /// Summand of each row, with which its sums begin.
-    pub bias: Option<&'a [f32]>,
+    pub bias: Option<&'a [T]>,
     /// Summand of each element of the result.
-    pub add: Option<&'a [f32]>,
+    pub add: Option<&'a [T]>,
     /// Bounds of the clamp.
-    pub range: (f32, f32),
+    pub range: (T, T),
 }
 
 /// A sparse matrix, for products with ranges of a dense operand.
 #[derive(Clone, PartialEq, Debug)]
-pub struct SparseRows {
+pub(crate) struct SparseRows<T> {
     columns: Columns,
     rows: usize,
     /// Elements of the dense operand up to the last one that is read.
     reach: usize,
-    chunks: Chunks,
+    chunks: Chunks<T>,
 }
 
 /// Columns that are computed at once, for all rows. If vectors do not divide them, the last two overlap.
@@ -102,22 +104,22 @@ impl Block {
     }
 }
 
-impl SparseRows {
+impl<T: Element> SparseRows<T> {
     /// Collects the nonzeros of a matrix; row `i` has those behind the end of row `i - 1`, up to `ends[i]`. `None` if ends do not ascend to
     /// the number of nonzeros, columns are not divided evenly, or an address overflows.
-    pub fn new(entries: &[Entry], ends: &[usize], columns: Columns) -> Option<SparseRows> {
+    pub fn new(entries: &[Entry<T>], ends: &[usize], columns: Columns) -> Option<SparseRows<T>> {
         let is_ascending = ends.is_sorted() && ends.last().copied().unwrap_or(0) == entries.len();
         (is_ascending && columns.is_even()).then_some(())?;
         let last = entries.iter().map(|entry| entry.offset as usize).max();
         let width = columns.reach()?;
         let reach = last.map_or(Some(0), |last| last.checked_add(width))?;
         ends.len().checked_mul(columns.all)?;
-        let lanes = lanes(Isa::best().filled_by(columns.strip()));
+        let lanes = T::lanes(T::filled(Isa::best(), columns.strip()));
         let strip = Strip {
             vectors: columns.strip().div_ceil(lanes),
-            bytes: lanes * size_of::<f32>(),
+            bytes: lanes * size_of::<T>(),
             is_filled: columns.strip() >= MIN_PACKED,
-            is_split: !columns.strip().is_multiple_of(LINE / size_of::<f32>()),
+            is_split: !columns.strip().is_multiple_of(LINE / size_of::<T>()),
         };
         let chunks = Chunks::of(entries, ends, strip);
         Some(SparseRows { columns, rows: ends.len(), reach, chunks })
@@ -130,7 +132,7 @@ impl SparseRows {
 
     /// Number of vector operations.
     pub fn steps(&self) -> usize {
-        let lanes = lanes(Isa::best().filled_by(self.columns.strip()));
+        let lanes = T::lanes(T::filled(Isa::best(), self.columns.strip()));
         self.chunks.entries.len().saturating_mul(self.columns.all.div_ceil(lanes))
     }
 
@@ -143,8 +145,8 @@ impl SparseRows {
         &self,
         isa: Isa,
         workers: &Workers,
-        epilogue: &Epilogue<'_>,
-        (b, out): (&[f32], &mut [f32]),
+        epilogue: &Epilogue<'_, T>,
+        (b, out): (&[T], &mut [T]),
     ) -> Result<(), String> {
         let (rows, columns) = (self.rows, self.columns);
         let fits = self.reach <= b.len()
@@ -157,7 +159,7 @@ impl SparseRows {
         if out.is_empty() {
             return Ok(());
         }
-        let isa = isa.filled_by(columns.strip());
+        let isa = T::filled(isa, columns.strip());
         let threads = workers.for_steps(self.steps());
         // A packed chunk is read by one thread.
         let parts = if self.chunks.is_packed { threads } else { Workers::parts(threads) };
@@ -185,19 +187,19 @@ impl SparseRows {
 }
 
 /// A product that is computed.
-struct Product<'a> {
-    rows: &'a SparseRows,
-    b: &'a [f32],
-    epilogue: &'a Epilogue<'a>,
+struct Product<'a, T> {
+    rows: &'a SparseRows<T>,
+    b: &'a [T],
+    epilogue: &'a Epilogue<'a, T>,
     isa: Option<Isa>,
 }
 
-impl Product<'_> {
+impl<T: Element> Product<'_, T> {
     /// Computes some rows of a band.
-    fn part(&self, band: usize, rows: Range<usize>, out: &mut [f32]) {
-        let (lanes, width) = (lanes(self.isa), self.rows.columns.band());
+    fn part(&self, band: usize, rows: Range<usize>, out: &mut [T]) {
+        let (lanes, width) = (T::lanes(self.isa), self.rows.columns.band());
         let chunks = &self.rows.chunks;
-        let is_far = self.b.len() > FAR;
+        let is_far = size_of_val(self.b) > FAR;
         let most = if is_far && !chunks.is_packed { MAX_FAR_VECTORS } else { chunks.vectors };
         let blocks = self.rows.blocks(band, [lanes, most]);
         let is_chunked = chunks.count() > 1 || chunks.is_packed;
@@ -209,24 +211,13 @@ impl Product<'_> {
         let at = band * self.rows.rows * width + rows.start * width;
         let part = Part { product: self, blocks: &blocks, rows, at, width, step, is_streamed };
         // SAFETY: `times` checked the extension and the sizes, and blocks are inside of the columns.
-        unsafe {
-            match self.isa {
-                #[cfg(target_arch = "x86_64")]
-                Some(Isa::Avx512) => x86::avx512(&part, out),
-                #[cfg(target_arch = "x86_64")]
-                Some(Isa::Avx2) => x86::avx2(&part, out),
-                #[cfg(target_arch = "aarch64")]
-                Some(Isa::Neon) => part.run::<std::arch::aarch64::float32x4_t>(out),
-                Some(_) => part.run::<Eight>(out),
-                None => part.run::<f32>(out),
-            }
-        }
+        unsafe { T::run(&part, self.isa, out) }
     }
 }
 
 /// Some rows of a band.
-struct Part<'a> {
-    product: &'a Product<'a>,
+pub(crate) struct Part<'a, T> {
+    product: &'a Product<'a, T>,
     blocks: &'a [Block],
     rows: Range<usize>,
     /// Elements of the result before these rows.
@@ -241,20 +232,20 @@ struct Part<'a> {
 
 /// The dense operand of a block, at offsets, or a packed chunk, at indices of its rows.
 #[derive(Clone, Copy)]
-struct Dense {
-    from: *const f32,
+struct Dense<T> {
+    from: *const T,
     /// Elements from a place to the next.
     pitch: usize,
 }
 
-impl Part<'_> {
+impl<T: Element> Part<'_, T> {
     /// Computes all blocks.
     ///
     /// # Safety
     /// The machine has the vectors. The dense operand has the vectors of all blocks at the offsets; `out` has a row of `width` elements for
     /// each of `rows`.
     #[inline(always)]
-    unsafe fn run<V: Vector>(&self, out: &mut [f32]) {
+    unsafe fn run<V: Floats<Element = T>>(&self, out: &mut [T]) {
         if self.is_streamed {
             // SAFETY: guaranteed by the caller.
             return unsafe { self.stream::<V>(out) };
@@ -284,14 +275,14 @@ impl Part<'_> {
     }
 
     /// Copies the columns of a block from the rows of a chunk.
-    fn pack<V: Vector>(&self, packed: &mut AlignedBytes, (block, chunk): (&Block, usize)) -> Dense {
+    fn pack<V: Floats<Element = T>>(&self, packed: &mut AlignedBytes, (block, chunk): (&Block, usize)) -> Dense<T> {
         let pitch = block.vectors(V::LANES) * V::LANES;
         let offsets = self.product.rows.chunks.offsets(chunk);
-        let size = offsets.len() * pitch * size_of::<f32>();
+        let size = offsets.len() * pitch * size_of::<T>();
         if packed.as_ref().len() < size {
             *packed = AlignedBytes::zeros(size);
         }
-        let to: &mut [f32] = bytemuck::cast_slice_mut(&mut packed.as_mut()[..size]);
+        let to: &mut [T] = bytemuck::cast_slice_mut(&mut packed.as_mut()[..size]);
         let from = &self.product.b[block.from..];
         run_widest(Pack { from, offsets, width: block.width, pitch, packed: to });
         Dense { from: packed.as_ref().as_ptr().cast(), pitch }
@@ -302,7 +293,7 @@ impl Part<'_> {
     /// # Safety
     /// As for [`run`](Part::run), for the rows that `dense` has.
     #[inline(always)]
-    unsafe fn block_of<V: Vector>(&self, of: (Block, usize, Dense), rows: Range<usize>, out: &mut [f32]) {
+    unsafe fn block_of<V: Floats<Element = T>>(&self, of: (Block, usize, Dense<T>), rows: Range<usize>, out: &mut [T]) {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match of.0.vectors(V::LANES) {
@@ -323,11 +314,11 @@ impl Part<'_> {
     /// # Safety
     /// As for [`run`](Part::run), for the rows that `dense` has.
     #[inline(always)]
-    unsafe fn block<V: Vector, const NV: usize>(
+    unsafe fn block<V: Floats<Element = T>, const NV: usize>(
         &self,
-        (block, chunk, dense): (Block, usize, Dense),
+        (block, chunk, dense): (Block, usize, Dense<T>),
         rows: Range<usize>,
-        out: &mut [f32],
+        out: &mut [T],
     ) {
         let chunks = &self.product.rows.chunks;
         let (is_first, is_last) = (chunk == 0, chunk + 1 == chunks.count());
@@ -356,11 +347,11 @@ impl Part<'_> {
 
     /// The number with which the sums of a row begin.
     #[inline(always)]
-    fn begin(&self, row: usize) -> f32 {
+    fn begin(&self, row: usize) -> T {
         match self.product.epilogue.bias {
             Some(bias) => bias[row],
-            None if self.product.rows.chunks.is_empty(row) => 0.0,
-            None => -0.0,
+            None if self.product.rows.chunks.is_empty(row) => 0.0.into(),
+            None => (-0.0).into(),
         }
     }
 
@@ -369,7 +360,7 @@ impl Part<'_> {
     /// # Safety
     /// As for [`run`](Part::run).
     #[inline(always)]
-    unsafe fn finish<V: Vector, const NV: usize>(&self, sums: &mut [V; NV], row: usize, block: Block) {
+    unsafe fn finish<V: Floats<Element = T>, const NV: usize>(&self, sums: &mut [V; NV], row: usize, block: Block) {
         let Epilogue { add, range: (low, high), .. } = *self.product.epilogue;
         // SAFETY: guaranteed by the caller.
         unsafe {
@@ -378,7 +369,7 @@ impl Part<'_> {
                 let more = Vectors::<V>::of(block).load::<NV>(add[at..][..block.width].as_ptr());
                 sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.plus(more));
             }
-            if low > f32::NEG_INFINITY || high < f32::INFINITY {
+            if low > f32::NEG_INFINITY.into() || high < f32::INFINITY.into() {
                 let (low, high) = (V::splat(low), V::splat(high));
                 sums.iter_mut().for_each(|sum| *sum = sum.between(low, high));
             }
@@ -390,11 +381,12 @@ impl Part<'_> {
     /// # Safety
     /// As for [`run`](Part::run), and the dense operand has all columns at the offsets, which vectors divide.
     #[inline(always)]
-    unsafe fn stream<V: Vector>(&self, out: &mut [f32]) {
+    unsafe fn stream<V: Floats<Element = T>>(&self, out: &mut [T]) {
         let chunks = &self.product.rows.chunks;
         let starts = chunks.starts_of(0, self.rows.clone());
-        for first in (0..self.width).step_by(STREAMED_COLUMNS) {
-            let columns = first..self.width.min(first + STREAMED_COLUMNS);
+        let most = STREAMED / size_of::<T>();
+        for first in (0..self.width).step_by(most) {
+            let columns = first..self.width.min(first + most);
             for ((row, ends), out) in self.rows.clone().zip(starts.windows(2)).zip(out.chunks_exact_mut(self.width)) {
                 let out = &mut out[columns.clone()];
                 out.fill(self.begin(row));
@@ -421,7 +413,12 @@ impl Part<'_> {
     /// # Safety
     /// As for [`stream`](Part::stream).
     #[inline(always)]
-    unsafe fn add_rows<V: Vector, const N: usize>(&self, entries: &[Entry; N], first: usize, sums: &mut [f32]) {
+    unsafe fn add_rows<V: Floats<Element = T>, const N: usize>(
+        &self,
+        entries: &[Entry<T>; N],
+        first: usize,
+        sums: &mut [T],
+    ) {
         let b = self.product.b.as_ptr().wrapping_add(first);
         let rows = entries.map(|entry| b.wrapping_add(entry.offset as usize));
         // SAFETY: guaranteed by the caller, here and below.
@@ -447,7 +444,7 @@ struct Vectors<V> {
     of: PhantomData<V>,
 }
 
-impl<V: Vector> Vectors<V> {
+impl<V: Floats> Vectors<V> {
     #[inline(always)]
     fn of(block: Block) -> Vectors<V> {
         Vectors { last: block.width - V::LANES, of: PhantomData }
@@ -463,7 +460,7 @@ impl<V: Vector> Vectors<V> {
     /// # Safety
     /// The machine has these vectors, and there are the columns of the block at `from`, of `NV` vectors.
     #[inline(always)]
-    unsafe fn load<const NV: usize>(self, from: *const f32) -> [V; NV] {
+    unsafe fn load<const NV: usize>(self, from: *const V::Element) -> [V; NV] {
         // SAFETY: guaranteed by the caller.
         std::array::from_fn(|v| unsafe { V::load(from.wrapping_add(self.at::<NV>(v))) })
     }
@@ -473,22 +470,22 @@ impl<V: Vector> Vectors<V> {
     /// # Safety
     /// As for [`load`](Vectors::load), and the columns can be written.
     #[inline(always)]
-    unsafe fn store<const NV: usize>(self, sums: [V; NV], to: *mut f32) {
+    unsafe fn store<const NV: usize>(self, sums: [V; NV], to: *mut V::Element) {
         // SAFETY: guaranteed by the caller.
         sums.into_iter().enumerate().for_each(|(v, sum)| unsafe { sum.store(to.wrapping_add(self.at::<NV>(v))) });
     }
 }
 
 /// The columns of a block in the rows of a chunk, copied to rows `pitch` apart.
-struct Pack<'a> {
-    from: &'a [f32],
+struct Pack<'a, T> {
+    from: &'a [T],
     offsets: &'a [u32],
     width: usize,
     pitch: usize,
-    packed: &'a mut [f32],
+    packed: &'a mut [T],
 }
 
-impl Loops for Pack<'_> {
+impl<T: Copy> Loops for Pack<'_, T> {
     #[inline(always)]
     fn run<M: MultiplyAdd>(self) {
         for (&offset, to) in self.offsets.iter().zip(self.packed.chunks_exact_mut(self.pitch)) {
@@ -510,42 +507,6 @@ fn blocks([lanes, most]: [usize; 2], columns: usize) -> impl Iterator<Item = Blo
         let first = begin.min(end - lanes);
         Block { first, from: first, width: end - first }
     })
-}
-
-/// Returns the number of lanes of vectors.
-fn lanes(isa: Option<Isa>) -> usize {
-    match isa {
-        Some(Isa::Avx512) => 16,
-        Some(Isa::Avx2 | Isa::Portable) => 8,
-        Some(Isa::Neon) => 4,
-        None => 1,
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::Part;
-    use std::arch::x86_64::{__m256, __m512};
-
-    /// Computes some rows with AVX-512.
-    ///
-    /// # Safety
-    /// As for [`Part::run`].
-    #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn avx512(part: &Part<'_>, out: &mut [f32]) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { part.run::<__m512>(out) }
-    }
-
-    /// Computes some rows with AVX2.
-    ///
-    /// # Safety
-    /// As for [`Part::run`].
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn avx2(part: &Part<'_>, out: &mut [f32]) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { part.run::<__m256>(out) }
-    }
 }
 
 #[cfg(test)]

@@ -6,30 +6,14 @@
 /// rounded half to even, in the low bits.
 pub(crate) const ROUND: f32 = 1.5 * (1 << 23) as f32;
 
+mod floats;
+
+pub(crate) use floats::{Eight, Floats, Four, Several};
+
 /// A vector of f32.
-pub(crate) trait Vector: Copy {
-    /// Number of lanes.
-    const LANES: usize;
+pub(crate) trait Vector: Floats<Element = f32> {
     /// Number of registers.
     const REGISTERS: usize;
-
-    /// Broadcasts a scalar to all lanes.
-    ///
-    /// # Safety
-    /// The machine has these vectors, here and for all other functions.
-    unsafe fn splat(x: f32) -> Self;
-
-    /// Loads a vector.
-    ///
-    /// # Safety
-    /// There are `LANES` floats at `from`.
-    unsafe fn load(from: *const f32) -> Self;
-
-    /// Stores the vector.
-    ///
-    /// # Safety
-    /// `LANES` floats can be written at `to`.
-    unsafe fn store(self, to: *mut f32);
 
     /// XORs bytes, zero-extended, into the bit patterns of `bits`.
     ///
@@ -73,18 +57,6 @@ pub(crate) trait Vector: Copy {
         let _ = from;
     }
 
-    /// Computes the fused multiply-add `self * x + y`.
-    ///
-    /// # Safety
-    /// The machine has these vectors.
-    unsafe fn multiply_add(self, x: Self, y: Self) -> Self;
-
-    /// Adds lanewise.
-    ///
-    /// # Safety
-    /// The machine has these vectors.
-    unsafe fn plus(self, x: Self) -> Self;
-
     /// Subtracts lanewise.
     ///
     /// # Safety
@@ -96,12 +68,6 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// The machine has these vectors.
     unsafe fn larger(self, x: Self) -> Self;
-
-    /// Clamps to `[low, high]`; NaN passes through.
-    ///
-    /// # Safety
-    /// The machine has these vectors.
-    unsafe fn between(self, low: Self, high: Self) -> Self;
 
     /// Loads bf16, by their bits, and converts them to f32. Compilers make vector instructions of the loop.
     ///
@@ -252,39 +218,8 @@ pub(crate) fn run_widest(loops: impl Loops) {
     }
 }
 
-/// Eight floats for auto-vectorization.
-#[derive(Clone, Copy)]
-pub(crate) struct Eight([f32; 8]);
-
-impl Eight {
-    #[inline(always)]
-    fn map(self, f: impl Fn(usize, f32) -> f32) -> Eight {
-        let mut all = self.0;
-        all.iter_mut().enumerate().for_each(|(i, x)| *x = f(i, *x));
-        Eight(all)
-    }
-}
-
 impl Vector for Eight {
-    const LANES: usize = 8;
     const REGISTERS: usize = Isa::Portable.registers();
-
-    #[inline(always)]
-    unsafe fn splat(x: f32) -> Eight {
-        Eight([x; 8])
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Eight {
-        // SAFETY: the caller guarantees eight floats; an array has the alignment of its elements.
-        Eight(unsafe { from.cast::<[f32; 8]>().read() })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller guarantees room for eight floats.
-        unsafe { to.cast::<[f32; 8]>().write(self.0) }
-    }
 
     #[inline(always)]
     unsafe fn of_bytes(from: *const u8, bits: Eight) -> Eight {
@@ -295,7 +230,7 @@ impl Vector for Eight {
     #[inline(always)]
     unsafe fn from_integers(from: *const i32) -> Eight {
         // SAFETY: the caller guarantees eight integers.
-        Eight(std::array::from_fn(|i| unsafe { f32::from_integers(from.add(i)) }))
+        Several(std::array::from_fn(|i| unsafe { f32::from_integers(from.add(i)) }))
     }
 
     #[inline(always)]
@@ -323,18 +258,6 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    unsafe fn multiply_add(self, x: Eight, y: Eight) -> Eight {
-        // SAFETY: scalar code runs on every machine, here and below.
-        self.map(|i, a| unsafe { a.multiply_add(x.0[i], y.0[i]) })
-    }
-
-    #[inline(always)]
-    unsafe fn plus(self, x: Eight) -> Eight {
-        // SAFETY: as above.
-        self.map(|i, a| unsafe { a.plus(x.0[i]) })
-    }
-
-    #[inline(always)]
     unsafe fn minus(self, x: Eight) -> Eight {
         // SAFETY: as above.
         self.map(|i, a| unsafe { a.minus(x.0[i]) })
@@ -345,35 +268,10 @@ impl Vector for Eight {
         // SAFETY: as above.
         self.map(|i, a| unsafe { a.larger(x.0[i]) })
     }
-
-    #[inline(always)]
-    unsafe fn between(self, low: Eight, high: Eight) -> Eight {
-        // SAFETY: as above.
-        self.map(|i, a| unsafe { a.between(low.0[i], high.0[i]) })
-    }
 }
 
-/// A vector of one lane, for remainders narrower than any vector.
 impl Vector for f32 {
-    const LANES: usize = 1;
     const REGISTERS: usize = 16;
-
-    #[inline(always)]
-    unsafe fn splat(x: f32) -> f32 {
-        x
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> f32 {
-        // SAFETY: the caller guarantees a float.
-        unsafe { from.read() }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller guarantees room for a float.
-        unsafe { to.write(self) }
-    }
 
     #[inline(always)]
     unsafe fn of_bytes(from: *const u8, bits: f32) -> f32 {
@@ -410,16 +308,6 @@ impl Vector for f32 {
     }
 
     #[inline(always)]
-    unsafe fn multiply_add(self, x: f32, y: f32) -> f32 {
-        self * x + y
-    }
-
-    #[inline(always)]
-    unsafe fn plus(self, x: f32) -> f32 {
-        self + x
-    }
-
-    #[inline(always)]
     unsafe fn minus(self, x: f32) -> f32 {
         self - x
     }
@@ -428,49 +316,17 @@ impl Vector for f32 {
     unsafe fn larger(self, x: f32) -> f32 {
         if x > self || x.is_nan() { x } else { self }
     }
-
-    #[inline(always)]
-    unsafe fn between(self, low: f32, high: f32) -> f32 {
-        if self < low {
-            low
-        } else if self > high {
-            high
-        } else {
-            self
-        }
-    }
 }
 
 /// Implements [`Vector`] with intrinsics.
 macro_rules! vector {
-    ($vector:ty, $lanes:literal of $isa:ident, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident,
-     $minus:ident, $max:ident, $min:ident,
-     |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr,
+    ($vector:ty, $isa:ident, $prefetch:expr, $minus:ident, |$l:ident, $r:ident| $larger:expr,
      |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident| $from_integers:expr,
      |$last:ident, $bytes:ident| $store_bytes:expr, |$near:ident, $far:ident| $max_magnitude:expr,
      |$furthest:ident, $limit:ident| $any_at_least:expr, |$whole:ident, $to:ident| $store_integers:expr
      $(, |$bits16:ident| $from_bf16:expr, |$wide:ident, $narrow:ident| $store_bf16:expr)?) => {
         impl Vector for $vector {
-            const LANES: usize = $lanes;
             const REGISTERS: usize = Isa::$isa.registers();
-
-            #[inline(always)]
-            unsafe fn splat(x: f32) -> Self {
-                // SAFETY: the caller guarantees that the machine has these vectors, here and below.
-                unsafe { $splat(x) }
-            }
-
-            #[inline(always)]
-            unsafe fn load(from: *const f32) -> Self {
-                // SAFETY: as above, and the floats exist; the load is unaligned.
-                unsafe { $load(from) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut f32) {
-                // SAFETY: as above, and there is room; the store is unaligned.
-                unsafe { $store(to, self) }
-            }
 
             #[inline(always)]
             unsafe fn of_bytes($from: *const u8, $bits: Self) -> Self {
@@ -521,19 +377,6 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn multiply_add(self, $x: Self, $y: Self) -> Self {
-                let $a = self;
-                // SAFETY: as above.
-                unsafe { $fma }
-            }
-
-            #[inline(always)]
-            unsafe fn plus(self, x: Self) -> Self {
-                // SAFETY: as above.
-                unsafe { $plus(self, x) }
-            }
-
-            #[inline(always)]
             unsafe fn minus(self, x: Self) -> Self {
                 // SAFETY: as above.
                 unsafe { $minus(self, x) }
@@ -544,12 +387,6 @@ macro_rules! vector {
                 let $l = self;
                 // SAFETY: as above.
                 unsafe { $larger }
-            }
-
-            #[inline(always)]
-            unsafe fn between(self, low: Self, high: Self) -> Self {
-                // SAFETY: as above. If either operand is NaN, the instructions return the second.
-                unsafe { $min(high, $max(low, self)) }
             }
 
             $(
@@ -572,7 +409,7 @@ macro_rules! vector {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Fused, Isa, Loops, Vector};
+    use super::{Floats, Fused, Isa, Loops, Vector};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx512f")]
@@ -587,16 +424,9 @@ mod x86 {
 
     vector!(
         __m512,
-        16 of Avx512,
-        _mm512_set1_ps,
-        _mm512_loadu_ps,
-        _mm512_storeu_ps,
+        Avx512,
         _mm_prefetch::<_MM_HINT_T0>,
-        _mm512_add_ps,
         _mm512_sub_ps,
-        _mm512_max_ps,
-        _mm512_min_ps,
-        |a, x, y| _mm512_fmadd_ps(a, x, y),
         // The maximum instruction returns the second operand if either is NaN, so a NaN in the first is blended in.
         |a, x| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, a), _mm512_max_ps(a, x), a),
         |from, bits| _mm512_castsi512_ps(_mm512_xor_si512(
@@ -624,16 +454,9 @@ mod x86 {
     );
     vector!(
         __m256,
-        8 of Avx2,
-        _mm256_set1_ps,
-        _mm256_loadu_ps,
-        _mm256_storeu_ps,
+        Avx2,
         _mm_prefetch::<_MM_HINT_T0>,
-        _mm256_add_ps,
         _mm256_sub_ps,
-        _mm256_max_ps,
-        _mm256_min_ps,
-        |a, x, y| _mm256_fmadd_ps(a, x, y),
         |a, x| _mm256_blendv_ps(_mm256_max_ps(a, x), a, _mm256_cmp_ps::<_CMP_UNORD_Q>(a, a)),
         |from, bits| _mm256_castsi256_ps(_mm256_xor_si256(
             _mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast())),
@@ -670,28 +493,8 @@ mod x86 {
 
 #[cfg(target_arch = "aarch64")]
 mod neon {
-    use super::{Isa, Vector};
+    use super::{Floats, Isa, Vector};
     use std::arch::aarch64::*;
-
-    /// `low > x ? low : x`; NaN in `x` passes through.
-    ///
-    /// # Safety
-    /// The machine has these vectors.
-    #[inline(always)]
-    unsafe fn no_less(low: float32x4_t, x: float32x4_t) -> float32x4_t {
-        // SAFETY: guaranteed by the caller.
-        unsafe { vbslq_f32(vcgtq_f32(low, x), low, x) }
-    }
-
-    /// `high < x ? high : x`; NaN in `x` passes through.
-    ///
-    /// # Safety
-    /// The machine has these vectors.
-    #[inline(always)]
-    unsafe fn no_greater(high: float32x4_t, x: float32x4_t) -> float32x4_t {
-        // SAFETY: as above.
-        unsafe { vbslq_f32(vcltq_f32(high, x), high, x) }
-    }
 
     /// Does nothing: AArch64 has no stable prefetch intrinsic.
     ///
@@ -702,16 +505,9 @@ mod neon {
 
     vector!(
         float32x4_t,
-        4 of Neon,
-        vdupq_n_f32,
-        vld1q_f32,
-        vst1q_f32,
+        Neon,
         unprefetched,
-        vaddq_f32,
         vsubq_f32,
-        no_less,
-        no_greater,
-        |a, x, y| vfmaq_f32(y, a, x),
         |a, x| vmaxq_f32(a, x),
         |from, bits| {
             let four: [u32; 4] = from.cast::<[u8; 4]>().read().map(u32::from);

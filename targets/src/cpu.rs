@@ -293,9 +293,13 @@ impl Numbers {
             None if is_depthwise => self.depthwise_share,
             None => self.product_share,
         };
-        // Batched products compute whole vectors of columns.
-        let is_whole = c.groups > 1 && !is_depthwise && has_narrow_vectors();
-        let columns = if is_whole { c.columns.next_multiple_of(VECTOR / ELEMENT) } else { c.columns };
+        // Batched products compute whole vectors of columns, those with a constant left operand at least one.
+        let lanes = VECTOR / ELEMENT;
+        let columns = match c.groups {
+            2.. if !is_depthwise && has_narrow_vectors() => c.columns.next_multiple_of(lanes),
+            _ if c.packed_for_constant > 0 => c.columns.max(lanes),
+            _ => c.columns,
+        };
         let cycles = match c.factors {
             Factors::Bytes if !is_depthwise => self.byte_cycles(c),
             Factors::Bf16 if !is_depthwise && c.packed => c.products() / self.bf16_products,

@@ -1,7 +1,8 @@
 //! Sparse constants by compressed rows.
 
+use crate::emit::Emitter;
 use gradus_dialects::sparse::Packing;
-use gradus_ir::{DType, Tensor};
+use gradus_ir::{DType, Tensor, Type, Value};
 use std::ops::Range;
 
 /// A matrix of f32, f64 or i32 by compressed sparse rows.
@@ -33,6 +34,26 @@ pub(crate) struct Entry {
 }
 
 impl Matrix {
+    /// The type of the elements in the IR.
+    pub fn element_type(&self) -> Type {
+        match self.dtype {
+            DType::F64 => Type::F64,
+            DType::I32 => Type::I32,
+            _ => Type::F32,
+        }
+    }
+
+    /// Creates a constant of numbers in the type of the elements.
+    pub fn constant(&self, e: &mut Emitter<'_, '_>, values: &[f64]) -> Option<Value> {
+        let shape = [values.len()];
+        let tensor = match self.dtype {
+            DType::F64 => Tensor::from_vec(&shape, values.to_vec()),
+            DType::I32 => Tensor::from_vec(&shape, values.iter().map(|&x| x as i32).collect()),
+            _ => Tensor::from_vec(&shape, values.iter().map(|&x| x as f32).collect()),
+        };
+        e.constant(&tensor, self.element_type())
+    }
+
     /// Reads the nonzeros of a constant `[rows, depth]`, or of its transpose. Those of bf16 are f32.
     pub fn of(tensor: &Tensor, is_transposed: bool) -> Option<Matrix> {
         let &[rows, depth] = tensor.shape() else { return None };

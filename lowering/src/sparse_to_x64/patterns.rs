@@ -14,7 +14,7 @@
 use crate::emit::Emitter;
 use crate::sparse_product::{Matrix, Packed};
 use gradus_dialects::x64::{DispatchOp, Inst, Instruction, Mem, Rm, Width, encode, ops};
-use gradus_ir::{Attr, DType, OpDecl, Type, Value};
+use gradus_ir::{Attr, OpDecl, Type, Value};
 
 /// Bytes of a row of B per call, so that rows of a chunk stay in the L1 cache.
 const TILE: usize = 2048;
@@ -133,8 +133,7 @@ impl Patterns {
             ("tile", tile),
         ];
         attrs.extend(self.masked.then_some(("masked", Attr::UNIT)));
-        let element = if matrix.dtype == DType::F64 { Type::F64 } else { Type::F32 };
-        let ty = ctx.tensor_type(&[matrix.rows as i64, self.columns as i64], element);
+        let ty = ctx.tensor_type(&[matrix.rows as i64, self.columns as i64], matrix.element_type());
         let call = e.op(DispatchOp::INFO.name, &[&[weights], &[patterns], &[b]], &attrs, &[ty])?;
         Some(e.m().result(call, 0))
     }

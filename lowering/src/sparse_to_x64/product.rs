@@ -10,7 +10,7 @@ use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::Columns;
 use gradus_dialects::sparse::{CSR, MatMulOp, UNROLLED};
 use gradus_dialects::x64::{CallOp, Width};
-use gradus_ir::{Attr, DType, Module, Op, OpDecl, Tensor, Type, Value};
+use gradus_ir::{Attr, Module, Op, OpDecl, Type, Value};
 use std::ops::Range;
 
 /// Maximum size of code in bytes; larger products are not generated.
@@ -61,12 +61,7 @@ impl Product {
     pub fn of(m: &Module, op: Op) -> Option<(MatMul, Product, Chain)> {
         let strategy = MatMulOp::cast(m, op)?.strategy(m).filter(|form| [&UNROLLED, &CSR].contains(form))?;
         let (matmul, matrix) = MatMul::of_floats(m, op)?;
-        let by_rows = match matrix.dtype {
-            DType::F32 if *strategy == CSR => ByRows::Always,
-            DType::F32 => ByRows::Otherwise,
-            _ if *strategy == CSR => return None,
-            _ => ByRows::Never,
-        };
+        let by_rows = if *strategy == CSR { ByRows::Always } else { ByRows::Otherwise };
         let (columns, offsets) = (Columns::adjacent(matmul.columns()), matmul.offsets());
         let (mut chain, mut epilogue) = (Chain::of(op), Epilogue::default());
         // A result of bf16 is rounded before the next op.
@@ -212,13 +207,7 @@ impl Function {
         add: Option<Value>,
     ) -> Option<Value> {
         let (Product { matrix, columns, .. }, pool) = (product, self.generated.pool);
-        let shape = [pool.len()];
-        let (pool, element) = match matrix.dtype {
-            DType::F64 => (Tensor::from_vec(&shape, pool), Type::F64),
-            DType::I32 => (Tensor::from_vec(&shape, pool.iter().map(|&x| x as i32).collect()), Type::I32),
-            _ => (Tensor::from_vec(&shape, pool.iter().map(|&x| x as f32).collect()), Type::F32),
-        };
-        let pool = e.constant(&pool, element)?;
+        let pool = matrix.constant(e, &pool)?;
         let ctx = e.m().ctx.clone();
         let int = |n: usize| ctx.int_attr(Type::I64, n as i64);
         let mut attrs = vec![("callee", callee), ("panel", int(self.panel)), ("tile", int(self.tile))];
@@ -227,7 +216,7 @@ impl Function {
         if strips > 1 {
             attrs.extend([("strips", int(strips)), ("pitch", int(pitch * matrix.element()))]);
         }
-        let ty = ctx.tensor_type(&product.result_extents(self.rows), element);
+        let ty = ctx.tensor_type(&product.result_extents(self.rows), matrix.element_type());
         let call = e.op(CallOp::INFO.name, &[&[pool], &[b], add.as_slice()], &attrs, &[ty])?;
         Some(e.m().result(call, 0))
     }

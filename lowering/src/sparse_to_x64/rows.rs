@@ -16,12 +16,11 @@ impl Product {
             }
             ends.push(i32::try_from(offsets.len()).ok()?);
         }
-        let floats = |values: &[f64]| Tensor::from_vec(&[values.len()], values.iter().map(|&x| x as f32).collect());
         let offsets = e.constant(&Tensor::from_vec(&[offsets.len()], offsets), Type::I32)?;
-        let values = e.constant(&floats(matrix.values()), Type::F32)?;
+        let values = matrix.constant(e, matrix.values())?;
         let ends = e.constant(&Tensor::from_vec(&[ends.len()], ends), Type::I32)?;
         let bias = match &self.epilogue.bias {
-            Some(bias) => Some(e.constant(&floats(bias), Type::F32)?),
+            Some(bias) => Some(matrix.constant(e, bias)?),
             None => None,
         };
         let ctx = e.m().ctx.clone();
@@ -33,7 +32,7 @@ impl Product {
         let bounds = [("low", self.epilogue.low), ("high", self.epilogue.high)];
         let bounds = bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?)));
         attrs.extend(bounds.map(|(name, bound)| (name, ctx.float_attr(Type::F32, f64::from(bound)))));
-        let ty = ctx.tensor_type(&self.result_extents(matrix.rows), Type::F32);
+        let ty = ctx.tensor_type(&self.result_extents(matrix.rows), matrix.element_type());
         let groups = [&[a][..], &[offsets], &[values], &[ends], bias.as_slice(), add.as_slice()];
         let op = e.op(SparseGemmOp::INFO.name, &groups, &attrs, &[ty])?;
         Some(e.m().result(op, 0))

@@ -5,9 +5,10 @@ use super::operands::Operands;
 use super::{Kernel, Prepared, constant, extents, floats, floats_mut};
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::code::Code;
-use crate::sparse_rows::{Entry, Epilogue, SparseRows};
+use crate::sparse_rows::{Element, Entry, Epilogue, SparseRows};
 use crate::vector::Isa;
 use crate::workers::Workers;
+use bytemuck::{cast_slice, cast_slice_mut};
 use gradus_dialects::addr::SparseGemm;
 use gradus_dialects::x64::{Abi, Dispatch, code_of, functions_of};
 use gradus_ir::eval::Trap;
@@ -76,27 +77,37 @@ fn pays_to_align(code: &Code, b: &[u8]) -> bool {
     is_split && b.len() <= MAX_COPIED && code.num_bytes() as u64 >= CODE_PER_ROW * (code.abi().input / row)
 }
 
-/// Prepares `addr.sparse_gemm` of f32 with a constant matrix, whose addresses are inside of the buffer.
+/// Prepares `addr.sparse_gemm` of f32 or f64 with a constant matrix, whose addresses are inside of the buffer.
 pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let sizes = SparseGemm::of(args).ok()?;
-    let values = constant(args, "values").filter(|values| values.dtype() == DType::F32)?;
+    match constant(args, "values")?.dtype() {
+        DType::F32 => gemm_of::<f32>(m, args),
+        DType::F64 => gemm_of::<f64>(m, args),
+        _ => None,
+    }
+}
+
+fn gemm_of<T: Element>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (sizes, values) = (SparseGemm::of(args).ok()?, constant(args, "values")?);
     let ctx = args.ctx();
     let integers = |name: &str| ctx.dense_elements::<i32>(m.constant(args.opt_operand(name)?)?);
     let size = |&n: &i32| usize::try_from(n).ok();
     let ends = integers("ends")?.iter().map(size).collect::<Option<Vec<_>>>()?;
-    let entry = |(&value, &offset): (&f32, &i32)| Some(Entry { offset: u32::try_from(offset).ok()?, value });
-    let entries = floats(values.bytes()).iter().zip(&integers("offsets")?).map(entry).collect::<Option<Vec<_>>>()?;
+    let entry = |(&value, &offset): (&T, &i32)| Some(Entry { offset: u32::try_from(offset).ok()?, value });
+    let entries =
+        cast_slice(values.bytes()).iter().zip(&integers("offsets")?).map(entry).collect::<Option<Vec<_>>>()?;
     // Nonzeros behind the last row are not read.
     let read = entries.get(..ends.last().copied().unwrap_or(0))?;
     let rows = SparseRows::new(read, &ends, sizes.columns)?;
     (rows.reach() <= extents(m, args.operand_type(0))?.iter().product()).then_some(())?;
     let mut operands = Operands::new(args);
-    let bias = operands.constant("bias", |bias| Some(floats(bias.bytes()).to_vec()))?;
-    let (add, range) = (operands.input("add"), bounds(args));
+    let bias = operands.constant("bias", |bias| Some(cast_slice::<u8, T>(bias.bytes()).to_vec()))?;
+    let (add, (low, high)) = (operands.input("add"), bounds(args));
     let steps = Some(rows.steps());
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
-        let epilogue = Epilogue { bias: bias.as_deref(), add: add.map(|i| floats(data[i])), range };
-        rows.times(Isa::best(), workers, &epilogue, (floats(data[0]), floats_mut(out))).map_err(Trap::unsupported)
+        let epilogue =
+            Epilogue { bias: bias.as_deref(), add: add.map(|i| cast_slice(data[i])), range: (low.into(), high.into()) };
+        let operands = (cast_slice(data[0]), cast_slice_mut(out));
+        rows.times(Isa::best(), workers, &epilogue, operands).map_err(Trap::unsupported)
     };
     Some(Kernel { steps, ..Kernel::shared(operands.inputs()?, run) }.into())
 }

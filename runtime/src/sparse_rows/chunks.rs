@@ -14,9 +14,9 @@ const MIN_ENTRIES: usize = 12;
 
 /// Nonzeros by chunks of rows of the dense operand, and in a chunk by rows of the matrix. The order of those of a row is kept.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Chunks {
+pub(super) struct Chunks<T> {
     /// The nonzeros; if chunks are packed, with indices of rows in their chunk in place of offsets.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Entry<T>>,
     /// Start of each chunk and row among the nonzeros, and their number.
     starts: Vec<usize>,
     /// Offsets of the rows of the dense operand, ascending.
@@ -43,14 +43,14 @@ pub(super) struct Strip {
     pub is_split: bool,
 }
 
-impl Chunks {
+impl<T: Copy> Chunks<T> {
     /// Divides the nonzeros of rows that end at `ends`, for strips of some columns.
-    pub fn of(entries: &[Entry], ends: &[usize], strip: Strip) -> Chunks {
+    pub fn of(entries: &[Entry<T>], ends: &[usize], strip: Strip) -> Chunks<T> {
         let mut distinct: Vec<u32> = entries.iter().map(|entry| entry.offset).collect();
         distinct.sort_unstable();
         distinct.dedup();
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        let rows: Vec<&[Entry]> = starts.zip(ends).map(|(start, &end)| &entries[start..end]).collect();
+        let rows: Vec<&[Entry<T>]> = starts.zip(ends).map(|(start, &end)| &entries[start..end]).collect();
         let is_read_often = !entries.is_empty() && entries.len() >= MIN_READS.saturating_mul(distinct.len());
         // Narrower blocks may save chunks, for each of which sums are loaded and stored.
         let near = NEAR / strip.bytes;
@@ -78,14 +78,14 @@ impl Chunks {
     }
 
     /// Collects the nonzeros of the rows.
-    fn fill(&mut self, mut rows: Vec<&[Entry]>) {
+    fn fill(&mut self, mut rows: Vec<&[Entry<T>]>) {
         let distinct = &self.distinct;
         for cut in self.cuts.windows(2) {
             for row in &mut rows {
                 let (own, others) = row.split_at(row.partition_point(|one| index(distinct, one) < cut[1]));
                 *row = others;
                 let place =
-                    |one: &Entry| if self.is_packed { (index(distinct, one) - cut[0]) as u32 } else { one.offset };
+                    |one: &Entry<T>| if self.is_packed { (index(distinct, one) - cut[0]) as u32 } else { one.offset };
                 self.entries.extend(own.iter().map(|one| Entry { offset: place(one), ..*one }));
                 self.starts.push(self.entries.len());
             }
@@ -121,13 +121,13 @@ impl Chunks {
 }
 
 /// The index of the offset of a nonzero.
-fn index(distinct: &[u32], entry: &Entry) -> usize {
+fn index<T>(distinct: &[u32], entry: &Entry<T>) -> usize {
     distinct.partition_point(|&offset| offset < entry.offset)
 }
 
 /// Divides offsets into chunks of at least `size`, so that in each row the nonzeros of a chunk precede those of the next: offsets of a row
 /// may descend in a chunk, such as those of the taps of a channel.
-fn cuts(rows: &[&[Entry]], distinct: &[u32], size: usize) -> Vec<usize> {
+fn cuts<T>(rows: &[&[Entry<T>]], distinct: &[u32], size: usize) -> Vec<usize> {
     // Whether a cut before an offset would divide some that descend: changes of their number.
     let mut changes = vec![0_i64; distinct.len() + 1];
     for row in rows {

@@ -1,27 +1,54 @@
 //! Products by compressed rows, compared with sums in order.
 
 use super::chunks::{Chunks, Strip};
-use super::{Entry, Epilogue, SparseRows, blocks};
+use super::{Element, Entry, Epilogue, SparseRows, blocks};
 use crate::vector::Isa;
 use crate::workers::Workers;
 use gradus_dialects::Columns;
 use gradus_ir::random::Random;
+use std::fmt::Debug;
+use std::ops::{Add, Div, Mul};
 
 fn isas() -> impl Iterator<Item = Isa> {
     [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported())
 }
 
-/// A matrix by compressed rows, and its columns.
-struct Case {
-    entries: Vec<Entry>,
-    ends: Vec<usize>,
-    columns: Columns,
-    bias: Option<Vec<f32>>,
-    add: Option<Vec<f32>>,
-    range: (f32, f32),
+/// A float whose products are checked.
+trait Number: Element + Debug + Add<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+    fn fused(self, x: Self, y: Self) -> Self;
+
+    /// Whether numbers have the same bits, or are both NaN.
+    fn is_same(self, other: Self) -> bool;
 }
 
-impl Case {
+macro_rules! number {
+    ($float:ty) => {
+        impl Number for $float {
+            fn fused(self, x: $float, y: $float) -> $float {
+                self.mul_add(x, y)
+            }
+
+            fn is_same(self, other: $float) -> bool {
+                self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
+            }
+        }
+    };
+}
+
+number!(f32);
+number!(f64);
+
+/// A matrix by compressed rows, and its columns.
+struct Case<T> {
+    entries: Vec<Entry<T>>,
+    ends: Vec<usize>,
+    columns: Columns,
+    bias: Option<Vec<T>>,
+    add: Option<Vec<T>>,
+    range: (T, T),
+}
+
+impl<T: Number> Case<T> {
     /// Elements of the dense operand that are read.
     fn reach(&self) -> usize {
         let last = self.entries.iter().map(|entry| entry.offset as usize + 1).max().unwrap_or(0);
@@ -29,52 +56,62 @@ impl Case {
     }
 
     /// The sum of a row and column in the order of the nonzeros, with and without fused multiply-adds.
-    fn sums(&self, b: &[f32], row: usize, column: usize) -> [f32; 2] {
+    fn sums(&self, b: &[T], row: usize, column: usize) -> [T; 2] {
         let first = if row == 0 { 0 } else { self.ends[row - 1] };
         let width = self.columns.all / self.columns.strips;
         let place = column / width * self.columns.pitch + column % width;
         let entries = &self.entries[first..self.ends[row]];
-        let begin = self.bias.as_ref().map_or(if entries.is_empty() { 0.0 } else { -0.0 }, |bias| bias[row]);
-        let mut sums = [begin; 2];
+        let begin = if entries.is_empty() { 0.0 } else { -0.0 };
+        let mut sums = [self.bias.as_ref().map_or(begin.into(), |bias| bias[row]); 2];
         for entry in entries {
             let x = b[entry.offset as usize + place];
-            sums = [entry.value.mul_add(x, sums[0]), entry.value * x + sums[1]];
+            sums = [entry.value.fused(x, sums[0]), entry.value * x + sums[1]];
         }
         let band = self.columns.all / self.columns.bands;
         let at = (column / band * self.ends.len() + row) * band + column % band;
-        sums.map(|sum| sum + self.add.as_ref().map_or(-0.0, |add| add[at]))
-            .map(|sum| sum.clamp(self.range.0, self.range.1))
+        let (low, high) = self.range;
+        sums.map(|sum| sum + self.add.as_ref().map_or((-0.0).into(), |add| add[at])).map(|sum| match sum {
+            sum if sum < low => low,
+            sum if sum > high => high,
+            sum => sum,
+        })
     }
 
     /// Compares a product with its sums, with each extension.
-    fn check(&self, workers: &Workers, b: &[f32]) {
+    fn check(&self, workers: &Workers, b: &[T]) {
         let (m, n) = (self.ends.len(), self.columns.all);
         let rows = SparseRows::new(&self.entries, &self.ends, self.columns).expect("it is small");
         let epilogue = Epilogue { bias: self.bias.as_deref(), add: self.add.as_deref(), range: self.range };
         let band = n / self.columns.bands;
         for isa in isas() {
-            let mut out = vec![f32::NAN; m * n];
+            let mut out = vec![T::from(f32::NAN); m * n];
             rows.times(isa, workers, &epilogue, (b, &mut out)).expect("sizes agree");
             for (at, have) in out.into_iter().enumerate() {
                 let (row, column) = (at / band % m, at / (m * band) * band + at % band);
                 let want = self.sums(b, row, column);
-                let is_same = |want: f32| have.to_bits() == want.to_bits() || have.is_nan() && want.is_nan();
-                assert!(want.into_iter().any(is_same), "{isa:?} {m} rows, {:?}: {have} {want:?} at {at}", self.columns);
+                let is_same = want.into_iter().any(|want| have.is_same(want));
+                assert!(is_same, "{isa:?} {m} rows, {:?}: {have:?} {want:?} at {at}", self.columns);
             }
         }
     }
 }
 
-fn value(random: &mut Random, odd: u64) -> f32 {
+/// A number whose products are rounded; one in `odd` is special.
+fn value<T: Number>(random: &mut Random, odd: u64) -> T {
     match random.below(odd) {
-        0 => [f32::NAN, f32::INFINITY, -0.0, 1e-40][random.below(4) as usize],
-        _ => random.below(1 << 16) as f32 / 4096.0 - 8.0,
+        0 => [f32::NAN, f32::INFINITY, -0.0, 1e-40][random.below(4) as usize].into(),
+        _ => T::from(random.below(1 << 16) as f32 / 4096.0 - 8.0) / 3.0.into(),
     }
 }
 
 /// Zeros of the matrix do not meet NaN and infinities of the dense operand.
 #[test]
 fn products_are_sums_over_nonzeros_in_order() {
+    check_products::<f32>();
+    check_products::<f64>();
+}
+
+fn check_products<T: Number>() {
     let mut random = Random::of("sparse rows");
     for case in 0..600 {
         let workers = Workers::new(1 + case % 3).expect("there are threads");
@@ -103,8 +140,9 @@ fn products_are_sums_over_nonzeros_in_order() {
         let mut some = |count: usize| random.percent(50).then(|| (0..count).map(|_| value(&mut random, 50)).collect());
         let (bias, add) = (some(m), some(m * columns.all));
         let range = if case % 2 == 0 { (f32::NEG_INFINITY, f32::INFINITY) } else { (-3.0, 40.0) };
+        let range = (range.0.into(), range.1.into());
         let case = Case { entries, ends, columns, bias, add, range };
-        let b: Vec<f32> = (0..case.reach()).map(|_| value(&mut random, 50)).collect();
+        let b: Vec<T> = (0..case.reach()).map(|_| value(&mut random, 50)).collect();
         case.check(&workers, &b);
     }
 }
@@ -112,21 +150,27 @@ fn products_are_sums_over_nonzeros_in_order() {
 /// Rows of a large dense operand that are read a few times, or often, whether vectors divide them or not.
 #[test]
 fn large_operands_are_read_by_rows_or_chunks() {
+    check_large::<f32>();
+    check_large::<f64>();
+}
+
+fn check_large<T: Number>() {
     let mut random = Random::of("large");
     let (m, k) = (20, 340);
     for (n, nonzeros) in [(1600, 0), (1600, 1), (1600, 5), (1608, 7), (1601, 4), (1600, 340), (1601, 340)] {
         let workers = Workers::new(1 + n % 3).expect("there are threads");
-        let b: Vec<f32> = (0..k * n).map(|_| value(&mut random, u64::MAX)).collect();
+        let b: Vec<T> = (0..k * n).map(|_| value(&mut random, u64::MAX)).collect();
         let (mut entries, mut ends) = (Vec::new(), Vec::new());
         for row in 0..m {
             // The last row stays empty.
             let count = if row + 1 < m { nonzeros } else { 0 };
             let mut all: Vec<u32> = (0..count).map(|_| random.below(k as u64) as u32 * n as u32).collect();
             all.sort_unstable();
-            entries.extend(all.into_iter().map(|offset| Entry { offset, value: 0.5 + random.below(100) as f32 }));
+            entries
+                .extend(all.into_iter().map(|offset| Entry { offset, value: (0.5 + random.below(100) as f32).into() }));
             ends.push(entries.len());
         }
-        let range = (f32::NEG_INFINITY, f32::INFINITY);
+        let range = (f32::NEG_INFINITY.into(), f32::INFINITY.into());
         let case = Case { entries, ends, columns: Columns::adjacent(n), bias: None, add: None, range };
         case.check(&workers, &b);
     }
@@ -159,7 +203,7 @@ fn chunks_keep_the_order_of_rows() {
                         .iter()
                         .map(|one| Entry { offset: offsets[one.offset as usize], ..*one })
                 };
-                let have: Vec<Entry> = (0..chunks.count()).flat_map(of_chunk).collect();
+                let have: Vec<Entry<f32>> = (0..chunks.count()).flat_map(of_chunk).collect();
                 assert_eq!(have, entries[first..end]);
                 first = end;
             }
@@ -208,7 +252,7 @@ fn other_sizes_are_refused() {
     let entries = [Entry { offset: 0, value: 1.0 }, Entry { offset: 3, value: 2.0 }];
     let rows = SparseRows::new(&entries, &[1, 2], Columns::adjacent(3)).expect("it is small");
     let (workers, epilogue) = (Workers::default(), Epilogue { bias: None, add: None, range: (0.0, 1.0) });
-    let times = |epilogue: &Epilogue<'_>, b: usize, c: usize| {
+    let times = |epilogue: &Epilogue<'_, f32>, b: usize, c: usize| {
         rows.times(Isa::Portable, &workers, epilogue, (&vec![0.0; b], &mut vec![0.0; c]))
     };
     assert!(times(&epilogue, 6, 6).is_ok() && times(&epilogue, 5, 6).is_err() && times(&epilogue, 6, 7).is_err());

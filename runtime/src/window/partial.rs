@@ -1,6 +1,6 @@
 //! Loads and stores of some lanes of a vector.
 
-use crate::vector::{Eight, Vector};
+use crate::vector::{Eight, Floats, Vector};
 use std::ops::Range;
 
 /// A vector of which some lanes are loaded or stored; the memory of others is not accessed.

@@ -1,7 +1,7 @@
 //! Dot products of four 8-bit pairs, accumulated in 32 bits, per vector extension.
 
 use super::scales::{Bounds, FLIP};
-use crate::vector::{self, Vector};
+use crate::vector::{self, Floats, Vector};
 
 /// A vector of 32-bit accumulators.
 pub(super) trait Dots: Copy {
@@ -134,7 +134,7 @@ impl Dots for Eight {
 pub(super) mod x86 {
     use super::{Bounds, Dots, FLIP, Vector};
     use crate::gemm::bytes::Scales;
-    use crate::vector::ROUND;
+    use crate::vector::{Floats, ROUND};
     use std::arch::x86_64::*;
 
     impl Dots for __m512i {

@@ -6,7 +6,7 @@ use super::dots::Dots;
 use super::scales::Bounds;
 use crate::gemm::kernel::{Run, Walk};
 use crate::gemm::tile_rows::Source;
-use crate::vector::{ROUND, Vector};
+use crate::vector::{Floats, ROUND, Vector};
 
 /// The operands of a micro-kernel call: some rows times one panel.
 pub(super) struct Tile<'a> {
