@@ -54,6 +54,8 @@ pub enum Factors {
     Bytes,
     /// bf16, with sums of f32.
     Bf16,
+    /// f64.
+    F64,
     /// Any other type.
     #[default]
     Other,
@@ -66,6 +68,7 @@ impl Factors {
         match element.and_then(|ty| args.ctx().dtype(ty)) {
             Some(DType::I8 | DType::U8) => Factors::Bytes,
             Some(DType::BF16) => Factors::Bf16,
+            Some(DType::F64) => Factors::F64,
             _ => Factors::Other,
         }
     }

@@ -8,13 +8,11 @@
 #![allow(unsafe_code)]
 
 mod chunks;
-mod element;
 
 use crate::aligned_bytes::{AlignedBytes, LINE};
-use crate::vector::{Floats, Isa, Loops, MultiplyAdd, run_widest};
+use crate::vector::{Element, Floats, Isa, Loops, MultiplyAdd, OnVectors, run_widest};
 use crate::workers::Workers;
 use chunks::{Chunks, Strip};
-pub(crate) use element::Element;
 use gradus_dialects::Columns;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -211,12 +209,12 @@ impl<T: Element> Product<'_, T> {
         let at = band * self.rows.rows * width + rows.start * width;
         let part = Part { product: self, blocks: &blocks, rows, at, width, step, is_streamed };
         // SAFETY: `times` checked the extension and the sizes, and blocks are inside of the columns.
-        unsafe { T::run(&part, self.isa, out) }
+        unsafe { T::run(self.isa, (part, out)) }
     }
 }
 
 /// Some rows of a band.
-pub(crate) struct Part<'a, T> {
+struct Part<'a, T> {
     product: &'a Product<'a, T>,
     blocks: &'a [Block],
     rows: Range<usize>,
@@ -236,6 +234,14 @@ struct Dense<T> {
     from: *const T,
     /// Elements from a place to the next.
     pitch: usize,
+}
+
+impl<T: Element> OnVectors<T> for (Part<'_, T>, &mut [T]) {
+    #[inline(always)]
+    unsafe fn run<V: Floats<Element = T>>(self) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.0.run::<V>(self.1) }
+    }
 }
 
 impl<T: Element> Part<'_, T> {

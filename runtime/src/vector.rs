@@ -6,8 +6,10 @@
 /// rounded half to even, in the low bits.
 pub(crate) const ROUND: f32 = 1.5 * (1 << 23) as f32;
 
+mod element;
 mod floats;
 
+pub(crate) use element::{Element, OnVectors};
 pub(crate) use floats::{Eight, Floats, Four, Several};
 
 /// A vector of f32.
@@ -102,7 +104,7 @@ pub(crate) trait Vector: Floats<Element = f32> {
 }
 
 /// Maximum number of lanes of a vector.
-const MAX_LANES: usize = 16;
+pub(crate) const MAX_LANES: usize = 16;
 
 /// Converts the bits of a bf16 to f32.
 #[inline(always)]

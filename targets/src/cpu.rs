@@ -6,7 +6,7 @@ use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
 use gradus_dialects::{graph, sparse};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
-use gradus_lowering::sparse_to_x64::{can_generate, has_narrow_vectors, narrow_cycles, narrow_rows_cycles};
+use gradus_lowering::sparse_to_x64::{Size, can_generate, has_narrow_vectors, narrow_cycles, narrow_rows_cycles};
 use gradus_runtime::cpu::Program;
 use gradus_runtime::gemm::bytes::ByteIsa;
 use gradus_runtime::workers::Workers;
@@ -62,13 +62,24 @@ fn has_kernel_for_types(m: &Module, op: Op) -> bool {
     let is_of = |ty| m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == ty);
     if let Some(matmul) = sparse::MatMulOp::cast(m, op) {
         let is_csr = matmul.strategy(m).is_some_and(|strategy| *strategy == sparse::CSR);
-        return if is_csr { is_of(Type::F32) } else { can_generate(m, op) };
+        return if is_csr {
+            (is_of(Type::F32) || is_of(Type::F64)) && can_generate(m, op)
+        } else {
+            can_generate(m, op)
+        };
     }
     if graph::MatMulOp::cast(m, op).is_some() || graph::ConvOp::cast(m, op).is_some() {
         return !is_of(Type::F64);
     }
     let is_generated = sparse::ConvOp::cast(m, op).is_some() || sparse::IntegerMatMulOp::cast(m, op).is_some();
     !is_generated || can_generate(m, op)
+}
+
+/// How many times as long a product takes if its left operand is constant, since it has few columns, or few filters for a constant image: their
+/// vectors have unused lanes, and up to four are computed by dot products.
+fn unused(c: &Contraction) -> u64 {
+    let few = if c.packed_for_constant > 0 { c.rows.min(c.columns).max(1) } else { LANES };
+    (LANES / few).clamp(1, 4)
 }
 
 machine_numbers! {
@@ -113,6 +124,10 @@ machine_numbers! {
 const ELEMENT: u64 = 4;
 /// Bytes per vector.
 const VECTOR: u64 = 64;
+/// Lanes of a vector.
+const LANES: u64 = VECTOR / ELEMENT;
+/// Cycles of the start of one of several products.
+const BATCH: u64 = 100;
 /// Columns of a pattern of nonzeros, and vectors of columns per call of its function.
 const PATTERN: u64 = 8;
 const TILE: u64 = 32;
@@ -171,17 +186,21 @@ impl Numbers {
     /// vector of columns, and loads of the dense operand for each group of rows, at the same time; or the fetch of the code. Panels are
     /// read from beyond the L1 cache once. With 256-bit vectors the price is the estimate of the generator of code.
     fn generated(&self, c: &Contraction, nonzeros: u64) -> u64 {
-        // Words of bytes have no form by lanes.
-        if c.columns == 1 && c.strategy != Some(&sparse::DOTS) {
+        let are_words = c.strategy == Some(&sparse::DOTS);
+        if c.columns == 1 && !are_words && c.factors != Factors::F64 {
             return self.in_lanes(c, nonzeros);
         }
-        if has_narrow_vectors()
-            && let Some(cycles) = narrow_cycles([c.rows, c.depth], c.columns, nonzeros)
-        {
-            let percent = if c.strategy == Some(&sparse::DOTS) { PAIRS } else { 100 };
-            return cycles.saturating_mul(percent) / self.narrow_share + c.runs / self.run_starts;
+        if has_narrow_vectors() {
+            match narrow_cycles(Size::of(c, nonzeros)) {
+                Some(cycles) => {
+                    let percent = if are_words { PAIRS } else { 100 };
+                    return cycles.saturating_mul(percent) / self.narrow_share + c.runs / self.run_starts;
+                }
+                None if !are_words => return self.compressed(c, nonzeros),
+                None => {}
+            }
         }
-        let vectors = c.columns.div_ceil(VECTOR / ELEMENT);
+        let vectors = c.columns.div_ceil(LANES);
         let panel = c.depth.saturating_mul(VECTOR);
         let is_in_l1 = panel.saturating_mul(vectors) <= self.l1_bytes;
         let is_panel_in_l1 = panel <= self.l1_bytes / 4 * 3 && nonzeros.saturating_mul(CODE) <= self.l1_bytes;
@@ -243,8 +262,7 @@ impl Numbers {
 
     /// Prices the copy of a dense operand whose rows do not begin at cache lines.
     fn packing(&self, c: &Contraction) -> u64 {
-        let lanes = VECTOR / ELEMENT;
-        let is_split = c.columns > lanes && !c.columns.is_multiple_of(lanes);
+        let is_split = c.columns > LANES && !c.columns.is_multiple_of(LANES);
         let bytes = c.depth.saturating_mul(c.columns).saturating_mul(COPIES * ELEMENT);
         if is_split { bytes / self.l2_bandwidth } else { 0 }
     }
@@ -265,13 +283,12 @@ impl Numbers {
     /// of columns, whose end is mispredicted. With 256-bit vectors the price is an estimate that includes the caches.
     fn compressed(&self, c: &Contraction, nonzeros: u64) -> u64 {
         if has_narrow_vectors()
-            && let Some(cycles) = narrow_rows_cycles([c.rows, c.depth], c.columns, nonzeros)
+            && let Some(cycles) = narrow_rows_cycles(Size::of(c, nonzeros))
         {
             return cycles.saturating_mul(100) / self.narrow_rows_share + c.runs / self.run_starts;
         }
-        let lanes = VECTOR / ELEMENT;
-        let vectors = c.columns.div_ceil(lanes);
-        let products = nonzeros.saturating_mul(vectors).saturating_mul(lanes) / self.csr_products;
+        let vectors = c.columns.div_ceil(LANES);
+        let products = nonzeros.saturating_mul(vectors).saturating_mul(LANES) / self.csr_products;
         let rows = c.rows.saturating_mul(vectors.div_ceil(BLOCK)).saturating_mul(self.csr_row);
         products.saturating_add(rows).saturating_add(self.packing(c)).saturating_add(c.runs / self.run_starts)
     }
@@ -284,6 +301,7 @@ impl Numbers {
         let size = match c.factors {
             Factors::Bytes => 1,
             Factors::Bf16 => 2,
+            Factors::F64 => 8,
             Factors::Other => ELEMENT,
         };
         let moved = c.groups.saturating_mul(elements).saturating_mul(size);
@@ -293,19 +311,17 @@ impl Numbers {
             None if is_depthwise => self.depthwise_share,
             None => self.product_share,
         };
-        // Batched products compute whole vectors of columns, those with a constant left operand at least one.
-        let lanes = VECTOR / ELEMENT;
-        let columns = match c.groups {
-            2.. if !is_depthwise && has_narrow_vectors() => c.columns.next_multiple_of(lanes),
-            _ if c.packed_for_constant > 0 => c.columns.max(lanes),
-            _ => c.columns,
-        };
+        // Batched products compute whole vectors of columns, unless there is one.
+        let is_batched = c.groups > 1 && !is_depthwise;
+        let is_whole = is_batched && c.columns > 1 && has_narrow_vectors();
+        let columns = if is_whole { c.columns.next_multiple_of(LANES) } else { c.columns };
         let cycles = match c.factors {
             Factors::Bytes if !is_depthwise => self.byte_cycles(c),
             Factors::Bf16 if !is_depthwise && c.packed => c.products() / self.bf16_products,
-            _ => Contraction { columns, ..*c }.products().saturating_mul(100) / (self.peak * share),
+            _ => Contraction { columns, ..*c }.products().saturating_mul(100 * unused(c)) / (self.peak * share),
         };
         let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
+        let starts = starts.saturating_add(if is_batched { c.groups.saturating_mul(BATCH) } else { 0 });
         cycles.max(moved / self.l2_bandwidth).saturating_add(starts).saturating_add(self.operand_packing(c))
     }
 
@@ -320,7 +336,7 @@ impl Numbers {
     fn byte_cycles(&self, c: &Contraction) -> u64 {
         let has_tiles = ByteIsa::best() == ByteIsa::Amx && c.packed;
         let share = if has_tiles { self.tile_share } else { 100 };
-        let results = c.rows.saturating_mul(c.columns.div_ceil(VECTOR / ELEMENT)).saturating_mul(RESULT);
+        let results = c.rows.saturating_mul(c.columns.div_ceil(LANES)).saturating_mul(RESULT);
         let rate = if has_narrow_vectors() { self.narrow_byte_products } else { self.byte_products };
         let products = c.products().saturating_mul(100) / (rate * share);
         products.saturating_add(if has_tiles { results } else { 0 })

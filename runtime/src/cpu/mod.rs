@@ -43,6 +43,7 @@ mod bf16;
 mod blocks;
 mod byte_products;
 mod call;
+mod dots;
 mod elementwise;
 mod function;
 mod int8;
@@ -152,6 +153,7 @@ type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Prepared>;
 
 /// The ops with kernels, other than elementwise ones; the first entry that accepts an op is used.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
+    (dialects::addr::GemmOp::INFO, dots::gemm),
     (dialects::addr::GemmOp::INFO, bf16::gemm),
     (dialects::addr::IndirectGemmOp::INFO, bf16::gemm),
     (dialects::addr::GemmOp::INFO, addr::gemm),

@@ -1,9 +1,9 @@
 //! Matrix products whose factors are not constant: batched, transposed and scaled ones on f32 by the kernels of table-driven
-//! products, with the right factor packed in each run; and those of f64 and integers by loops.
+//! products, with the right factor packed in each run, or by dot products if it has one column; and those of f64 and integers by loops.
 
 use super::elementwise::{Number, dispatch, elements, elements_mut};
 use super::operands::Operands;
-use super::{Kernel, Prepared, dtype, extents, float, floats, floats_mut, position};
+use super::{Kernel, Prepared, dots, dtype, extents, float, floats, floats_mut, position};
 use crate::gemm::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
 use gradus_dialects::addr::{constant_table, groups};
@@ -110,6 +110,10 @@ pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let (a, b) = (floats(data[0]), floats(data[1]));
         batches.each(workers, floats_mut(out), |workers, [i, j], out| {
             let (a, b) = (&a[i * rows * depth..][..rows * depth], &b[j * depth * columns..][..depth * columns]);
+            if columns == 1 {
+                dots::times_vector(workers, a, b, out);
+                return Ok(());
+            }
             product.compute(workers, a, b, None, out)
         })
     });

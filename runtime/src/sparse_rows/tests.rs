@@ -1,8 +1,8 @@
 //! Products by compressed rows, compared with sums in order.
 
 use super::chunks::{Chunks, Strip};
-use super::{Element, Entry, Epilogue, SparseRows, blocks};
-use crate::vector::Isa;
+use super::{Entry, Epilogue, SparseRows, blocks};
+use crate::vector::{Element, Isa};
 use crate::workers::Workers;
 use gradus_dialects::Columns;
 use gradus_ir::random::Random;

@@ -1,0 +1,140 @@
+//! Products of f32 with few columns, by dot products of contiguous rows. Products by vectors of columns would compute zeros in most lanes.
+
+#![allow(unsafe_code)]
+
+use super::addr::bounds;
+use super::operands::Operands;
+use super::{Kernel, Prepared, dtype, extents, floats, floats_mut, position};
+use crate::vector::{Element, Floats, Isa, MAX_LANES, OnVectors};
+use crate::workers::Workers;
+use gradus_dialects::addr::{constant_table, groups};
+use gradus_dialects::layout::Addressing;
+use gradus_ir::{DType, Module, OpArgs};
+
+/// Maximum number of columns.
+const MAX_COLUMNS: usize = 4;
+
+/// Vectors of sums of a dot product, since each addition waits for the one before.
+const SUMS: usize = 4;
+
+/// Products of a step, about.
+const STEP: usize = 16;
+
+/// Prepares `addr.gemm` of f32 with few columns and rows that are contiguous.
+pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (a, b) = (position(args, "a")?, position(args, "b")?);
+    let &[columns, depth] = &extents(m, args.operand_type(b))?[..] else { return None };
+    let is_f32 = [a, b].map(|i| dtype(m, args.operand_type(i))) == [Some(DType::F32); 2];
+    if !is_f32 || !(1..=MAX_COLUMNS).contains(&columns) || depth == 0 || groups(args) != Some(1) {
+        return None;
+    }
+    let table = constant_table(args)?;
+    let Addressing::Separable { base, relative } = table.addressing() else { return None };
+    if table.run() != depth || relative.len() != depth {
+        return None;
+    }
+    let buffer = extents(m, args.operand_type(a))?.iter().product::<usize>();
+    let first = |&base: &i32| usize::try_from(base.checked_add(relative[0])?).ok();
+    let starts = base.iter().map(first).collect::<Option<Vec<usize>>>()?;
+    starts.iter().all(|&start| start <= buffer && depth <= buffer - start).then_some(())?;
+    let mut operands = Operands::new(args);
+    let [b, bias, add] = ["b", "bias", "add"].map(|name| operands.input(name));
+    let (b, (low, high)) = (b?, bounds(args));
+    let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
+        let (a, vectors) = (floats(data[0]), floats(data[b]));
+        let [bias, add] = [bias, add].map(|input| input.map(|i| floats(data[i])));
+        let each = rows_of_part(workers, starts.len(), columns * depth);
+        let out = floats_mut(out).chunks_mut(each.1 * columns);
+        workers.share(each.0, starts.chunks(each.1).zip(out).enumerate(), |(part, (starts, out))| {
+            Dots { a, starts: starts.iter().copied(), vectors, depth, out: &mut *out }.compute();
+            for (i, y) in out.iter_mut().enumerate() {
+                let sum = bias.map_or(*y, |bias| *y + bias[i % columns]);
+                let sum = add.map_or(sum, |add| sum + add[part * each.1 * columns + i]);
+                *y = match sum {
+                    sum if sum < low => low,
+                    sum if sum > high => high,
+                    sum => sum,
+                };
+            }
+        });
+        Ok(())
+    };
+    Some(Kernel::shared(operands.inputs()?, run).into())
+}
+
+/// Computes the product of a matrix `[M, K]` and a vector.
+pub(super) fn times_vector(workers: &Workers, a: &[f32], vector: &[f32], out: &mut [f32]) {
+    let depth = vector.len();
+    let (threads, each) = rows_of_part(workers, out.len(), depth);
+    let parts = a.chunks(each * depth).zip(out.chunks_mut(each));
+    workers.share(threads, parts, |(a, out)| {
+        let starts = (0..out.len()).map(|row| row * depth);
+        Dots { a, starts, vectors: vector, depth, out }.compute();
+    });
+}
+
+/// Returns the number of threads for some rows, each of some products, and the rows of a part.
+fn rows_of_part(workers: &Workers, rows: usize, products: usize) -> (usize, usize) {
+    let threads = workers.for_steps(rows.saturating_mul(products) / STEP);
+    (threads, rows.div_ceil(Workers::parts(threads)).max(1))
+}
+
+/// Dot products of the rows of `a` that begin at `starts` with each vector of `depth` elements.
+struct Dots<'a, I> {
+    a: &'a [f32],
+    starts: I,
+    vectors: &'a [f32],
+    depth: usize,
+    out: &'a mut [f32],
+}
+
+impl<I: Iterator<Item = usize>> Dots<'_, I> {
+    /// Computes them on the widest vectors.
+    fn compute(self) {
+        // SAFETY: the extension is that of this machine; the work states nothing else.
+        unsafe { f32::run(f32::filled(Isa::best(), self.depth), self) }
+    }
+}
+
+impl<I: Iterator<Item = usize>> OnVectors<f32> for Dots<'_, I> {
+    #[inline(always)]
+    unsafe fn run<V: Floats<Element = f32>>(self) {
+        let columns = self.vectors.len() / self.depth;
+        for (start, out) in self.starts.zip(self.out.chunks_exact_mut(columns)) {
+            let row = &self.a[start..][..self.depth];
+            for (vector, y) in self.vectors.chunks_exact(self.depth).zip(out) {
+                // SAFETY: the caller guarantees the vectors.
+                *y = unsafe { dot::<V>(row, vector) };
+            }
+        }
+    }
+}
+
+/// Computes the dot product of `x` and `y`, which has as many elements.
+///
+/// # Safety
+/// The machine has the vectors.
+#[inline(always)]
+unsafe fn dot<V: Floats<Element = f32>>(x: &[f32], y: &[f32]) -> f32 {
+    let chunks = x.chunks_exact(SUMS * V::LANES).zip(y.chunks_exact(SUMS * V::LANES));
+    let rest = x.len() / (SUMS * V::LANES) * SUMS * V::LANES;
+    let (whole, last) = (x[rest..].chunks_exact(V::LANES), x.len() / V::LANES * V::LANES);
+    // SAFETY: chunks have as many lanes as are loaded from them, here and below.
+    unsafe {
+        let mut sums = [V::splat(0.0); SUMS];
+        for (x, y) in chunks {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let at = i * V::LANES;
+                *sum = V::load(x.as_ptr().add(at)).multiply_add(V::load(y.as_ptr().add(at)), *sum);
+            }
+        }
+        for (x, y) in whole.zip(y[rest..].chunks_exact(V::LANES)) {
+            sums[0] = V::load(x.as_ptr()).multiply_add(V::load(y.as_ptr()), sums[0]);
+        }
+        let mut lanes = [0.0; MAX_LANES];
+        let [a, b, c, d] = sums;
+        a.plus(b).plus(c.plus(d)).store(lanes.as_mut_ptr());
+        let rest = x[last..].iter().zip(&y[last..]).map(|(x, y)| x * y);
+        lanes.into_iter().chain(rest).sum()
+    }
+}
