@@ -8,7 +8,7 @@ use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use crate::layout::image_layout;
 use crate::op_cost::{Contraction, DeclaredCost, Factors, OpCost, Strategy, elements};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, Value, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
     ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims,
@@ -171,18 +171,9 @@ fn packed_for_constant(args: &OpArgs<'_>, [constant, packed]: [&str; 2], extents
     if is_packed { extents.iter().fold(1, |n: u64, &d| n.saturating_mul(d)) } else { 0 }
 }
 
-/// Maximum number of ops between a constant and an operand that is folded to one.
-const MAX_FOLDED: usize = 4;
-
-/// Whether an operand is constant, or becomes so when ops of one operand are folded, such as transpositions.
+/// Whether an operand is constant.
 fn is_constant(args: &OpArgs<'_>, name: &str) -> bool {
-    let m = args.module;
-    let before = |&value: &Value| match *m.operands(m.defining_op(value)?) {
-        [operand] => Some(operand),
-        _ => None,
-    };
-    let chain = std::iter::successors(args.opt_operand(name), before);
-    chain.take(1 + MAX_FOLDED).any(|value| m.constant(value).is_some())
+    args.opt_operand(name).is_some_and(|v| args.module.constant(v).is_some())
 }
 
 /// Returns the cost of a GEMM.

@@ -138,3 +138,40 @@ unsafe fn dot<V: Floats<Element = f32>>(x: &[f32], y: &[f32]) -> f32 {
         lanes.into_iter().chain(rest).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gradus_ir::random::Random;
+
+    /// Rows overlap, and vectors do not divide the depth.
+    #[test]
+    fn dot_products_are_sums_in_f64() {
+        let mut random = Random::of("dots");
+        for case in 0..300 {
+            let [rows, columns, depth] = [6, MAX_COLUMNS as u64, 150].map(|most| 1 + random.below(most) as usize);
+            let mut numbers = |count: usize| -> Vec<f32> {
+                (0..count).map(|_| random.below(1 << 20) as f32 / 4096.0 - 128.0).collect()
+            };
+            let (a, vectors) = (numbers(rows + depth), numbers(columns * depth));
+            let mut out = vec![f32::NAN; rows * columns];
+            Dots { a: &a, starts: 0..rows, vectors: &vectors, depth, out: &mut out }.compute();
+            for (i, &have) in out.iter().enumerate() {
+                let row = &a[i / columns..][..depth];
+                let products =
+                    row.iter().zip(&vectors[i % columns * depth..]).map(|(&x, &y)| f64::from(x) * f64::from(y));
+                let (sum, bound) = products.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()));
+                let bound = bound * depth as f64 * f64::from(f32::EPSILON);
+                assert!((f64::from(have) - sum).abs() <= bound, "{case}: {rows}x{depth} by {columns}: {have}, {sum}");
+            }
+            let workers = Workers::new(1 + case % 3).expect("there are threads");
+            let (matrix, vector) = (numbers(rows * depth), &vectors[..depth]);
+            let [mut by_rows, mut at_once] = [vec![0.0; rows], vec![f32::NAN; rows]];
+            for (row, out) in matrix.chunks_exact(depth).zip(by_rows.chunks_mut(1)) {
+                Dots { a: row, starts: 0..1, vectors: vector, depth, out }.compute();
+            }
+            times_vector(&workers, &matrix, vector, &mut at_once);
+            assert_eq!(at_once, by_rows);
+        }
+    }
+}
