@@ -43,13 +43,13 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
         let (a, vectors) = (floats(data[0]), floats(data[b]));
         let [bias, add] = [bias, add].map(|input| input.map(|i| floats(data[i])));
-        let each = rows_of_part(workers, starts.len(), columns * depth);
-        let out = floats_mut(out).chunks_mut(each.1 * columns);
-        workers.share(each.0, starts.chunks(each.1).zip(out).enumerate(), |(part, (starts, out))| {
+        let (threads, each) = rows_of_part(workers, starts.len(), columns * depth);
+        let parts = starts.chunks(each).zip(floats_mut(out).chunks_mut(each * columns)).enumerate();
+        workers.share(threads, parts, |(part, (starts, out))| {
             Dots { a, starts: starts.iter().copied(), vectors, depth, out: &mut *out }.compute();
             for (i, y) in out.iter_mut().enumerate() {
                 let sum = bias.map_or(*y, |bias| *y + bias[i % columns]);
-                let sum = add.map_or(sum, |add| sum + add[part * each.1 * columns + i]);
+                let sum = add.map_or(sum, |add| sum + add[part * each * columns + i]);
                 *y = match sum {
                     sum if sum < low => low,
                     sum if sum > high => high,
@@ -91,7 +91,7 @@ struct Dots<'a, I> {
 impl<I: Iterator<Item = usize>> Dots<'_, I> {
     /// Computes them on the widest vectors.
     fn compute(self) {
-        // SAFETY: the extension is that of this machine; the work states nothing else.
+        // SAFETY: the extension is that of this machine; the work requires nothing else.
         unsafe { f32::run(f32::filled(Isa::best(), self.depth), self) }
     }
 }

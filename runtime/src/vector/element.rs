@@ -7,7 +7,7 @@ pub(crate) trait OnVectors<T> {
     /// Does the work; always inlined.
     ///
     /// # Safety
-    /// The machine has the vectors, and what else the work states.
+    /// The machine has the vectors, and the caller guarantees what the work requires.
     unsafe fn run<V: Floats<Element = T>>(self);
 }
 
@@ -33,7 +33,7 @@ pub(crate) trait Element: bytemuck::Pod + Floats<Element = Self> + From<f32> + P
     /// Does work with vectors.
     ///
     /// # Safety
-    /// The machine has the extension, and what the work states.
+    /// The machine has the extension, and the caller guarantees what the work requires.
     unsafe fn run(isa: Option<Isa>, work: impl OnVectors<Self>);
 }
 
