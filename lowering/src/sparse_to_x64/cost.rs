@@ -25,8 +25,8 @@ const CHUNKS: [usize; 4] = [64, 128, 256, 512];
 const ROW_VECTORS: [usize; 2] = [4, 8];
 const ROW_BYTES: usize = 48 << 10;
 const ROW_NONZEROS: usize = 12;
-/// Elements from which on their dense operand is beyond the L2 cache, and average number of reads of its rows up to which these are read whole.
-const ROW_FAR: usize = 1 << 19;
+/// Bytes from which on their dense operand is beyond the L2 cache, and average number of reads of its rows up to which these are read whole.
+const ROW_FAR: usize = 2 << 20;
 const ROW_READS: usize = 8;
 
 /// A core: cycles of what code does, and what stays in its caches.
@@ -56,9 +56,9 @@ pub(super) struct Core {
     crowded: f64,
     /// Compressed rows: a nonzero for a block of columns, and for each of its vectors; a row, block and chunk.
     rows: [f64; 3],
-    /// The first read of an element of the dense operand by them: from the L2 cache or the next, from beyond, and if whole rows are read there.
+    /// The first read of four bytes of the dense operand by them: from the L2 cache or the next, from beyond, and if whole rows are read there.
     first_read: [f64; 3],
-    /// An element that they write, if the result does not stay in the last cache.
+    /// Four bytes that they write, if the result does not stay in the last cache.
     far_result: f64,
     /// Bytes of code of a loop body, so that it stays in the L1 instruction cache.
     body: usize,
@@ -165,7 +165,8 @@ impl Counts {
 
 /// Estimated cycles of the product of a matrix by compressed rows. Chunks of the dense operand stay in the L1 cache.
 pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f64 {
-    let (core, elements) = (Core::of(width), counts.depth.saturating_mul(columns.all));
+    let core = Core::of(width);
+    let bytes = |rows: usize| rows.saturating_mul(columns.all).saturating_mul(counts.element);
     let [nonzero, vector, row] = core.rows;
     let lanes = width.bytes() / counts.element;
     // Strips that fill no vector are computed element by element.
@@ -178,11 +179,11 @@ pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f6
     let chunks = (counts.depth * vectors.div_ceil(blocks)).div_ceil(near).min(most).max(1);
     let strip = (blocks as f64 * nonzero + vectors as f64 * vector) * counts.nonzeros as f64
         + row * (counts.rows * blocks * chunks) as f64;
-    let (is_far, is_seldom) = (elements > ROW_FAR, counts.nonzeros < ROW_READS.saturating_mul(counts.depth));
+    let (is_far, is_seldom) = (bytes(counts.depth) > ROW_FAR, counts.nonzeros < ROW_READS.saturating_mul(counts.depth));
     let first = core.first_read[if is_far && is_seldom { 2 } else { usize::from(is_far) }];
-    let results = counts.rows.saturating_mul(columns.all);
-    let result = if results.saturating_mul(counts.element) > core.cached { core.far_result } else { 0.0 };
-    strip * columns.strips as f64 + first * elements as f64 + result * results as f64
+    let result = if bytes(counts.rows) > core.cached { core.far_result } else { 0.0 };
+    let moved = first * bytes(counts.depth) as f64 + result * bytes(counts.rows) as f64;
+    strip * columns.strips as f64 + moved / 4.0
 }
 
 /// Estimated cycles of the fetch of code that other code crowds out of the caches between two calls.
