@@ -267,7 +267,8 @@ impl Numbers {
     /// loads and stores sums.
     fn dispatched(&self, c: &Contraction, nonzeros: u64) -> u64 {
         let vector = if has_narrow_vectors() { VECTOR / 2 } else { VECTOR };
-        let vectors = c.columns.div_ceil(vector / ELEMENT);
+        let element = if c.factors == Factors::F64 { 2 * ELEMENT } else { ELEMENT };
+        let vectors = c.columns.div_ceil(vector / element);
         let calls = c.rows.saturating_mul(c.depth.div_ceil(PATTERN)).min(nonzeros);
         let tiles = vectors.div_ceil(TILE);
         let call = vectors.saturating_mul(2).saturating_add(tiles.saturating_mul(self.pattern_call));
@@ -307,9 +308,9 @@ impl Numbers {
             None if is_depthwise => self.depthwise_share,
             None => self.product_share,
         };
-        // Batched products compute whole vectors of columns, unless there is one.
+        // Batched products compute whole vectors of columns; those with one column read the left operand anew for each.
         let is_batched = c.groups > 1 && !is_depthwise;
-        let is_whole = is_batched && c.columns > 1 && has_narrow_vectors();
+        let is_whole = is_batched && has_narrow_vectors();
         let columns = if is_whole { c.columns.next_multiple_of(LANES) } else { c.columns };
         let cycles = match c.factors {
             Factors::Bytes if !is_depthwise => self.byte_cycles(c),
