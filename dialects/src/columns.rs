@@ -47,9 +47,9 @@ impl Columns {
         if strips > MAX_STRIPS || (strips - 1).checked_mul(pitch).is_none_or(|start| start > operand) {
             return Err(format!("requires at most {MAX_STRIPS} strips that begin in its operand"));
         }
-        let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok()).ok_or("requires a smaller result");
-        let all = size(bands.checked_mul(columns))?;
-        Ok(Columns { all, bands: size(Some(bands))?, strips: size(Some(strips))?, pitch: size(Some(pitch))? })
+        let all = bands.checked_mul(columns).ok_or("requires a smaller result")?;
+        let size = |n: u64| usize::try_from(n).map_err(|_| "requires a smaller result");
+        Ok(Columns { all: size(all)?, bands: size(bands)?, strips: size(strips)?, pitch: size(pitch)? })
     }
 
     /// Columns of a band.

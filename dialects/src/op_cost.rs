@@ -72,6 +72,11 @@ impl Factors {
             _ => Factors::Other,
         }
     }
+
+    /// Bytes of a sum, in whose type sparse products are computed.
+    pub fn bytes_of_sum(self) -> u64 {
+        if self == Factors::F64 { 8 } else { 4 }
+    }
 }
 
 /// An algorithm of contractions, declared as a static by the dialect whose ops compute by it. Statics are compared by

@@ -30,7 +30,7 @@ use crate::sparse_product::{MatMul, bytes_attr, define, replace};
 use conv::Conv;
 use cost::{Counts, rows_cycles};
 use gradus_dialects::Columns;
-use gradus_dialects::op_cost::{Contraction, Factors};
+use gradus_dialects::op_cost::Contraction;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{OptionKind, PassOption};
@@ -233,49 +233,27 @@ pub fn has_narrow_vectors() -> bool {
     native().is_some_and(|isa| isa.width == Width::Ymm)
 }
 
-/// The size of a product of a random matrix.
-#[derive(Clone, Copy, Debug)]
-pub struct Size {
-    /// Number of rows.
-    pub rows: u64,
-    /// Length of the summed dimension.
-    pub depth: u64,
-    /// Number of columns.
-    pub columns: u64,
-    /// Number of nonzeros of the matrix.
-    pub nonzeros: u64,
-    /// Bytes of an element.
-    pub element: usize,
-}
-
-impl Size {
-    /// The size of a contraction whose left operand has a number of nonzeros. Bytes are words of 32 bits, and bf16 is computed in f32.
-    pub fn of(c: &Contraction, nonzeros: u64) -> Size {
-        let element = if c.factors == Factors::F64 { size_of::<f64>() } else { size_of::<f32>() };
-        Size { rows: c.rows, depth: c.depth, columns: c.columns, nonzeros, element }
-    }
-
-    /// The counts and the number of columns; `None` if the matrix is empty or very large.
-    fn counts(self) -> Option<(Counts, usize)> {
-        let Size { rows, depth, columns, nonzeros, element } = self;
-        let size = |n: u64| usize::try_from(n).ok();
-        let elements = rows.checked_mul(depth).filter(|&n| (1..=MAX_ELEMENTS).contains(&n))?;
-        (depth <= MAX_DEPTH && nonzeros <= elements && columns > 0).then_some(())?;
-        let counts = Counts { rows: size(rows)?, depth: size(depth)?, nonzeros: size(nonzeros)?, element };
-        Some((counts, size(columns)?))
-    }
-}
-
-/// Estimated cycles of generated code on a core whose vectors have 256 bits; `None` without such code, and if the matrix is empty or very large.
-pub fn narrow_cycles(size: Size) -> Option<u64> {
-    let (counts, columns) = size.counts()?;
+/// Estimated cycles of generated code for a contraction whose left operand is a random matrix with some nonzeros, on a core whose vectors have 256
+/// bits; `None` without such code, and if the matrix is empty or very large.
+pub fn narrow_cycles(c: &Contraction, nonzeros: u64) -> Option<u64> {
+    let (counts, columns) = counts(c, nonzeros)?;
     counts.cycles(columns, Width::Ymm).map(|cycles| cycles as u64)
 }
 
 /// The same for compressed rows.
-pub fn narrow_rows_cycles(size: Size) -> Option<u64> {
-    let (counts, columns) = size.counts()?;
+pub fn narrow_rows_cycles(c: &Contraction, nonzeros: u64) -> Option<u64> {
+    let (counts, columns) = counts(c, nonzeros)?;
     Some(rows_cycles(&counts, Columns::adjacent(columns), Width::Ymm) as u64)
+}
+
+/// The counts of a random left operand, and the number of columns.
+fn counts(c: &Contraction, nonzeros: u64) -> Option<(Counts, usize)> {
+    let size = |n: u64| usize::try_from(n).ok();
+    let elements = c.rows.checked_mul(c.depth).filter(|&n| (1..=MAX_ELEMENTS).contains(&n))?;
+    (c.depth <= MAX_DEPTH && nonzeros <= elements && c.columns > 0).then_some(())?;
+    let element = size(c.factors.bytes_of_sum())?;
+    let counts = Counts { rows: size(c.rows)?, depth: size(c.depth)?, nonzeros: size(nonzeros)?, element };
+    Some((counts, size(c.columns)?))
 }
 
 /// The form in which a product is computed.

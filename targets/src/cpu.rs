@@ -6,7 +6,7 @@ use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
 use gradus_dialects::{graph, sparse};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
-use gradus_lowering::sparse_to_x64::{Size, can_generate, has_narrow_vectors, narrow_cycles, narrow_rows_cycles};
+use gradus_lowering::sparse_to_x64::{can_generate, has_narrow_vectors, narrow_cycles, narrow_rows_cycles};
 use gradus_runtime::cpu::Program;
 use gradus_runtime::gemm::bytes::ByteIsa;
 use gradus_runtime::workers::Workers;
@@ -62,7 +62,7 @@ fn has_kernel_for_types(m: &Module, op: Op) -> bool {
     let is_of = |ty| m.results(op).all(|v| m.ctx.element_type(m.value_type(v)) == ty);
     if let Some(matmul) = sparse::MatMulOp::cast(m, op) {
         let is_csr = matmul.strategy(m).is_some_and(|strategy| *strategy == sparse::CSR);
-        return can_generate(m, op) && (!is_csr || is_of(Type::F32) || is_of(Type::F64));
+        return if is_csr { is_of(Type::F32) || is_of(Type::F64) } else { can_generate(m, op) };
     }
     if graph::MatMulOp::cast(m, op).is_some() || graph::ConvOp::cast(m, op).is_some() {
         return !is_of(Type::F64);
@@ -72,7 +72,7 @@ fn has_kernel_for_types(m: &Module, op: Op) -> bool {
 }
 
 /// How many times as long a product takes if its left operand is constant, since it has few columns, or few filters for a constant image: their
-/// vectors have unused lanes, and up to four are computed by dot products.
+/// vectors have unused lanes, or they are computed by dot products.
 fn unused(c: &Contraction) -> u64 {
     let few = if c.packed_for_constant > 0 { c.rows.min(c.columns).max(1) } else { LANES };
     (LANES / few).clamp(1, 4)
@@ -187,7 +187,7 @@ impl Numbers {
             return self.in_lanes(c, nonzeros);
         }
         if has_narrow_vectors() {
-            match narrow_cycles(Size::of(c, nonzeros)) {
+            match narrow_cycles(c, nonzeros) {
                 Some(cycles) => {
                     let percent = if are_words { PAIRS } else { 100 };
                     return cycles.saturating_mul(percent) / self.narrow_share + c.runs / self.run_starts;
@@ -267,8 +267,7 @@ impl Numbers {
     /// loads and stores sums.
     fn dispatched(&self, c: &Contraction, nonzeros: u64) -> u64 {
         let vector = if has_narrow_vectors() { VECTOR / 2 } else { VECTOR };
-        let element = if c.factors == Factors::F64 { 2 * ELEMENT } else { ELEMENT };
-        let vectors = c.columns.div_ceil(vector / element);
+        let vectors = c.columns.div_ceil(vector / c.factors.bytes_of_sum());
         let calls = c.rows.saturating_mul(c.depth.div_ceil(PATTERN)).min(nonzeros);
         let tiles = vectors.div_ceil(TILE);
         let call = vectors.saturating_mul(2).saturating_add(tiles.saturating_mul(self.pattern_call));
@@ -280,7 +279,7 @@ impl Numbers {
     /// of columns, whose end is mispredicted. With 256-bit vectors the price is an estimate that includes the caches.
     fn compressed(&self, c: &Contraction, nonzeros: u64) -> u64 {
         if has_narrow_vectors()
-            && let Some(cycles) = narrow_rows_cycles(Size::of(c, nonzeros))
+            && let Some(cycles) = narrow_rows_cycles(c, nonzeros)
         {
             return cycles.saturating_mul(100) / self.narrow_rows_share + c.runs / self.run_starts;
         }

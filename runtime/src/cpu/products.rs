@@ -110,10 +110,6 @@ pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let (a, b) = (floats(data[0]), floats(data[1]));
         batches.each(workers, floats_mut(out), |workers, [i, j], out| {
             let (a, b) = (&a[i * rows * depth..][..rows * depth], &b[j * depth * columns..][..depth * columns]);
-            if columns == 1 {
-                dots::times_vector(workers, a, b, out);
-                return Ok(());
-            }
             product.compute(workers, a, b, None, out)
         })
     });
@@ -259,6 +255,12 @@ impl Floats {
         } else {
             a
         };
+        if columns == 1 && depth > 0 {
+            dots::times_vector(workers, a, b, out);
+            let add = |i: usize| add.map_or(-0.0, |add| add[i]);
+            out.iter_mut().enumerate().for_each(|(i, y)| *y = self.alpha * *y + add(i));
+            return Ok(());
+        }
         let (isa, sizes) = (Isa::best(), [columns, depth]);
         let b = match self.trans[1] {
             true => Panels::new(isa, sizes, |n, k| self.alpha * b[n * depth + k], None),
