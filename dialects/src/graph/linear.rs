@@ -7,8 +7,9 @@ use crate::addr::bands;
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use crate::layout::image_layout;
 use crate::op_cost::{Contraction, DeclaredCost, Factors, OpCost, Strategy, elements};
+use gradus_ir::effects::is_speculatable;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, Value, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
     ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims,
@@ -171,9 +172,19 @@ fn packed_for_constant(args: &OpArgs<'_>, [constant, packed]: [&str; 2], extents
     if is_packed { extents.iter().fold(1, |n: u64, &d| n.saturating_mul(d)) } else { 0 }
 }
 
-/// Whether an operand is constant.
+/// Maximum length of a chain of ops on constants, such as a transposition and a reshape.
+const CHAIN: usize = 4;
+
+/// Whether an operand is constant, or computed from constants by ops that are folded once a form is chosen.
 fn is_constant(args: &OpArgs<'_>, name: &str) -> bool {
-    args.opt_operand(name).is_some_and(|v| args.module.constant(v).is_some())
+    args.opt_operand(name).is_some_and(|v| is_folded(args.module, v, CHAIN))
+}
+
+fn is_folded(m: &Module, value: Value, chain: usize) -> bool {
+    let Some(op) = m.defining_op(value) else { return false };
+    let operands = m.operands(op);
+    let may_be = || chain > 0 && (1..=2).contains(&operands.len()) && is_speculatable(m, op);
+    m.constant(value).is_some() || (may_be() && operands.iter().all(|&v| is_folded(m, v, chain - 1)))
 }
 
 /// Returns the cost of a GEMM.
