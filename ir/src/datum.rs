@@ -75,10 +75,11 @@ impl Datum {
         let (tensor, mask) = self.masked()?;
         let mut elements: Vec<Datum> = if tensor.dtype().is_float() {
             tensor.to_f64().into_iter().map(Datum::Float).collect()
+        } else if tensor.dtype() == DType::U64 {
+            // They wrap, as in the other direction.
+            tensor.as_slice::<u64>().iter().map(|&v| Datum::Int(v as i64)).collect()
         } else {
-            // An `i1` is sign-extended, as scalars are.
-            let sign = if tensor.dtype() == DType::Bool { -1 } else { 1 };
-            tensor.to_i64()?.into_iter().map(|v| Datum::Int(v * sign)).collect()
+            ints(tensor).ok()?.into_iter().map(Datum::Int).collect()
         };
         for (element, _) in elements.iter_mut().zip(mask.unwrap_or(&[])).filter(|(_, poison)| **poison) {
             *element = Datum::Poison;
@@ -217,6 +218,15 @@ fn f32_to_odd(value: f64) -> f32 {
 mod tests {
     use super::*;
     use crate::float;
+
+    /// Also those that no `i64` has.
+    #[test]
+    fn unsigned_elements_come_back() {
+        let tensor = Tensor::from_vec(&[3], vec![u64::MAX, 1 << 63, 7]);
+        let elements = Datum::Tensor(tensor.clone()).elements().expect("they are integers");
+        let back = Datum::from_elements(DType::U64, &[3], &elements).expect("they are integers");
+        assert_eq!(back, Datum::Tensor(tensor));
+    }
 
     /// Numbers halfway between two neighbours of a format and a little beside them, where rounding twice goes wrong.
     #[test]

@@ -75,7 +75,7 @@ x64.code @sparse0 = dense<[...]> : tensor<70xui8>
 
 Each `sparse.matmul unrolled` of f32, f64 or bf16 with a constant becomes a call of code of its own, which has one multiply-add per nonzero and
 vector of columns. The register tile (28 rows by 1 vector, 14 by 2, 9 by 3 or 6 by 4; 12 by 1 or 6 by 2 with 256-bit vectors) is the one with
-the fewest estimated cycles. Long rows are divided into chunks and columns into tiles, so that the code of a group of rows and the lines of the dense
+the fewest estimated cycles. Four to seven columns of 32 bits, which fill no 256-bit vector, take vectors of 128 bits. Long rows are divided into chunks and columns into tiles, so that the code of a group of rows and the lines of the dense
 operand that it reads stay in the L1 cache from a vector of columns to the next, and tiles in the L2 cache. Values are in a pool that is read in order; up to 63 magnitudes (31 of f64 with 256-bit vectors) are shared, and 1 and -1 are
 added and subtracted. With 256-bit vectors, a row of the dense operand that one nonzero of a group multiplies is read by its multiply-add. A product with a sparse right operand is that of the transposes. One of bf16 is a product of f32 between casts of the dense
 operand and of the result, which is rounded once. The rows of products with up to 1024 columns are divided among two or four functions of equal types, whose
@@ -94,8 +94,8 @@ offset of signed bytes are in the values with which sums begin; the term of anot
 Each `sparse.matmul patterns` becomes an `x64.dispatch`: chunks of 8 columns (`bits`) select one of 256 functions by their pattern of
 nonzeros; a function multiplies the next weights of a packed list. The code depends on the number of columns of the dense operand only.
 
-Each `sparse.matmul csr` of f32 becomes an `addr.sparse_gemm`, whose nonzeros and addresses are constants: compressed rows. So does an unrolled
-product of f32 for which no code can be generated.
+Each `sparse.matmul csr` of f32 or f64 becomes an `addr.sparse_gemm`, whose nonzeros and addresses are constants: compressed rows. So does an unrolled
+product for which no code can be generated.
 
 Each `sparse.conv` of f32 on one image with constant filters and bias becomes a product of the filters and the image in its row-major
 layout, by code or by compressed rows (`convs`). Code is fetched again in each run where the sparse constants of a program have more than a million elements:
@@ -109,8 +109,8 @@ output are, and `layout.pack` and `layout.unpack` are inserted, which `propagate
 
 # Refuses
 
-Other element types, `csr` of other types than f32, extents that are unknown or 0, matrices that are too large, and if compressed rows do not take its
-place, code that is too large, or with 256-bit vectors has fewer than 8 columns other than one of f32 (with at least 8 rows and elements), or for `patterns` columns
+Other element types, `csr` of other types than f32 and f64, extents that are unknown or 0, matrices that are too large, and if compressed rows do not take its
+place, code that is too large, or with 256-bit vectors has fewer than 4 columns other than one of f32 (with at least 8 rows and elements), or for `patterns` columns
 that do not fill vectors: these products and convolutions stay as they are, and are interpreted; cost models do not choose them.
 
 # Cost

@@ -169,8 +169,8 @@ pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f6
     let bytes = |rows: usize| rows.saturating_mul(columns.all).saturating_mul(counts.element);
     let [nonzero, vector, row] = core.rows;
     let lanes = width.bytes() / counts.element;
-    // Strips that fill no vector are computed element by element.
-    let vectors = if columns.strip() < lanes { columns.strip() } else { columns.strip().div_ceil(lanes) };
+    // The sums of strips that fill no vector are scalars, all of which take as long as two vectors.
+    let vectors = if columns.strip() < lanes { columns.strip().min(2) } else { columns.strip().div_ceil(lanes) };
     let near = ROW_BYTES / width.bytes();
     let narrow = near / counts.depth.max(1);
     let [least, most] = ROW_VECTORS;
@@ -296,8 +296,12 @@ impl Form {
     /// The forms for a product of some columns.
     pub fn all(counts: &Counts, columns: Columns, width: Width) -> impl Iterator<Item = Form> + use<> {
         let (rows, element) = (counts.rows, counts.element);
-        let fits =
-            move |form: &Form| form.width == width && (width == Width::Zmm || columns.strip() >= form.panel(element));
+        let fits = move |form: &Form| match form.width {
+            Width::Zmm => width == Width::Zmm,
+            Width::Ymm => width == Width::Ymm && columns.strip() >= form.panel(element),
+            // Fewer columns than 256 bits have; numbers of f64 cannot be broadcast to 128.
+            Width::Xmm => width == Width::Ymm && element == 4 && (4..8).contains(&columns.strip()),
+        };
         FORMS.into_iter().filter(fits).map(move |form| form.balanced(rows))
     }
 

@@ -11,13 +11,14 @@ pub(super) struct Form {
 }
 
 /// The forms, each with as many accumulators as leave registers for B and a broadcast value.
-pub(super) const FORMS: [Form; 6] = [
+pub(super) const FORMS: [Form; 7] = [
     Form { rows: 28, vectors: 1, width: Width::Zmm },
     Form { rows: 14, vectors: 2, width: Width::Zmm },
     Form { rows: 9, vectors: 3, width: Width::Zmm },
     Form { rows: 6, vectors: 4, width: Width::Zmm },
     Form { rows: 12, vectors: 1, width: Width::Ymm },
     Form { rows: 6, vectors: 2, width: Width::Ymm },
+    Form { rows: 12, vectors: 1, width: Width::Xmm },
 ];
 
 impl Form {

@@ -200,9 +200,9 @@ impl Generator<'_> {
         }
     }
 
-    /// Whether multiply-adds may read rows of B from memory: products of floats with 256-bit vectors, which have no masks.
+    /// Whether multiply-adds may read rows of B from memory: products of floats with vectors that have no masks.
     fn may_fold_rows(&self) -> bool {
-        self.plan.form.width == Width::Ymm && self.matrix.packing.is_none()
+        self.plan.form.width != Width::Zmm && self.matrix.packing.is_none()
     }
 
     /// The multiply-add of an accumulator with the broadcast value and a vector of the row of B at a byte offset.

@@ -78,11 +78,11 @@ impl Product {
         let last = self.offsets.iter().max()?.checked_add(self.columns.reach()?)?;
         let larger = last.max(self.matrix.rows.checked_mul(self.columns.all)?);
         larger.checked_mul(self.matrix.element()).filter(|&n| n < MAX_BYTES)?;
-        let code = width.filter(|_| self.by_rows != ByRows::Always).and_then(|width| self.code(width));
-        let Some(code) = code else { return (self.by_rows != ByRows::Never).then_some(Shape::Rows) };
+        let code = width.filter(|_| self.by_rows != ByRows::Always).and_then(|width| Some((width, self.code(width)?)));
+        let Some((width, code)) = code else { return (self.by_rows != ByRows::Never).then_some(Shape::Rows) };
         let is_slower = match &code {
             Shape::Panels(plan) if self.by_rows == ByRows::Cheaper => {
-                rows_cycles(&Counts::of(&self.matrix), self.columns, plan.form.width) < plan.cycles(is_crowded)
+                rows_cycles(&Counts::of(&self.matrix), self.columns, width) < plan.cycles(is_crowded)
             }
             _ => false,
         };
