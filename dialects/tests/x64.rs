@@ -9,7 +9,7 @@ use iced_x86::{Decoder, DecoderOptions, Encoder, OpKind};
 
 /// Number of instructions; `X64_INSTRUCTIONS` in the environment sets another.
 fn count() -> usize {
-    std::env::var("X64_INSTRUCTIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000)
+    std::env::var("X64_INSTRUCTIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000_000)
 }
 
 fn mem(random: &mut Random) -> Mem {

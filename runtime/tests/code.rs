@@ -86,10 +86,13 @@ struct Case {
 
 impl Case {
     fn draw(random: &mut Random) -> Case {
-        let (width, is_double) = (random.pick(&[Width::Zmm, Width::Ymm]), random.percent(40));
+        let is_double = random.percent(40);
+        // Numbers of f64 are not broadcast to 128 bits.
+        let widths = [Width::Zmm, Width::Ymm, Width::Xmm];
+        let width = random.pick(if is_double { &widths[..2] } else { &widths });
         let (panel, element) = (width.bytes() as u64, if is_double { 8 } else { 4 });
         let [rows, depth, columns] = [6, 12, 70].map(|most| 1 + random.below(most) as usize);
-        let columns = if width == Width::Ymm { columns.max(8) } else { columns };
+        let columns = if width == Width::Zmm { columns } else { columns.max((panel / element) as usize) };
         let mut nonzeros = Vec::new();
         for k in 0..depth {
             nonzeros.extend((0..rows).filter(|_| random.percent(30)).map(|r| (r, k)));
@@ -266,7 +269,7 @@ fn verified_code_computes_and_stays_inside() {
     let mut random = Random::of("code");
     let workers = [1, 2].map(|threads| Workers::new(threads).expect("there are threads"));
     let mut runs = 0;
-    for _ in 0..500 {
+    for _ in 0..10_000 {
         let case = Case::draw(&mut random);
         let features = verify(&case.code, &case.abi).unwrap_or_else(|(at, why)| panic!("byte {at}: {why}"));
         if !features.are_supported() {
