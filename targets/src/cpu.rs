@@ -72,10 +72,10 @@ fn has_kernel_for_types(m: &Module, op: Op) -> bool {
 }
 
 /// How many times as long a product takes if its left operand is constant, since it has few columns, or few filters for a constant image: their
-/// vectors have unused lanes, or they are computed by dot products.
+/// vectors have unused lanes, or they are computed by dot products. Measured on Zen 3, products of 256x256 to 1024x1024 by 1 to 8 columns.
 fn unused(c: &Contraction) -> u64 {
     let few = if c.packed_for_constant > 0 { c.rows.min(c.columns).max(1) } else { LANES };
-    (LANES / few).clamp(1, 4)
+    (LANES / few).clamp(1, 3)
 }
 
 machine_numbers! {
