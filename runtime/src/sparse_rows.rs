@@ -14,34 +14,22 @@ use crate::vector::{Element, Floats, Isa, Loops, MultiplyAdd, OnVectors, run_wid
 use crate::workers::Workers;
 use chunks::{Chunks, Strip};
 use gradus_dialects::Columns;
+use gradus_dialects::addr::{Division, SparseShape};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Maximum number of vectors of a block of columns.
-const MAX_VECTORS: usize = 8;
-
-/// The same, if the dense operand is beyond the L2 cache.
+/// Maximum number of vectors of a block of columns, if the dense operand is beyond the L2 cache.
 const MAX_FAR_VECTORS: usize = 4;
-
-/// Bytes from which on a dense operand is beyond the L2 cache.
-const FAR: usize = 2 << 20;
 
 /// Rows whose blocks are computed together, unless the dense operand is as large or is divided into chunks.
 const NEAR_ROWS: usize = 4;
 
-/// Average number of reads of a row of the dense operand up to which whole rows are read one after the other, if it is beyond the L2 cache:
-/// measured on Zen 3, products of 256x1152 by 3136 columns.
-const MAX_STREAMED: usize = 8;
-
-/// Rows of the dense operand that are read together then.
+/// Rows of the dense operand that are read together, if whole rows are read one after the other.
 const STREAMS: usize = 4;
 
 /// Bytes of the columns that are computed for all rows then, whose sums stay in the L1 cache.
 const STREAMED: usize = 16 << 10;
-
-/// Average number of reads of a row of the dense operand from which on it is packed.
-const MIN_READS: usize = 4;
 
 /// Elements that are copied at once.
 const COPIED: usize = 16;
@@ -197,15 +185,14 @@ impl<T: Element> Product<'_, T> {
     fn part(&self, band: usize, rows: Range<usize>, out: &mut [T]) {
         let (lanes, width) = (T::lanes(self.isa), self.rows.columns.band());
         let chunks = &self.rows.chunks;
-        let is_far = size_of_val(self.b) > FAR;
+        let is_far = SparseShape::is_far(size_of_val(self.b));
         let most = if is_far && !chunks.is_packed { MAX_FAR_VECTORS } else { chunks.vectors };
         let blocks = self.rows.blocks(band, [lanes, most]);
         let is_chunked = chunks.count() > 1 || chunks.is_packed;
         // The result is written row by row if the dense operand stays in the L2 cache.
         let step = if is_far || is_chunked { rows.len() } else { NEAR_ROWS };
-        let is_read_seldom = chunks.entries.len() < MAX_STREAMED.saturating_mul(chunks.depth());
         let is_whole = self.rows.columns.strips == 1 && width.is_multiple_of(lanes);
-        let is_streamed = is_far && is_read_seldom && is_whole && !is_chunked;
+        let is_streamed = is_far && chunks.shape().is_streamed() && is_whole && !is_chunked;
         let at = band * self.rows.rows * width + rows.start * width;
         let part = Part { product: self, blocks: &blocks, rows, at, width, step, is_streamed };
         // SAFETY: `times` checked the extension and the sizes, and blocks are inside of the columns.
@@ -310,7 +297,7 @@ impl<T: Element> Part<'_, T> {
                 5 => self.block::<V, 5>(of, rows, out),
                 6 => self.block::<V, 6>(of, rows, out),
                 7 => self.block::<V, 7>(of, rows, out),
-                _ => self.block::<V, MAX_VECTORS>(of, rows, out),
+                _ => self.block::<V, { Division::MAX_VECTORS }>(of, rows, out),
             }
         }
     }

@@ -5,6 +5,7 @@
 //! Evaluation, checks and kernels read them as an [`AddressTable`](crate::layout::AddressTable). The kinds of addressing
 //! are separate ops, because their operands differ.
 
+mod division;
 mod geometry;
 mod planes;
 mod product;
@@ -12,6 +13,7 @@ mod sparse;
 mod table;
 mod window;
 
+pub use division::{Division, SparseShape};
 pub use geometry::{GEOMETRY, Geometry, GeometryAttr, GeometryKind};
 pub use planes::{DepthwisePlanesOp, banded, bands, bands_of, plane_letters};
 pub use product::{has_stage, has_stage_after, is_product};

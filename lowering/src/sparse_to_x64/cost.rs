@@ -3,6 +3,7 @@
 use super::form::{FORMS, Form};
 use crate::sparse_product::Matrix;
 use gradus_dialects::Columns;
+use gradus_dialects::addr::{Division, SparseShape};
 use gradus_dialects::x64::Width;
 
 /// Bytes of B that are read again by each group of rows, so that they stay in the L1 cache, if the code of all groups does.
@@ -19,15 +20,6 @@ pub(super) const PAGE: usize = 4096;
 
 /// Rows of B per loop over columns that are tried, besides all.
 const CHUNKS: [usize; 4] = [64, 128, 256, 512];
-
-/// Compressed rows, as their kernel divides them: vectors of a block, at least if it is narrower to need no chunks, and at most; bytes of a chunk of the dense operand, and least nonzeros
-/// of a row and chunk.
-const ROW_VECTORS: [usize; 2] = [4, 8];
-const ROW_BYTES: usize = 48 << 10;
-const ROW_NONZEROS: usize = 12;
-/// Bytes from which on their dense operand is beyond the L2 cache, and average number of reads of its rows up to which these are read whole.
-const ROW_FAR: usize = 2 << 20;
-const ROW_READS: usize = 8;
 
 /// A core: cycles of what code does, and what stays in its caches.
 pub(super) struct Core {
@@ -171,15 +163,12 @@ pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f6
     let lanes = width.bytes() / counts.element;
     // The sums of strips that fill no vector are scalars, all of which take as long as two vectors.
     let vectors = if columns.strip() < lanes { columns.strip().min(2) } else { columns.strip().div_ceil(lanes) };
-    let near = ROW_BYTES / width.bytes();
-    let narrow = near / counts.depth.max(1);
-    let [least, most] = ROW_VECTORS;
-    let blocks = vectors.div_ceil(if (least..most).contains(&narrow) { narrow } else { most }).max(1);
-    let most = counts.nonzeros / (counts.rows * ROW_NONZEROS).max(1);
-    let chunks = (counts.depth * vectors.div_ceil(blocks)).div_ceil(near).min(most).max(1);
-    let strip = (blocks as f64 * nonzero + vectors as f64 * vector) * counts.nonzeros as f64
-        + row * (counts.rows * blocks * chunks) as f64;
-    let (is_far, is_seldom) = (bytes(counts.depth) > ROW_FAR, counts.nonzeros < ROW_READS.saturating_mul(counts.depth));
+    let Counts { rows, depth, nonzeros, .. } = *counts;
+    let shape = SparseShape { rows, depth, nonzeros };
+    let Division { blocks, chunks, .. } = shape.divide(vectors, width.bytes());
+    let strip = (blocks as f64 * nonzero + vectors as f64 * vector) * nonzeros as f64
+        + row * rows.saturating_mul(blocks).saturating_mul(chunks) as f64;
+    let (is_far, is_seldom) = (SparseShape::is_far(bytes(depth)), shape.is_streamed());
     let first = core.first_read[if is_far && is_seldom { 2 } else { usize::from(is_far) }];
     let result = if bytes(counts.rows) > core.cached { core.far_result } else { 0.0 };
     let moved = first * bytes(counts.depth) as f64 + result * bytes(counts.rows) as f64;

@@ -1,16 +1,8 @@
 //! Nonzeros divided by the rows of the dense operand that they read.
 
-use super::{Entry, MAX_VECTORS, MIN_READS};
+use super::Entry;
+use gradus_dialects::addr::SparseShape;
 use std::ops::Range;
-
-/// Bytes of a block of columns that stay in the L1 cache, about, while all rows of the matrix are computed: measured on Zen 3.
-const NEAR: usize = 48 << 10;
-
-/// Minimum number of vectors of blocks that are narrower so that they need no chunks.
-const MIN_VECTORS: usize = 4;
-
-/// Average number of nonzeros of a row and chunk, at least: the end of their loop is mispredicted.
-const MIN_ENTRIES: usize = 12;
 
 /// Nonzeros by chunks of rows of the dense operand, and in a chunk by rows of the matrix. The order of those of a row is kept.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,18 +43,10 @@ impl<T: Copy> Chunks<T> {
         distinct.dedup();
         let starts = std::iter::once(0).chain(ends.iter().copied());
         let rows: Vec<&[Entry<T>]> = starts.zip(ends).map(|(start, &end)| &entries[start..end]).collect();
-        let is_read_often = !entries.is_empty() && entries.len() >= MIN_READS.saturating_mul(distinct.len());
-        // Narrower blocks may save chunks, for each of which sums are loaded and stored.
-        let near = NEAR / strip.bytes;
-        let narrow = near / distinct.len().max(1);
-        let is_narrow = is_read_often && (MIN_VECTORS..MAX_VECTORS).contains(&narrow);
-        let vectors = if is_narrow { narrow } else { MAX_VECTORS };
-        let blocks = strip.vectors.div_ceil(vectors).max(1);
-        let size = (near / strip.vectors.div_ceil(blocks).max(1)).max(1);
-        let most = if is_read_often { entries.len() / (ends.len() * MIN_ENTRIES).max(1) } else { 1 };
-        let count = distinct.len().div_ceil(size).min(most).max(1);
-        let cuts = cuts(&rows, &distinct, distinct.len().div_ceil(count));
-        let is_packed = strip.is_filled && is_read_often && (strip.is_split || cuts.len() > 2);
+        let shape = SparseShape { rows: ends.len(), depth: distinct.len(), nonzeros: entries.len() };
+        let division = shape.divide(strip.vectors, strip.bytes);
+        let cuts = cuts(&rows, &distinct, distinct.len().div_ceil(division.chunks));
+        let is_packed = strip.is_filled && shape.is_read_often() && (strip.is_split || cuts.len() > 2);
         let is_empty = rows.iter().map(|row| row.is_empty()).collect();
         let mut chunks = Chunks {
             entries: Vec::with_capacity(entries.len()),
@@ -71,7 +55,7 @@ impl<T: Copy> Chunks<T> {
             cuts,
             is_empty,
             is_packed,
-            vectors,
+            vectors: division.vectors,
         };
         chunks.fill(rows);
         chunks
@@ -97,9 +81,9 @@ impl<T: Copy> Chunks<T> {
         self.cuts.len() - 1
     }
 
-    /// Number of rows of the dense operand.
-    pub fn depth(&self) -> usize {
-        self.distinct.len()
+    /// The size of the matrix.
+    pub fn shape(&self) -> SparseShape {
+        SparseShape { rows: self.is_empty.len(), depth: self.distinct.len(), nonzeros: self.entries.len() }
     }
 
     /// Offsets of the rows of the dense operand of a chunk.
