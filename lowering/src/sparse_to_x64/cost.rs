@@ -285,11 +285,14 @@ impl Form {
     /// The forms for a product of some columns.
     pub fn all(counts: &Counts, columns: Columns, width: Width) -> impl Iterator<Item = Form> + use<> {
         let (rows, element) = (counts.rows, counts.element);
-        let fits = move |form: &Form| match form.width {
-            Width::Zmm => width == Width::Zmm,
-            Width::Ymm => width == Width::Ymm && columns.strip() >= form.panel(element),
-            // Fewer columns than 256 bits have; numbers of f64 cannot be broadcast to 128.
-            Width::Xmm => width == Width::Ymm && element == 4 && (4..8).contains(&columns.strip()),
+        let fits = move |form: &Form| {
+            let (strip, panel) = (columns.strip(), form.panel(element));
+            match form.width {
+                Width::Zmm => width == Width::Zmm,
+                Width::Ymm => width == Width::Ymm && strip >= panel,
+                // Fewer columns than 256 bits have; numbers of f64 cannot be broadcast to 128.
+                Width::Xmm => width == Width::Ymm && element == 4 && (panel..2 * panel).contains(&strip),
+            }
         };
         FORMS.into_iter().filter(fits).map(move |form| form.balanced(rows))
     }

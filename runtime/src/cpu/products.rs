@@ -257,8 +257,10 @@ impl Floats {
         };
         if columns == 1 && depth > 0 {
             dots::times_vector(workers, a, b, out);
-            let add = |i: usize| add.map_or(-0.0, |add| add[i]);
-            out.iter_mut().enumerate().for_each(|(i, y)| *y = self.alpha * *y + add(i));
+            if self.alpha != 1.0 {
+                out.iter_mut().for_each(|y| *y *= self.alpha);
+            }
+            out.iter_mut().zip(add.into_iter().flatten()).for_each(|(y, add)| *y += add);
             return Ok(());
         }
         let (isa, sizes) = (Isa::best(), [columns, depth]);
