@@ -183,8 +183,8 @@ fn is_constant(args: &OpArgs<'_>, name: &str) -> bool {
 fn is_folded(m: &Module, value: Value, chain: usize) -> bool {
     let Some(op) = m.defining_op(value) else { return false };
     let operands = m.operands(op);
-    let may_be = || chain > 0 && (1..=2).contains(&operands.len()) && is_speculatable(m, op);
-    m.constant(value).is_some() || (may_be() && operands.iter().all(|&v| is_folded(m, v, chain - 1)))
+    let is_foldable = || chain > 0 && (1..=2).contains(&operands.len()) && is_speculatable(m, op);
+    m.constant(value).is_some() || (is_foldable() && operands.iter().all(|&v| is_folded(m, v, chain - 1)))
 }
 
 /// Returns the cost of a GEMM.
