@@ -98,6 +98,9 @@ pub fn files(path: &str, extension: &str) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
+/// The first bytes of MLIR's bytecode.
+const BYTECODE: &[u8] = b"ML\xefR";
+
 /// Reads a text file. Invalid UTF-8 is an error at its first invalid byte.
 pub fn text(path: &str, streams: &mut Streams<'_>) -> Result<Chunk, Failure> {
     text_on(path, 1, streams)
@@ -108,6 +111,9 @@ pub fn text_on(path: &str, threads: usize, streams: &mut Streams<'_>) -> Result<
     let name = if path == "-" { "<stdin>" } else { path };
     match String::from_utf8(read_on(path, threads, streams)?) {
         Ok(text) => Ok(Chunk { name: name.to_owned(), text: Arc::new(text), start: (1, 1) }),
+        Err(e) if e.as_bytes().starts_with(BYTECODE) => Err(Failure::Input(format!(
+            "'{name}' is MLIR bytecode, which is not read; mlir-opt prints it as text"
+        ))),
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&e.as_bytes()[..at]).into_owned();

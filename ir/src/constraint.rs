@@ -78,9 +78,8 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Returns a comma-separated list of flags in canonical form: each once, in the order of `words`; `None` if it has others.
-    pub(crate) fn in_order(&self, words: &[&str], list: &str) -> Option<String> {
-        let given: Vec<&str> = list.split(',').map(str::trim).collect();
+    /// Returns a list of flags in canonical form: each once, in the order of `words`; `None` if it has others.
+    pub(crate) fn in_order(&self, words: &[&str], given: &[&str]) -> Option<String> {
         if !given.iter().all(|w| words.contains(w)) {
             return None;
         }

@@ -491,6 +491,11 @@ impl OpInfo {
         self.attrs.iter().find(|a| a.name == name)
     }
 
+    /// Whether ops of this name have properties.
+    pub(crate) fn has_properties(&self) -> bool {
+        !self.attrs.is_empty() || self.traits.has(Traits::OPERAND_SEGMENTS) || self.traits.has(Traits::RESULT_SEGMENTS)
+    }
+
     /// Whether `name` is an inherent attribute (a property, `<{...}>`) rather than a discardable one.
     pub fn is_inherent(&self, name: &str) -> bool {
         self.attr(name).is_some()

@@ -1,16 +1,19 @@
 //! The two readers accept the same texts, build the same programs, and find the first error on the same line: on the
 //! golden files, on MLIR's own tests, and on mutations of both.
 //!
-//! `GRADUS_MUTATIONS=1000000 cargo test --release --workspace --test readers mutated` tries that many mutated texts.
+//! `GRADUS_MUTATIONS=1000000 cargo test --release --workspace --test readers mutated` tries that many mutated texts, and
+//! `GRADUS_RESPACED=100000 cargo test --release --workspace --test readers respaced` moves the blanks of that many.
 
 mod mutate;
+mod respace;
 
 use gradus_dialects::context;
 use gradus_ir::random::Random;
-use gradus_ir::{ParseOptions, disagreement};
-use std::io::Read;
+use gradus_ir::{Context, ParseOptions, PrintOptions, Reader, disagreement, parse_source};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of texts read with one context, whose tables only grow.
@@ -22,7 +25,11 @@ const MAX_MUTATED: usize = 1500;
 /// Number of mutated texts, unless `GRADUS_MUTATIONS` says another.
 const MUTATIONS: usize = 4000;
 
-const OPTIONS: ParseOptions = ParseOptions { allow_unregistered: true, threads: 1, reader: gradus_ir::Reader::Fast };
+/// Number of texts with other blanks, unless `GRADUS_RESPACED` says another, and how many of them mlir-opt reads.
+const RESPACED: usize = 2000;
+const BY_MLIR_OPT: usize = 100;
+
+const OPTIONS: ParseOptions = ParseOptions { allow_unregistered: true, threads: 1, reader: Reader::Fast };
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -65,6 +72,14 @@ fn conformance() -> Vec<(String, String)> {
 
 /// Compares the readers on `count` texts, on two threads.
 fn compare(count: usize, text: impl Fn(usize) -> (String, String) + Sync) {
+    run(count, |ctx, i| {
+        let (name, text) = text(i);
+        disagreement(ctx, &text, OPTIONS).map(|why| format!("{name}: {why}\n{text}\n"))
+    });
+}
+
+/// Runs a test `count` times, on two threads. It returns what is wrong with its text.
+fn run(count: usize, test: impl Fn(&Arc<Context>, usize) -> Option<String> + Sync) {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         loop {
@@ -74,9 +89,8 @@ fn compare(count: usize, text: impl Fn(usize) -> (String, String) + Sync) {
             }
             let ctx = context();
             for i in start..count.min(start + PER_CONTEXT) {
-                let (name, text) = text(i);
-                if let Some(why) = disagreement(&ctx, &text, OPTIONS) {
-                    found.lock().expect("no comparison panics").push(format!("{name}: {why}\n{text}\n"));
+                if let Some(why) = test(&ctx, i) {
+                    found.lock().expect("no comparison panics").push(why);
                 }
             }
         }
@@ -117,12 +131,73 @@ fn regressions_are_read_alike() {
 #[test]
 fn mutated_texts_are_read_alike() {
     let count = std::env::var("GRADUS_MUTATIONS").map_or(MUTATIONS, |n| n.parse().expect("a number"));
-    let mut texts = golden();
-    texts.extend(conformance());
-    texts.retain(|(_, text)| text.len() <= MAX_MUTATED);
+    let texts = short_texts();
     compare(count, |i| {
         let mut random = Random::of(("mutations", i));
         let (name, text) = &texts[random.below(texts.len() as u64) as usize];
         (format!("mutation {i} of {name}"), mutate::mutated(text, &mut random))
+    });
+}
+
+/// Returns the `i`-th text of those of at most `MAX_MUTATED` bytes, with its name and with other blanks between its tokens.
+fn respaced(texts: &[(String, String)], i: usize) -> (String, &str, String) {
+    let mut random = Random::of(("blanks", i));
+    let (name, text) = &texts[random.below(texts.len() as u64) as usize];
+    (format!("blanks {i} of {name}"), text, respace::respaced(text, &mut random))
+}
+
+fn short_texts() -> Vec<(String, String)> {
+    let mut texts = golden();
+    texts.extend(conformance());
+    texts.retain(|(_, text)| text.len() <= MAX_MUTATED);
+    texts
+}
+
+/// Returns the program that a reader finds in a text, in generic form; `None` if it rejects the text.
+fn program(ctx: &Arc<Context>, text: &str, reader: Reader) -> Option<String> {
+    let source = ctx.add_source("text", Arc::new(text.to_owned()));
+    let module = parse_source(ctx, source, ParseOptions { reader, ..OPTIONS }).ok()?;
+    Some(module.to_text(PrintOptions { generic: true, ..PrintOptions::default() }))
+}
+
+#[test]
+fn respaced_texts_mean_the_same() {
+    let texts = short_texts();
+    let count = std::env::var("GRADUS_RESPACED").map_or(RESPACED, |n| n.parse().expect("a number"));
+    run(count, |ctx, i| {
+        let (name, text, respaced) = respaced(&texts, i);
+        let program_before = program(ctx, text, Reader::Fast);
+        let changes = |reader| program_before.is_some() && program(ctx, &respaced, reader) != program_before;
+        let reader = [Reader::Fast, Reader::Grammar].into_iter().find(|&reader| changes(reader))?;
+        Some(format!("{name}, reader {reader:?}:\n{respaced}\n"))
+    });
+}
+
+/// The command of mlir-opt, if it is installed.
+fn mlir_opt() -> Option<&'static str> {
+    ["mlir-opt-22", "mlir-opt"].into_iter().find(|command| Command::new(command).arg("--version").output().is_ok())
+}
+
+/// Returns what mlir-opt prints of a text; `None` if it rejects the text.
+fn by_mlir_opt(command: &str, text: &str) -> Option<String> {
+    let mut file = tempfile::NamedTempFile::new().expect("a file can be written");
+    file.write_all(text.as_bytes()).expect("a file can be written");
+    let mut call = Command::new(command);
+    call.args(["--allow-unregistered-dialect", "--mlir-print-op-generic"]).arg(file.path());
+    let output = call.output().expect("mlir-opt can be run");
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The blanks that the tests move stand between tokens for mlir-opt, too.
+#[test]
+fn respaced_texts_mean_the_same_to_mlir_opt() {
+    let Some(command) = mlir_opt() else {
+        return eprintln!("skipped: there is no mlir-opt");
+    };
+    let texts = short_texts();
+    run(BY_MLIR_OPT, |_, i| {
+        let (name, text, respaced) = respaced(&texts, i);
+        let before = by_mlir_opt(command, text)?;
+        (by_mlir_opt(command, &respaced).as_ref() != Some(&before)).then(|| format!("{name}:\n{respaced}\n"))
     });
 }

@@ -128,6 +128,21 @@ impl<'a> Cursor<'a> {
         self.peek()
     }
 
+    /// Moves over tokens and bracketed texts up to `target`. Returns whether that is outside of brackets, strings and
+    /// comments; nothing is outside of a bracket that is never closed.
+    pub(crate) fn reaches(&mut self, target: usize) -> bool {
+        while self.pos < target {
+            match self.peek() {
+                b'"' if self.skip_string() => {}
+                b'/' if self.peek_at(1) == b'/' => self.skip_line(),
+                b'{' | b'(' | b'[' | b'<' if !self.skip_balanced() => self.pos = self.text.len(),
+                b'{' | b'(' | b'[' | b'<' => {}
+                _ => self.pos += self.rest().chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        self.pos == target
+    }
+
     /// Moves to the end of the line, or to the end of the last region that opens on it.
     pub(crate) fn skip_line_and_regions(&mut self) {
         while !self.at_end() && self.peek() != b'\n' {
@@ -218,6 +233,17 @@ impl<'a> Cursor<'a> {
             self.skip_word_bytes();
         }
         self.since(start)
+    }
+
+    /// Consumes a bare identifier or a string, of which the inside is returned as it is written; empty if neither is next,
+    /// after blanks.
+    pub(crate) fn word_or_string(&mut self) -> &'a str {
+        self.skip_space();
+        let start = self.pos;
+        if self.peek() == b'"' && self.skip_string() {
+            return &self.text[start + 1..self.pos - 1];
+        }
+        self.word()
     }
 
     /// Consumes the identifier after a sigil (`%`, `^`, `#`, `!`, `@`): digits, or letters, digits and `$._-`. Empty if

@@ -215,7 +215,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResu
     p.cur.skip_space();
     let at = p.cur.pos;
     if let AttrText::Cases(_, cases) = spec.kind.text {
-        let word = p.cur.clone().word();
+        let word = p.cur.clone().word_or_string();
         if !cases.iter().any(|case| case.0 == word) {
             let all: Vec<&str> = cases.iter().map(|case| case.0).collect();
             return unknown_case(p, info, spec, at, (word, &all));

@@ -39,6 +39,7 @@ mod roundtrip;
 mod show_op;
 mod spacing;
 mod type_attr_parser;
+mod unregistered;
 mod visit_aliases;
 
 pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg, Values};

@@ -78,22 +78,23 @@ fn in_order(mut diags: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diags
 }
 
-/// Collects all definitions `#name = ...` and `!name = ...` that start a line, so that uses may precede them. An error
-/// is an offset, a message, and the offset of an earlier definition.
+/// Collects all definitions `#name = ...` and `!name = ...` outside of ops, so that uses may precede them. An error is an
+/// offset, a message, and the offset of an earlier definition.
 fn find_aliases(text: &str, reader: Reader) -> Result<AliasTable<'_>, (usize, String, Option<usize>)> {
     let mut table = AliasTable::default();
+    let (mut cur, mut outside) = (Cursor::of_reader(text, reader), Cursor::new(text));
     for sigil in memchr::memchr2_iter(b'#', b'!', text.as_bytes()) {
-        let line = text[..sigil].trim_end_matches([' ', '\t']);
-        if !line.is_empty() && !line.ends_with('\n') {
+        // Blanks after a name, with the comments among them, are skipped once.
+        if sigil < cur.pos {
             continue;
         }
-        let mut cur = Cursor::of_reader(text, reader);
         cur.pos = sigil;
-        if let Some(name) = alias_head(&mut cur) {
-            let at = cur.pos;
-            if let Err(message) = table.define(name, cur.rest(), at) {
-                return Err((line.len(), message, table.definition(name)));
-            }
+        let Some(name) = alias_head(&mut cur) else { continue };
+        let line = text[..sigil].trim_end_matches([' ', '\t']);
+        if (line.is_empty() || line.ends_with('\n') || outside.reaches(sigil))
+            && let Err(message) = table.define(name, cur.rest(), cur.pos)
+        {
+            return Err((sigil, message, table.definition(name)));
         }
     }
     Ok(table)
@@ -155,7 +156,7 @@ impl<'a> Parser<'a> {
                     return Err(self.error(start, "expected the definition of an alias: '#name = value'"));
                 };
                 if self.aliases.definition(name) != Some(self.cur.pos) {
-                    return Err(self.error(start, "the definition of an alias must start its line"));
+                    return Err(self.error(start, "the definition of an alias must not stand inside of brackets"));
                 }
                 let at = self.cur.pos;
                 self.cur.pos += self.type_attrs.alias(name).map_err(|e| self.type_attr_error(at, e))?;

@@ -306,19 +306,11 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    fn check_unregistered(&self, name: &str, at: usize) -> PResult<()> {
-        let dialect = name.split('.').next().unwrap_or("");
-        if self.options.allow_unregistered && (dialect == name || self.ctx.dialect(dialect).is_none()) {
-            return Ok(());
-        }
-        Err(Box::new(unknown_op(self.ctx, self.place(at), name)))
-    }
-
     fn custom_op(&mut self, start: usize) -> PResult<ParsedOp> {
         let at = self.cur.pos;
         let word = self.cur.word();
         let Some(name) = self.custom_name(word) else {
-            return Err(Box::new(unknown_op(self.ctx, self.place(at), word)));
+            return Err(self.unknown_op(word, at, true));
         };
         let info = self.ctx.op_info(name).expect("only registered ops have custom forms");
         let mut parsed = ParsedOp::new(name, start);
@@ -374,7 +366,8 @@ impl<'a> Parser<'a> {
         Ok(op)
     }
 
-    /// Moves declared attributes from the discardable dictionary to the properties and adds declared defaults.
+    /// Moves declared attributes from the discardable dictionary to the properties, drops properties that an op with others
+    /// does not declare, as MLIR does, and adds declared defaults.
     pub(crate) fn normalize(
         &mut self,
         info: &'static OpInfo,
@@ -383,7 +376,7 @@ impl<'a> Parser<'a> {
         attrs: Attr,
         offset: usize,
     ) -> PResult<(Attr, Attr)> {
-        if info.attrs.is_empty() && attrs == Attr::EMPTY_DICT {
+        if info.attrs.is_empty() && props == Attr::EMPTY_DICT && attrs == Attr::EMPTY_DICT {
             return Ok((props, attrs));
         }
         if let Some(&normal) = self.normal.get(&(name, props, attrs)) {
@@ -391,6 +384,9 @@ impl<'a> Parser<'a> {
         }
         let ctx = self.ctx.clone();
         let mut inherent: Vec<(Str, Attr)> = ctx.dict_entries(props).to_vec();
+        if info.has_properties() {
+            inherent.retain(|entry| info.is_inherent(ctx.text(entry.0)));
+        }
         let mut rest = Vec::new();
         for &(key, value) in ctx.dict_entries(attrs) {
             if !info.is_inherent(ctx.text(key)) {
@@ -491,23 +487,5 @@ impl<'a> Parser<'a> {
             }
             self.diags.push(d);
         }
-    }
-}
-
-/// Returns the error for an unregistered op, with the nearest registered name.
-fn unknown_op(ctx: &Context, loc: Loc, name: &str) -> Diagnostic {
-    let dialect = name.split('.').next().unwrap_or("");
-    let message = if ctx.dialect(dialect).is_some() && dialect != name {
-        format!("dialect '{dialect}' has no operation '{name}'")
-    } else {
-        format!(
-            "unregistered operation '{name}' (ops of unknown dialects need --allow-unregistered-dialect and the generic form)"
-        )
-    };
-    let known = ctx.dialects().iter().flat_map(|d| d.ops).map(|info| info.name);
-    let d = Diagnostic::error(loc, message);
-    match suggest(name, known) {
-        Some(near) => d.note(loc, format!("did you mean '{near}'?")),
-        None => d,
     }
 }

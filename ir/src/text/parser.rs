@@ -85,6 +85,8 @@ pub(crate) struct Parser<'a> {
     pub(super) recent: Vec<RecentTexts<'a>>,
     /// Dialects whose prefix may be omitted, innermost last.
     pub(super) default_dialects: Vec<&'static str>,
+    /// Whether an error has said how ops of unregistered dialects are read.
+    pub(super) has_advised: bool,
 }
 
 /// The state of dividing the text among threads, which happens at most once: at the first function with enough text
@@ -188,6 +190,7 @@ impl<'a> Parser<'a> {
             normal: FxHashMap::default(),
             recent: vec![RecentTexts::default(); RECENT],
             default_dialects: vec!["builtin"],
+            has_advised: false,
         }
     }
 

@@ -251,8 +251,7 @@ impl<'a> TypeAttrParser<'a> {
         loop {
             let (window, is_all) = source::window(text, at_least);
             let piece = text[..window].trim_ascii_end();
-            let goes_on = !is_all && source::may_continue(&text[window..]);
-            if !goes_on && let Some(key) = self.recall(kind, piece) {
+            if let Some(key) = self.recall(kind, piece) {
                 return Ok((key, piece.len()));
             }
             let (result, size) = self.measured(|p| {
@@ -263,12 +262,8 @@ impl<'a> TypeAttrParser<'a> {
                 })
             });
             match result {
-                Ok((key, end)) if is_all || !source::may_continue(&text[end..]) => {
+                Ok((key, end)) => {
                     self.memorize(kind, &text[..end], key, size);
-                    return Ok((key, end));
-                }
-                // The text that might continue the value is inside the window and not part of it.
-                Ok((key, end)) if source::skip_blank(&text[end..]).len() > text.len() - window => {
                     return Ok((key, end));
                 }
                 Err(error) if is_all || error.offset < piece.len() => return Err(error),

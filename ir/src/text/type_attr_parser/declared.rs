@@ -230,7 +230,7 @@ impl TypeAttrParser<'_> {
                 self.attr(cur.since(at)).map_err(from)?
             }
             AttrText::Cases(ty, cases) => {
-                let word = cur.word();
+                let word = cur.word_or_string();
                 let case = cases.iter().find(|case| case.0 == word);
                 let all = || cases.iter().map(|case| case.0).collect::<Vec<_>>().join(", ");
                 let case = case.ok_or_else(|| ParseError::new(at, format!("expected one of: {}", all())))?;
@@ -257,7 +257,7 @@ pub(crate) fn begins(cur: &mut Cursor<'_>, kind: &AttrText) -> bool {
         AttrText::SymbolName => cur.peek() == b'@',
         AttrText::Quoted => cur.peek() == b'"',
         AttrText::Cases(_, cases) => {
-            let word = cur.clone().word();
+            let word = cur.clone().word_or_string();
             cases.iter().any(|case| case.0 == word)
         }
         AttrText::Words { .. } | AttrText::Declared(_) => cur.peek() == b'<',

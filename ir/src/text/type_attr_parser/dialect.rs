@@ -74,13 +74,33 @@ fn whole<'n, T>(cur: &mut Cursor<'n>, offset: usize, parse: impl FnOnce(&mut Cur
     result.map_err(|e| ParseError { offset: offset + e.offset, ..e })
 }
 
-/// Returns the canonical text of the body of a declared set of flags.
-fn flags_in_order(ctx: &Context, name: &Name<'_>) -> Option<String> {
+/// Returns the canonical text of the body of a declared enumeration; `None` for others and for unknown words.
+fn canonical_enum(ctx: &Context, name: &Name<'_>, reader: Reader) -> Option<String> {
     ctx.dialect(name.dialect)?.enums.iter().find_map(|kind| {
-        let AttrText::Words { mnemonic, words, flags: Some(flags), .. } = kind.text else { return None };
+        let AttrText::Words { mnemonic, words, flags, .. } = kind.text else { return None };
         let list = name.body.strip_prefix(mnemonic)?.strip_prefix('<')?.strip_suffix('>')?;
-        Some(format!("{mnemonic}<{}>", flags.in_order(words, list)?))
+        let given = listed_words(&mut Cursor::of_reader(list, reader))?;
+        let text = match (flags, &given[..]) {
+            (Some(flags), given) => flags.in_order(words, given)?,
+            (None, [word]) => (*word).to_owned(),
+            _ => return None,
+        };
+        Some(format!("{mnemonic}<{text}>"))
     })
+}
+
+/// Parses a text that is a comma-separated list of words, each an identifier or a string.
+fn listed_words<'a>(cur: &mut Cursor<'a>) -> Option<Vec<&'a str>> {
+    let mut words = Vec::new();
+    loop {
+        match cur.word_or_string() {
+            "" => return None,
+            word => words.push(word),
+        }
+        if !cur.eat(",") {
+            return cur.at_end().then_some(words);
+        }
+    }
 }
 
 impl TypeAttrParser<'_> {
@@ -116,8 +136,8 @@ impl TypeAttrParser<'_> {
             let attrs = attrs.iter().map(|info| info.decl.mnemonic());
             parts.unknown("attribute", offset, &attrs.chain(known).collect::<Vec<_>>())?;
         }
-        let body = match flags_in_order(self.ctx, &parts) {
-            Some(flags) => Box::new([Piece::Text(flags.into())]),
+        let body = match canonical_enum(self.ctx, &parts, self.reader) {
+            Some(body) => Box::new([Piece::Text(body.into())]),
             None => self.pieces(parts.body, offset + parts.at)?,
         };
         let dialect = self.ctx.str(parts.dialect);

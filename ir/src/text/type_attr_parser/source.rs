@@ -8,6 +8,9 @@ use std::borrow::Cow;
 /// Minimum length in bytes of an element list that is cut out.
 const MIN_CUT: usize = 64;
 
+/// First bytes of the tokens that continue a type or attribute on the next line.
+const CONTINUES: [char; 5] = [':', '-', '<', '(', '['];
+
 /// A text from which long element lists (`dense<...>`, `array<...>`, `sparse<...>`) are cut out.
 pub(crate) struct Source<'s> {
     full: &'s str,
@@ -197,7 +200,8 @@ pub(super) fn string_end(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Returns the length of a prefix that contains the type or attribute at the start of a text, and whether it surely
-/// contains all of it. It may not if the prefix ends at a line end outside of brackets, at `at_least` bytes or later.
+/// contains all of it. It may not if the prefix ends at a line end outside of brackets, at `at_least` bytes or later, where
+/// no next line continues it.
 pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
     let bytes = text.as_bytes();
     let (mut depth, mut i, mut begun) = (0usize, 0, false);
@@ -217,7 +221,13 @@ pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
             }
             _ if depth > 0 => {}
             _ if matches!(byte, b',' | b'%' | b'^' | b'=' | b';') => return (i, true),
-            _ if byte == b'\n' && begun && i >= at_least => return (i, false),
+            _ if byte == b'\n' && begun && i >= at_least => match skip_blank(&text[i..]) {
+                rest if rest.starts_with(CONTINUES) => {
+                    i = text.len() - rest.len();
+                    continue;
+                }
+                _ => return (i, false),
+            },
             _ => {}
         }
         begun |= !byte.is_ascii_whitespace();
@@ -255,13 +265,8 @@ pub(super) fn bracket_window(text: &str) -> (usize, usize) {
     (i.min(bytes.len()), deepest)
 }
 
-/// Whether the remaining text may continue a type or attribute that precedes it.
-pub(super) fn may_continue(rest: &str) -> bool {
-    skip_blank(rest).starts_with([':', '-', '<', '(', '['])
-}
-
 /// Returns the text without leading white space and comments.
-pub(super) fn skip_blank(mut text: &str) -> &str {
+fn skip_blank(mut text: &str) -> &str {
     loop {
         text = text.trim_ascii_start();
         if !text.starts_with("//") {
