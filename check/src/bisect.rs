@@ -47,7 +47,7 @@ pub struct Culprit {
 pub struct Rewrite {
     /// The number of rewrites before it; `--mlir-debug-counter=rewrite-count=N` stops before it.
     pub number: u64,
-    /// Its description, such as `` `apply-pattern pattern: fold-add ``.
+    /// Its title, such as `apply-pattern pattern: fold-add`.
     pub what: String,
     /// The root op as text, before the rewrite.
     pub op: String,
@@ -62,7 +62,7 @@ impl Rewrite {
     pub(crate) fn explain(&self, error: Diagnostic) -> Diagnostic {
         // The op may be in another function than the one that differs.
         let loc = if self.loc == Loc::UNKNOWN { error.loc } else { self.loc };
-        let what = format!("caused by rewrite {}: {}", self.number, self.what);
+        let what = format!("caused by rewrite {}: `{}`", self.number, self.what);
         error.note(loc, what).note(loc, format!("on {}", self.op))
     }
 }
@@ -215,14 +215,18 @@ impl Subject<'_> {
     }
 }
 
-/// Calls `f` after each pass with the number of passes and of rewrites before it. A value that `f` returns ends the
-/// compilation.
+/// Calls `f` after each pass with the number of passes and of rewrites before it, until it returns a value, which ends the
+/// compilation. Pipelines on the next functions run nevertheless, but `f` is not asked again.
 fn after_each(
     mut f: impl FnMut(usize, u64, &Passed<'_>) -> Option<Diagnostic>,
 ) -> impl FnMut(&Passed<'_>) -> Result<(), Diagnostic> {
-    let (mut number, mut rewrites) = (0, 0);
+    let (mut number, mut rewrites, mut has_ended) = (0, 0, false);
     move |passed| {
+        if has_ended {
+            return Ok(());
+        }
         let end = f(number, rewrites, passed);
+        has_ended = end.is_some();
         (number, rewrites) = (number + 1, passed.rewrites);
         end.map_or(Ok(()), Err)
     }
@@ -250,7 +254,7 @@ impl Observer for Note {
             Unit::Op(op) => Some(op),
             Unit::Region(region) => action.module.region_op(region),
         };
-        let (what, op_name) = (action.to_string(), op.map_or("", |op| action.module.name_text(op)).to_owned());
+        let (what, op_name) = (action.title(), op.map_or("", |op| action.module.name_text(op)).to_owned());
         let loc = op.map_or(Loc::UNKNOWN, |op| action.module.loc(op));
         let rewrite = Rewrite { number: self.number, what, op: action.unit_text(), op_name, loc };
         *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(rewrite);

@@ -1,7 +1,7 @@
 //! Bisection of pipelines that make a program invalid or panic: the pass and the rewrite.
 
 use crate::bisect::{Rewrite, Subject, only};
-use gradus_ir::pass::{Action, Actions, Failed, Observer, PASS};
+use gradus_ir::pass::{ADAPTOR, Action, Actions, Failed, Observer, PASS};
 use gradus_ir::{Diagnostic, Module};
 use gradus_reduce::{ReduceOptions, Reduced, reduce};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,8 +58,12 @@ impl Subject<'_> {
         let last = Arc::new(Mutex::new(Last::default()));
         let mut actions = Actions::new();
         actions.watch(Box::new(Watcher(last.clone())));
-        let _ = self.run(&mut (self.program)(), actions, &mut |_| Ok(()));
-        let Last { pass, before, after } = std::mem::take(&mut *last.lock().unwrap_or_else(PoisonError::into_inner));
+        let _ = self.run(&mut (self.program)(), actions, &mut |_| {
+            last.lock().unwrap_or_else(PoisonError::into_inner).has_passed = true;
+            Ok(())
+        });
+        let Last { pass, before, after, .. } =
+            std::mem::take(&mut *last.lock().unwrap_or_else(PoisonError::into_inner));
         if said.is_empty() || pass.is_empty() {
             return PassFailure { why, pass, rewrite: None, said };
         }
@@ -81,12 +85,17 @@ impl Subject<'_> {
     }
 }
 
-/// The last pass that began, with the numbers of rewrites before it and after it.
+/// The first pass that failed, or else the last one, with the numbers of rewrites before it and after it. A pipeline on the next
+/// function runs although the one on a function failed.
 #[derive(Default)]
 struct Last {
     pass: String,
     before: u64,
     after: u64,
+    /// Whether the pass has succeeded.
+    has_passed: bool,
+    /// Whether a pass has failed, which is kept.
+    is_final: bool,
 }
 
 struct Watcher(Arc<Mutex<Last>>);
@@ -94,8 +103,17 @@ struct Watcher(Arc<Mutex<Last>>);
 impl Observer for Watcher {
     fn before(&mut self, action: &Action<'_>, _: bool) {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if action.tag == PASS {
-            *last = Last { pass: action.name.to_owned(), before: action.rewrites, after: action.rewrites };
+        last.is_final |= action.tag == PASS && !last.pass.is_empty() && !last.has_passed;
+        if last.is_final {
+            return;
+        }
+        if action.tag == PASS && action.name != ADAPTOR {
+            *last = Last {
+                pass: action.name.to_owned(),
+                before: action.rewrites,
+                after: action.rewrites,
+                ..Last::default()
+            };
         } else if action.is_rewrite() {
             last.after = action.rewrites + 1;
         }

@@ -6,7 +6,7 @@
 use crate::bisect::{Checked, Culprit, Subject, only};
 use crate::options::Options;
 use crate::slice::slice;
-use gradus_ir::pass::{Action, Observer, PASS, Pipeline, Unit};
+use gradus_ir::pass::{ADAPTOR, Action, Observer, PASS, Pipeline, Unit};
 use gradus_ir::{Module, Op, verify};
 use gradus_reduce::{Reduced, reduce};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,21 +26,30 @@ pub struct Reproduced {
     pub culprit: Culprit,
     /// Whether it started as a slice.
     pub sliced: bool,
+    /// Whether the pass alone fails; otherwise the whole pipeline does.
+    pub is_alone: bool,
 }
 
 impl Subject<'_> {
-    /// Finds a small program in which the pass alone fails by the same rewrite. `pipeline` parses a pipeline. `None` if
-    /// the pass fails only after the preceding passes.
+    /// Finds a small program in which the pass alone fails by the same rewrite, or else the whole pipeline. `pipeline` parses a
+    /// pipeline. `None` if neither fails on a copy of the program.
     pub fn reproduce(
         &self,
         culprit: &Culprit,
         pipeline: &dyn Fn(&str) -> Option<Pipeline>,
         options: &gradus_reduce::ReduceOptions,
     ) -> Option<Reproduced> {
-        pipeline(&culprit.pipeline)?;
         let alone = || pipeline(&culprit.pipeline).expect("it was made before");
-        let before = self.before(culprit);
-        let (start, sliced) = before.slice(&|m| self.shows(m, &alone, culprit).is_some())?;
+        let start = match pipeline(&culprit.pipeline) {
+            Some(_) => self.before(culprit).slice(&|m| self.shows(m, &alone, culprit).is_some()),
+            None => None,
+        };
+        let is_alone = start.is_some();
+        let passes: &dyn Fn() -> Pipeline = if is_alone { &alone } else { self.pipeline };
+        let (start, sliced) = match start {
+            Some(start) => start,
+            None => Some((self.program)()).filter(|m| self.shows(m, passes, culprit).is_some()).map(|m| (m, false))?,
+        };
         // Few inputs suffice in most cases.
         let quick = self.with(Options {
             inputs: FEW.min(self.options.inputs),
@@ -48,11 +57,11 @@ impl Subject<'_> {
             exhaustive: 0,
             ..self.options
         });
-        let subject = if quick.shows(&start, &alone, culprit).is_some() { &quick } else { self };
-        let reduced = reduce(&start, &mut |m| subject.shows(m, &alone, culprit).is_some(), options);
+        let subject = if quick.shows(&start, passes, culprit).is_some() { &quick } else { self };
+        let reduced = reduce(&start, &mut |m| subject.shows(m, passes, culprit).is_some(), options);
         let culprit =
-            self.shows(&reduced.module, &alone, culprit).or_else(|| quick.shows(&reduced.module, &alone, culprit))?;
-        Some(Reproduced { reduced, culprit, sliced })
+            self.shows(&reduced.module, passes, culprit).or_else(|| quick.shows(&reduced.module, passes, culprit))?;
+        Some(Reproduced { reduced, culprit, sliced, is_alone })
     }
 
     fn with(&self, options: Options) -> Subject<'_> {
@@ -117,9 +126,6 @@ struct Keep {
     passes: usize,
     kept: Arc<Mutex<Before>>,
 }
-
-/// Name of actions for nested pipelines.
-const ADAPTOR: &str = "OpToOpPassAdaptor";
 
 impl Observer for Keep {
     fn before(&mut self, action: &Action<'_>, _: bool) {

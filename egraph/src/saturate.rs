@@ -44,8 +44,8 @@ regrouped only where rounding is allowed. n operands of a chain need n³/6 nodes
 operands by default) stays unchanged and is named in the report.
 
 The cost of an extraction counts shared nodes once and values computed only from constants as free. The report has the costs before
-and after, and whether the result is proved optimal in the e-graph, or else a lower bound and the gap in percent; a larger
-`max-steps` narrows the gap.
+and after, and whether the result is proved optimal among what the rules reached, or else a lower bound and the gap in percent; a
+larger `max-steps` narrows the gap. Folds and traits of ops are not part of the e-graph: `canonicalize` before applies them.
 
 # Refuses
 

@@ -78,17 +78,17 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Returns a list of flags in canonical form: each once, in the order of `words`; `None` if it has others.
-    pub(crate) fn in_order(&self, words: &[&str], given: &[&str]) -> Option<String> {
-        if !given.iter().all(|w| words.contains(w)) {
-            return None;
-        }
+    /// Returns a list of flags, which are among `words`, in canonical form: each once, in the order of `words`.
+    pub(crate) fn in_order(&self, words: &[&str], given: &[&str]) -> String {
         let flags: Vec<&str> = words.iter().skip(1).copied().filter(|w| *w != self.all).collect();
         if !self.all.is_empty() && (given.contains(&self.all) || flags.iter().all(|w| given.contains(w))) {
-            return Some(self.all.to_owned());
+            return self.all.to_owned();
         }
         let set: Vec<&str> = flags.into_iter().filter(|w| given.contains(w)).collect();
-        Some(if set.is_empty() { words.first()?.to_string() } else { set.join(self.separator) })
+        match set.is_empty() {
+            true => words.first().map_or(String::new(), |none| (*none).to_owned()),
+            false => set.join(self.separator),
+        }
     }
 }
 

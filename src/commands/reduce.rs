@@ -3,6 +3,7 @@
 use super::comparison::{option_args, options};
 use crate::io::{self, report, text};
 use crate::pass_flags::{self, flag};
+use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -132,7 +133,7 @@ impl Job<'_> {
             }
         };
         let shown = |m: &Module| subject.shows(m, &pipeline, &culprit);
-        let run = run_line(tool, self.matches, &pass_flags::given(tool, self.matches));
+        let run = run_line(tool, self.matches, &given_passes(tool, self.matches));
         let oracle = &mut |all: &[Module]| quietly(|| all.iter().position(|m| shown(m).is_some()));
         let reduced = self.search(m, oracle, streams);
         let found = shown(&reduced.module).ok_or_else(|| "the difference is not reproducible".to_owned())?;
@@ -248,16 +249,25 @@ fn run_line(tool: &Tool, matches: &ArgMatches, passes: &[String]) -> String {
     if matches.get_flag("allow-unregistered-dialect") {
         words.push("--allow-unregistered-dialect".into());
     }
-    for arg in option_args() {
-        let name = arg.get_id().as_str();
-        if matches.value_source(name) == Some(ValueSource::CommandLine) {
-            let value = matches.get_raw(name).and_then(|mut values| values.next()?.to_str());
-            let value = value.filter(|_| arg.get_action().takes_values());
-            words.push(value.map_or_else(|| format!("--{name}"), |value| format!("--{name}={value}")));
-        }
-    }
+    words.extend(given(matches, option_args()));
     words.extend_from_slice(passes);
     words.join(" ")
+}
+
+/// Returns those of the arguments that the command line gives.
+fn given(matches: &ArgMatches, args: impl IntoIterator<Item = Arg>) -> impl Iterator<Item = String> {
+    args.into_iter().filter_map(|arg| {
+        let name = arg.get_id().as_str();
+        let is_given = matches!(matches.try_contains_id(name), Ok(true))
+            && matches.value_source(name) == Some(ValueSource::CommandLine);
+        let value = || matches.get_raw(name)?.next()?.to_str().filter(|_| arg.get_action().takes_values());
+        is_given.then(|| value().map_or_else(|| format!("--{name}"), |value| format!("--{name}={value}")))
+    })
+}
+
+/// Returns the flags of the passes, or of the target, that the command line gives.
+fn given_passes(tool: &Tool, matches: &ArgMatches) -> Vec<String> {
+    pass_flags::given(tool, matches).into_iter().chain(given(matches, target_args(tool))).collect()
 }
 
 /// Returns the flags of a pipeline.
@@ -294,13 +304,15 @@ pub(super) fn reproduce(
     let options = ReduceOptions { time: Some(SOON), ..ReduceOptions::default() };
     let pipeline = |text: &str| pass_flags::parse_pipeline(tool, text).ok();
     let Some(found) = quietly(|| subject.reproduce(culprit, &pipeline, &options)) else {
-        let why = format!("'{}' fails only after the preceding passes", culprit.pass);
-        return Err(Failure::Input(format!(
-            "there is no reproducer: {why}; gradus reduce with all passes may find one"
-        )));
+        let why = "the passes do not change the meaning of a copy of the program";
+        return Err(Failure::Input(format!("there is no reproducer: {why}")));
     };
     let m = &found.reduced.module;
-    let run = run_line(tool, matches, &[flag_of(tool, &culprit.pipeline)]);
+    let passes = match found.is_alone {
+        true => vec![flag_of(tool, &culprit.pipeline)],
+        false => given_passes(tool, matches),
+    };
+    let run = run_line(tool, matches, &passes);
     let text = reproducer(&run, &found.culprit.error, m);
     io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
     let _ = writeln!(streams.err, "wrote a reproducer of {} ops to {path}", ops_in_bodies(m));
@@ -317,7 +329,7 @@ pub(super) fn reproduce_failure(
 ) -> Result<(), Failure> {
     let options = ReduceOptions { time: Some(SOON), ..ReduceOptions::default() };
     let Some((reduced, found)) = quietly(|| subject.reproduce_failure(&options)) else { return Ok(()) };
-    let run = run_line(tool, matches, &pass_flags::given(tool, matches));
+    let run = run_line(tool, matches, &given_passes(tool, matches));
     let Some(first) = found.said.first() else { return Ok(()) };
     let text = reproducer(&run, first, &reduced.module);
     io::write(path, streams, |out| out.write_all(text.as_bytes()))?;

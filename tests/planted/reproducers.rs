@@ -52,6 +52,9 @@ fn reproduce(tool: &Tool, name: &'static str, program: &str, pipeline: &str) -> 
     let found = subject.reproduce(&culprit, &parse, &ReduceOptions::default());
     let found = found.ok_or_else(|| format!("{name}: there is no reproducer"))?;
     let rewrite = |culprit: &gradus::check::bisect::Culprit| culprit.rewrite.as_ref().map(|r| r.what.clone());
+    if rewrite(&culprit).is_none() {
+        return Err(format!("{name}: no rewrite is named"));
+    }
     if found.culprit.pass != culprit.pass || rewrite(&found.culprit) != rewrite(&culprit) {
         return Err(format!("{name}: the reproducer shows something else: {}", found.culprit.error.render(&ctx)));
     }
@@ -115,6 +118,21 @@ fn reproducers_are_golden_tests() {
                 let said = String::from_utf8_lossy(&[sound.out, sound.err].concat()).into_owned();
                 wrong.push(format!("{name}: without the bug: {said}\n{text}"));
             }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A pass that runs on one function after another keeps its cause and its reproducer if others follow the wrong one.
+#[test]
+fn functions_behind_hide_nothing() {
+    let mut wrong = Vec::new();
+    for (tool, name, program, pipeline) in bugs().into_iter().filter(|bug| bug.2.trim_start().starts_with("func")) {
+        let behind = "func.func private @declared()\nfunc.func @faultless(%a: i32) -> i32 {\n  return %a : i32\n}\n";
+        let anchored =
+            pipeline.replace("builtin.module(", "builtin.module(func.func(").replace(",symbol-dce", "") + ")";
+        if let Err(why) = reproduce(&tool, name, &format!("{program}\n{behind}"), &anchored) {
+            wrong.push(why);
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -13,8 +13,8 @@ use gradus_ir::{Context, ParseOptions, PrintOptions, Reader, disagreement, parse
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Number of texts read with one context, whose tables only grow.
 const PER_CONTEXT: usize = 500;
@@ -153,11 +153,12 @@ fn short_texts() -> Vec<(String, String)> {
     texts
 }
 
-/// Returns the program that a reader finds in a text, in generic form; `None` if it rejects the text.
-fn program(ctx: &Arc<Context>, text: &str, reader: Reader) -> Option<String> {
+/// Returns the program that a reader finds in a text, in generic form, or the first error.
+fn program(ctx: &Arc<Context>, text: &str, reader: Reader) -> Result<String, String> {
     let source = ctx.add_source("text", Arc::new(text.to_owned()));
-    let module = parse_source(ctx, source, ParseOptions { reader, ..OPTIONS }).ok()?;
-    Some(module.to_text(PrintOptions { generic: true, ..PrintOptions::default() }))
+    let module =
+        parse_source(ctx, source, ParseOptions { reader, ..OPTIONS }).map_err(|errors| errors[0].render(ctx))?;
+    Ok(module.to_text(PrintOptions { generic: true, ..PrintOptions::default() }))
 }
 
 #[test]
@@ -166,10 +167,11 @@ fn respaced_texts_mean_the_same() {
     let count = std::env::var("GRADUS_RESPACED").map_or(RESPACED, |n| n.parse().expect("a number"));
     run(count, |ctx, i| {
         let (name, text, respaced) = respaced(&texts, i);
-        let program_before = program(ctx, text, Reader::Fast);
-        let changes = |reader| program_before.is_some() && program(ctx, &respaced, reader) != program_before;
-        let reader = [Reader::Fast, Reader::Grammar].into_iter().find(|&reader| changes(reader))?;
-        Some(format!("{name}, reader {reader:?}:\n{respaced}\n"))
+        let before = program(ctx, text, Reader::Fast).ok()?;
+        [Reader::Fast, Reader::Grammar].into_iter().find_map(|reader| {
+            let after = program(ctx, &respaced, reader).unwrap_or_else(|error| error);
+            (after != before).then(|| format!("{name}, reader {reader:?}:\n{respaced}\n{after}\n"))
+        })
     });
 }
 

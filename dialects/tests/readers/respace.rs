@@ -3,11 +3,23 @@
 use gradus_ir::random::Random;
 
 /// Blanks between two tokens.
-const BLANKS: [&str; 9] =
-    [" ", "\n", "  ", "\t", "\r\n", "\n\n  ", " // a comment: (}<\" -> #x = %y\n", "//\n", "\n// : tensor<2xf32> loc(\n"];
+const BLANKS: [&str; 9] = [
+    " ",
+    "\n",
+    "  ",
+    "\t",
+    "\r\n",
+    "\n\n  ",
+    " // a comment: (}<\" -> #x = %y\n",
+    "//\n",
+    "\n// : tensor<2xf32> loc(\n",
+];
 
 /// Attributes whose body is read as tokens.
 const ENUMERATIONS: [&str; 3] = ["#arith.fastmath", "#arith.overflow", "#vector.kind"];
+
+/// Punctuation of several characters.
+const LONG: [&str; 8] = ["->", "::", "...", ">=", "<=", "==", "{-#", "#-}"];
 
 /// Percentage of the places between two tokens that change.
 const CHANGED: [u64; 3] = [5, 30, 100];
@@ -60,7 +72,8 @@ fn is_one_name(before: &str, token: &str) -> bool {
 fn are_words(before: &str, token: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_.$-\"".contains(c);
     before.ends_with(is_word) && token.starts_with(is_word)
-        || before.ends_with(['%', '#', '!', '^', '@', '-', ':', '/']) || token.starts_with(['<', ':', '#', '>', '='])
+        || before.ends_with(['%', '#', '!', '^', '@', '-', ':', '/'])
+        || token.starts_with(['<', ':', '#', '>', '='])
 }
 
 /// Returns the text without leading blanks and comments.
@@ -81,6 +94,9 @@ fn token_len(text: &str) -> usize {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || more.contains(c);
         from + text[from..].find(|c| !is_word(c)).unwrap_or(text.len() - from)
     };
+    if let Some(long) = LONG.iter().find(|token| text.starts_with(**token)) {
+        return long.len();
+    }
     let first = text.chars().next().unwrap_or(' ');
     match first {
         '"' => string_len(text),
@@ -94,10 +110,7 @@ fn token_len(text: &str) -> usize {
         }
         c if c.is_ascii_digit() => number_len(text).unwrap_or_else(|| word(0, "$.")),
         c if c.is_ascii_alphabetic() || c == '_' => word(0, "$."),
-        _ => {
-            let long = ["->", "::", "...", ">=", "<=", "==", "{-#", "#-}"];
-            long.iter().find(|t| text.starts_with(**t)).map_or(first.len_utf8(), |t| t.len())
-        }
+        _ => first.len_utf8(),
     }
 }
 

@@ -64,7 +64,7 @@ pub enum Method {
 }
 
 impl Extraction {
-    /// Whether the choice is proved optimal.
+    /// Whether the choice is proved optimal among those in the e-graph.
     pub fn is_optimal(&self) -> bool {
         self.cost == self.bound
     }
@@ -74,7 +74,7 @@ impl fmt::Display for Extraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Extraction { before, cost, bound, method, .. } = self;
         if self.is_optimal() {
-            return write!(f, "{before}, then {cost}, optimal ({method})");
+            return write!(f, "{before}, then {cost}, optimal among what the rules reached ({method})");
         }
         let gap = 100.0 * (cost - bound) as f64 / *cost as f64;
         write!(f, "{before}, then {cost}, at least {bound}: a gap of {gap:.1} % ({method})")

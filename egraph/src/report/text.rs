@@ -15,7 +15,7 @@ pub fn text(reports: &[Report]) -> String {
 fn one(report: &Report) -> String {
     let Report { function, target, before, after, end, .. } = report;
     let bound = match report.bound {
-        Some(bound) if bound == *after => ", and no choice costs less".to_owned(),
+        Some(bound) if bound == *after => ", and no choice that the rules reached costs less".to_owned(),
         Some(bound) => format!(", and none costs less than {bound}"),
         None => String::new(),
     };

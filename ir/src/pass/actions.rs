@@ -36,6 +36,8 @@ pub enum Unit {
 
 /// The tag of running a pass.
 pub const PASS: &str = "pass-execution";
+/// The name of the action that runs nested pipelines.
+pub const ADAPTOR: &str = "OpToOpPassAdaptor";
 /// The tag of an iteration of the pattern driver.
 pub const ITERATION: &str = "GreedyPatternRewriteIteration";
 /// The tag of trying a pattern.
@@ -48,9 +50,14 @@ impl Action<'_> {
     pub fn is_rewrite(&self) -> bool {
         self.tag != PASS && self.tag != ITERATION
     }
+
+    /// Returns the tag, and the name of a pattern that is tried.
+    pub fn title(&self) -> String {
+        if self.tag == PATTERN { format!("{PATTERN} pattern: {}", self.name) } else { self.tag.to_owned() }
+    }
 }
 
-/// Formats the action without its op, as MLIR does.
+/// Formats the action without its op, as MLIR does, whose log closes the quotes of a rewrite's title after the op.
 impl fmt::Display for Action<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.tag, self.unit) {
@@ -58,8 +65,7 @@ impl fmt::Display for Action<'_> {
                 write!(f, "`{PASS}` running `{}` on Operation `{}`", self.name, self.module.name_text(op))
             }
             (ITERATION, _) => write!(f, "{ITERATION}({})", self.name),
-            (PATTERN, _) => write!(f, "`{PATTERN} pattern: {}", self.name),
-            (tag, _) => write!(f, "`{tag}"),
+            _ => write!(f, "`{}", self.title()),
         }
     }
 }

@@ -44,7 +44,7 @@ mod run;
 mod statistics;
 mod timing;
 
-pub use actions::{Action, Actions, ITERATION, Observer, PASS, PATTERN, REWRITE, Unit};
+pub use actions::{ADAPTOR, Action, Actions, ITERATION, Observer, PASS, PATTERN, REWRITE, Unit};
 pub use context::PassContext;
 pub use dump::{IrPrinting, Selection};
 pub use error::{CounterError, PipelineError};

@@ -1,7 +1,7 @@
 //! Execution of pipelines.
 
 use super::PassInfo;
-use super::actions::{Actions, PASS, Unit};
+use super::actions::{ADAPTOR, Actions, PASS, Unit};
 use super::context::PassContext;
 use super::dump::{Dumps, IrPrinting};
 use super::event::PassEvent;
@@ -202,7 +202,7 @@ impl<'r> Runner<'r> {
 
     /// Runs nested pipelines on the children of `op`.
     fn nested(&mut self, list: &mut Vec<Pipeline>, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Failed> {
-        if !self.begin("OpToOpPassAdaptor", m, op) {
+        if !self.begin(ADAPTOR, m, op) {
             return Ok(());
         }
         let start = Instant::now();

@@ -305,6 +305,14 @@ impl<'a> Cursor<'a> {
         self.since(start)
     }
 
+    /// Consumes a number, as [`Cursor::number`] does, with an optional minus sign before it, after blanks. Returns whether it
+    /// is negative, and the number.
+    pub(crate) fn signed_number(&mut self) -> (bool, &'a str) {
+        let negative = self.eat("-");
+        self.skip_space();
+        (negative, self.number())
+    }
+
     fn skip_word_bytes(&mut self) {
         while is_word_byte(self.peek()) {
             self.pos += 1;

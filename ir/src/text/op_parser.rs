@@ -161,8 +161,8 @@ impl<'a> OpParser<'_, 'a> {
     /// Parses an integer or float literal of type `ty`, which is not in the text.
     pub fn number(&mut self, ty: Type) -> ParseResult<Attr> {
         let at = self.offset();
-        let sign = if self.eat("-") { "-" } else { "" };
-        let text = format!("{sign}{}", self.p.cur.number());
+        let (negative, number) = self.p.cur.signed_number();
+        let text = format!("{}{number}", if negative { "-" } else { "" });
         self.p.type_attrs.attr_of_type(&text, ty).map_err(|e| self.p.type_attr_error(at, e))
     }
 
@@ -178,8 +178,7 @@ impl<'a> OpParser<'_, 'a> {
 
     /// Whether an integer literal comes next.
     pub fn at_integer(&mut self) -> bool {
-        let byte = self.peek();
-        byte.is_ascii_digit() || (byte == b'-' && self.p.cur.peek_at(1).is_ascii_digit())
+        !self.p.cur.clone().signed_number().1.is_empty()
     }
 
     /// Skips the bracketed text that comes next. Returns its byte offset and the text, brackets included.

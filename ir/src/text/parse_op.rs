@@ -3,11 +3,9 @@
 use super::parse::MAX_ERRORS;
 use super::parser::{ATTRS, Error, PROPS, PResult, ParsedOp, Parser, RECENT, ValueRef};
 use super::type_attr_parser::{MAX_DEPTH, ParseError, TypeAttrParser, check_op};
-use crate::context::Context;
 use crate::diag::{Diagnostic, suggest};
 use crate::entity::Entity;
 use crate::intern::{Attr, OpName, Str, Type};
-use crate::loc::Loc;
 use crate::module::{Block, Op, Value};
 use crate::op_info::OpInfo;
 use crate::traits::Traits;

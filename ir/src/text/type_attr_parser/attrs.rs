@@ -2,7 +2,7 @@
 
 use super::grammar::Rule;
 use super::int::{IntError, int_value};
-use super::source::Source;
+use super::source::{Source, skip_blank};
 use super::strings::{name, unescape};
 use super::{ParseError, Result, TypeAttrParser};
 use crate::attrs::AttrData;
@@ -189,10 +189,10 @@ impl TypeAttrParser<'_> {
     }
 }
 
-/// Splits off the minus sign.
+/// Splits off the minus sign and the blanks after it.
 pub(super) fn sign(text: &str) -> (bool, &str) {
     match text.strip_prefix('-') {
-        Some(rest) => (true, rest.trim_start()),
+        Some(rest) => (true, skip_blank(rest)),
         None => (false, text),
     }
 }

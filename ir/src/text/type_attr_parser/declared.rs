@@ -1,5 +1,6 @@
 //! Parsing of declared types and attributes, and of attributes in the syntax of their kind.
 
+use super::source::skip_blank;
 use super::{ParseError, Result, TypeAttrParser};
 use crate::constraint::{AttrSpec, AttrText};
 use crate::diag::hint;
@@ -192,11 +193,10 @@ impl TypeAttrParser<'_> {
             AttrText::Flag => Attr::UNIT,
             AttrText::Type => ctx.type_attr(self.ty_at(cur)?),
             AttrText::Bare(ty) => {
-                let negative = cur.eat("-");
-                let text = format!("{}{}", if negative { "-" } else { "" }, cur.number());
-                if text.is_empty() {
-                    return Err(ParseError::new(at, "expected attribute value"));
-                }
+                let text = match cur.signed_number() {
+                    (_, "") => return Err(ParseError::new(at, "expected attribute value")),
+                    (negative, number) => format!("{}{number}", if negative { "-" } else { "" }),
+                };
                 self.attr_of_type(&text, *ty).map_err(from)?
             }
             AttrText::Number => {
@@ -208,7 +208,7 @@ impl TypeAttrParser<'_> {
                 }
             }
             AttrText::Ints(ty) => {
-                let list = bracketed(cur, b'[')?[1..].strip_suffix(']').unwrap_or("").trim();
+                let list = skip_blank(bracketed(cur, b'[')?[1..].strip_suffix(']').unwrap_or(""));
                 let colon = if list.is_empty() { "" } else { ": " };
                 let text = format!("array<{}{colon}{list}>", ctx.display_type(*ty));
                 self.attr(&text).map_err(|e| ParseError::new(at, e.message))?

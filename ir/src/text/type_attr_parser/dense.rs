@@ -2,12 +2,12 @@
 
 use super::elements::{Elem, ElementParser, ElementsResult, Format, Shape, excess};
 use super::grammar::Rule;
-use super::source::{Source, string_end};
+use super::source::{Source, line_end, skip_blank, string_end};
 use super::strings::name;
 use super::{ParseError, Result, TypeAttrParser, hex};
 use crate::attrs::{AttrData, Dense};
 use crate::intern::{Attr, Type};
-use crate::text::cursor::trim_blanks_end;
+use crate::text::cursor::Cursor;
 use pest::iterators::{Pair, Pairs};
 
 impl TypeAttrParser<'_> {
@@ -112,7 +112,11 @@ impl TypeAttrParser<'_> {
     /// Parses `"0x..."`, the bytes of all elements, or of one for a splat. Booleans are packed eight to a byte.
     fn hex(&mut self, reader: &ElementParser<'_>, ty: Type, total: Option<usize>) -> ElementsResult<Attr> {
         let malformed = || (Some(reader.at), "expected string containing hex digits starting with `0x`".to_string());
-        let literal = trim_blanks_end(&reader.text[reader.at..]).as_bytes();
+        let end = string_end(reader.text.as_bytes(), reader.at + 1);
+        if !skip_blank(&reader.text[end..]).is_empty() {
+            return Err(malformed());
+        }
+        let literal = &reader.text.as_bytes()[reader.at..end];
         // Other characters, such as escapes or quotes, are no digits and are rejected by the decoder.
         let digits = literal.strip_prefix(b"\"0x").and_then(|rest| rest.strip_suffix(b"\"")).ok_or_else(malformed)?;
         let mut data = hex::decode(digits).ok_or_else(malformed)?;
@@ -143,16 +147,19 @@ impl TypeAttrParser<'_> {
 
     /// Parses the body of `array<i32: 1, 2>`.
     fn dense_array(&mut self, body: &str, start: usize) -> Result<Attr> {
-        let (word, list) = body.split_once(':').map_or((body, None), |(word, list)| (word, Some(list)));
-        let elem = self.ty(word.trim()).map_err(|error| {
-            let blank = word.len() - word.trim_start().len();
-            ParseError { offset: start + blank + error.offset, ..error }
-        })?;
+        let mut cur = Cursor::of_reader(body, self.reader);
+        let in_body = |error: ParseError| ParseError { offset: start + error.offset, ..error };
+        let elem = self.ty_at(&mut cur).map_err(in_body)?;
+        let word = skip_blank(cur.since(0));
+        let has_list = cur.eat(":");
+        if !has_list && !cur.at_end() {
+            return Err(in_body(ParseError::new(cur.pos, "expected ':' or '>' after the element type")));
+        }
         let format = Format::of(self.ctx, elem);
         match format.elem {
             _ if format.complex => return Err(ParseError::new(start, "expected integer or float type")),
             Elem::Text | Elem::Index => {
-                return Err(ParseError::new(start, format!("expected integer or float type, got: '{}'", word.trim())));
+                return Err(ParseError::new(start, format!("expected integer or float type, got: '{word}'")));
             }
             Elem::Int(width, _) if width % 8 != 0 => {
                 return Err(ParseError::new(start, "element type bitwidth must be a multiple of 8"));
@@ -162,10 +169,10 @@ impl TypeAttrParser<'_> {
             }
             _ => {}
         }
-        let data = match list {
-            None => Vec::new(),
-            Some(list) => {
-                let start = start + word.len() + 1;
+        let data = match has_list {
+            false => Vec::new(),
+            true => {
+                let (start, list) = (start + cur.pos, cur.rest());
                 let mut reader = ElementParser::new(list, format, self.spare);
                 reader.is_array = true;
                 let place =
@@ -184,7 +191,7 @@ impl TypeAttrParser<'_> {
         let rank = shape.len();
         let size = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let Some(comma) = top_level_comma(body) else {
-            if !body.trim().is_empty() {
+            if !skip_blank(body).is_empty() {
                 return Err((Some(body.len()), "expected ','".into()));
             }
             let indices_ty = self.ctx.tensor_type(&[0, size(rank)], Type::I64);
@@ -197,7 +204,7 @@ impl TypeAttrParser<'_> {
         let spare = self.spare;
         let inferred =
             |text: &str, format| ElementParser::new(text, format, spare).read().map(|elements| elements.shape);
-        if head.trim_start().starts_with('"') {
+        if skip_blank(head).starts_with('"') {
             return Err((Some(0), "expected element literal of primitive type".into()));
         }
         let mut indices_shape = inferred(head, Format { elem: Elem::Index, complex: false })?;
@@ -205,7 +212,7 @@ impl TypeAttrParser<'_> {
             indices_shape = Shape::from_slice(&[1, rank]);
         }
         let in_tail = |(offset, message): (Option<usize>, String)| (offset.map(|o| o + comma + 1), message);
-        let mut values_shape: Shape = match tail.trim_start().starts_with('"') {
+        let mut values_shape: Shape = match skip_blank(tail).starts_with('"') {
             true => Shape::new(),
             false => inferred(tail, Format::of(self.ctx, elem)).map_err(in_tail)?,
         };
@@ -259,7 +266,7 @@ impl TypeAttrParser<'_> {
     }
 }
 
-/// Returns the offset of the comma outside of brackets and strings.
+/// Returns the offset of the comma outside of brackets, strings and comments.
 fn top_level_comma(body: &str) -> Option<usize> {
     let bytes = body.as_bytes();
     let (mut depth, mut i) = (0usize, 0);
@@ -272,6 +279,7 @@ fn top_level_comma(body: &str) -> Option<usize> {
                 continue;
             }
             b',' if depth == 0 => return Some(i),
+            b'/' if bytes.get(i + 1) == Some(&b'/') => i = line_end(bytes, i),
             _ => {}
         }
         i += 1;

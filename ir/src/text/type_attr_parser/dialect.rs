@@ -74,31 +74,41 @@ fn whole<'n, T>(cur: &mut Cursor<'n>, offset: usize, parse: impl FnOnce(&mut Cur
     result.map_err(|e| ParseError { offset: offset + e.offset, ..e })
 }
 
-/// Returns the canonical text of the body of a declared enumeration; `None` for others and for unknown words.
-fn canonical_enum(ctx: &Context, name: &Name<'_>, reader: Reader) -> Option<String> {
-    ctx.dialect(name.dialect)?.enums.iter().find_map(|kind| {
-        let AttrText::Words { mnemonic, words, flags, .. } = kind.text else { return None };
-        let list = name.body.strip_prefix(mnemonic)?.strip_prefix('<')?.strip_suffix('>')?;
-        let given = listed_words(&mut Cursor::of_reader(list, reader))?;
-        let text = match (flags, &given[..]) {
-            (Some(flags), given) => flags.in_order(words, given)?,
-            (None, [word]) => (*word).to_owned(),
-            _ => return None,
-        };
-        Some(format!("{mnemonic}<{text}>"))
-    })
+/// Returns the canonical text of the body of a declared enumeration; `None` for other attributes. Offsets of errors are
+/// relative to the body.
+fn canonical_enum(ctx: &Context, name: &Name<'_>, reader: Reader) -> Result<Option<String>> {
+    let enums = ctx.dialect(name.dialect).map_or(&[][..], |dialect| dialect.enums);
+    let Some(kind) = enums.iter().find(|kind| kind.mnemonic() == Some(name.mnemonic())) else { return Ok(None) };
+    let AttrText::Words { mnemonic, words, flags, .. } = kind.text else { return Ok(None) };
+    let mut cur = Cursor::of_reader(name.body, reader);
+    cur.pos = mnemonic.len();
+    let given = match cur.eat("<") {
+        true => listed_words(&mut cur, words)?,
+        false => return Err(ParseError::new(cur.pos, "expected '<'")),
+    };
+    let text = match (flags, &given[..]) {
+        (Some(flags), given) => flags.in_order(words, given),
+        (None, [word]) => (*word).to_owned(),
+        (None, _) => return Err(ParseError::new(cur.pos, "expected one word only")),
+    };
+    Ok(Some(format!("{mnemonic}<{text}>")))
 }
 
-/// Parses a text that is a comma-separated list of words, each an identifier or a string.
-fn listed_words<'a>(cur: &mut Cursor<'a>) -> Option<Vec<&'a str>> {
+/// Parses a comma-separated list of words, each an identifier or a string, and the bracket that closes it.
+fn listed_words<'a>(cur: &mut Cursor<'a>, known: &[&str]) -> Result<Vec<&'a str>> {
     let mut words = Vec::new();
     loop {
-        match cur.word_or_string() {
-            "" => return None,
-            word => words.push(word),
+        cur.skip_space();
+        let at = cur.pos;
+        let word = cur.word_or_string();
+        if !known.contains(&word) {
+            let near = hint(word, known.iter().copied());
+            return Err(ParseError::new(at, format!("expected one of: {}{near}", known.join(", "))));
         }
+        words.push(word);
         if !cur.eat(",") {
-            return cur.at_end().then_some(words);
+            let closed = cur.eat(">") && cur.at_end();
+            return if closed { Ok(words) } else { Err(ParseError::new(cur.pos, "expected '>'")) };
         }
     }
 }
@@ -136,7 +146,8 @@ impl TypeAttrParser<'_> {
             let attrs = attrs.iter().map(|info| info.decl.mnemonic());
             parts.unknown("attribute", offset, &attrs.chain(known).collect::<Vec<_>>())?;
         }
-        let body = match canonical_enum(self.ctx, &parts, self.reader) {
+        let in_name = |e: ParseError| ParseError { offset: offset + parts.at + e.offset, ..e };
+        let body = match canonical_enum(self.ctx, &parts, self.reader).map_err(in_name)? {
             Some(body) => Box::new([Piece::Text(body.into())]),
             None => self.pieces(parts.body, offset + parts.at)?,
         };

@@ -319,9 +319,7 @@ impl<'s> ElementParser<'s> {
         let start = self.at;
         if bytes.get(self.at) == Some(&b'-') {
             self.at += 1;
-            while matches!(bytes.get(self.at), Some(b' ' | b'\t')) {
-                self.at += 1;
-            }
+            self.skip_blank();
         }
         while let Some(&byte) = bytes.get(self.at) {
             // Inside a number, a sign may only follow the `e` of the exponent.

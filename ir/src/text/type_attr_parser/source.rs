@@ -155,13 +155,18 @@ fn is_operator(bytes: &[u8], i: usize) -> bool {
     is_arrow(bytes, i) || bytes[i] == b'>' && bytes.get(i + 1) == Some(&b'=')
 }
 
+/// Whether a text ends with a token that another must follow.
+fn is_open(text: &[u8]) -> bool {
+    text.ends_with(b":") || text.ends_with(b"->") || text.ends_with(b"-")
+}
+
 /// Whether the byte at `i` ends `->`.
 fn is_arrow(bytes: &[u8], i: usize) -> bool {
     bytes[i] == b'>' && i > 0 && bytes[i - 1] == b'-'
 }
 
 /// Returns the offset of the newline, or of the end of the text, that ends the line of `i`.
-fn line_end(bytes: &[u8], i: usize) -> usize {
+pub(super) fn line_end(bytes: &[u8], i: usize) -> usize {
     memchr::memchr(b'\n', &bytes[i..]).map_or(bytes.len(), |n| i + n)
 }
 
@@ -204,7 +209,8 @@ pub(super) fn string_end(bytes: &[u8], mut at: usize) -> usize {
 /// no next line continues it.
 pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
     let bytes = text.as_bytes();
-    let (mut depth, mut i, mut begun) = (0usize, 0, false);
+    // `last` is the end of the last token.
+    let (mut depth, mut i, mut begun, mut last) = (0usize, 0, false, 0);
     while let Some(&byte) = bytes.get(i) {
         match CLASSES[byte as usize] {
             Class::Open if byte == b'{' && depth == 0 && begun => return (i, true),
@@ -221,17 +227,20 @@ pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
             }
             _ if depth > 0 => {}
             _ if matches!(byte, b',' | b'%' | b'^' | b'=' | b';') => return (i, true),
-            _ if byte == b'\n' && begun && i >= at_least => match skip_blank(&text[i..]) {
-                rest if rest.starts_with(CONTINUES) => {
-                    i = text.len() - rest.len();
-                    continue;
+            _ if byte == b'\n' && begun && i >= at_least => {
+                let rest = skip_blank(&text[i..]);
+                if !rest.starts_with(CONTINUES) && !is_open(&bytes[..last]) {
+                    return (i, false);
                 }
-                _ => return (i, false),
-            },
+                i = text.len() - rest.len();
+                continue;
+            }
             _ => {}
         }
-        begun |= !byte.is_ascii_whitespace();
         i += 1;
+        if !byte.is_ascii_whitespace() {
+            (begun, last) = (true, i);
+        }
     }
     (text.len(), true)
 }
@@ -266,7 +275,7 @@ pub(super) fn bracket_window(text: &str) -> (usize, usize) {
 }
 
 /// Returns the text without leading white space and comments.
-fn skip_blank(mut text: &str) -> &str {
+pub(super) fn skip_blank(mut text: &str) -> &str {
     loop {
         text = text.trim_ascii_start();
         if !text.starts_with("//") {

@@ -6,6 +6,7 @@ use super::{ParseError, Result, TypeAttrParser};
 use crate::attrs::{AttrData, Int};
 use crate::float::FloatKind;
 use crate::intern::{Attr, Type};
+use crate::text::cursor::Cursor;
 use crate::types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
 use pest::iterators::Pair;
 use smallvec::SmallVec;
@@ -106,7 +107,7 @@ impl TypeAttrParser<'_> {
         };
         let data = match dims {
             Some(dims) if dims.as_rule() == Rule::shape => {
-                let shape = shape(src.str(&dims), src.start(&dims))?;
+                let (shape, _) = shape(src.str(&dims), src.start(&dims))?;
                 TypeData::Tensor { shape: shape.as_slice().into(), elem, encoding: encoding.map(|e| e.1) }
             }
             _ => match encoding {
@@ -127,15 +128,14 @@ impl TypeAttrParser<'_> {
             return Err(ParseError::new(whole, "failed to verify 'elementType': VectorElementTypeInterface instance"));
         }
         let (text, at) = dims.map_or(("", whole), |dims| (src.str(&dims), src.start(&dims)));
-        let shape = shape(text, at)?;
+        let (shape, scalable) = shape(text, at)?;
         if shape.iter().any(|&d| d <= 0) {
             let shape = shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
             let message = format!("vector types must have positive constant sizes but got {shape}");
             return Err(ParseError::new(whole, message));
         }
-        let scalable: Box<[bool]> =
-            text.split('x').take(shape.len()).map(|dim| dim.trim_start().starts_with('[')).collect();
-        Ok(self.ctx.ty(TypeData::Vector { shape: shape.as_slice().into(), scalable, elem }))
+        let (shape, scalable) = (shape.as_slice().into(), scalable.as_slice().into());
+        Ok(self.ctx.ty(TypeData::Vector { shape, scalable, elem }))
     }
 
     fn memref_type(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {
@@ -178,7 +178,7 @@ impl TypeAttrParser<'_> {
                 None => Ok(self.ctx.ty(UnrankedMemRef { elem, space })),
             };
         };
-        let shape = shape(src.str(&dims), src.start(&dims))?;
+        let (shape, _) = shape(src.str(&dims), src.start(&dims))?;
         let layout = self.memref_layout(layout, shape.len(), whole)?;
         Ok(self.ctx.ty(MemRef { shape: shape.as_slice().into(), elem, layout, space }))
     }
@@ -228,16 +228,23 @@ impl TypeAttrParser<'_> {
     }
 }
 
-/// Parses the extents in `4x?x[8]x`.
-fn shape(text: &str, at: usize) -> Result<Shape> {
-    let mut out = Shape::new();
-    for dim in text.split_terminator('x') {
-        let dim = dim.trim_matches(|c: char| c.is_ascii_whitespace() || c == '[' || c == ']');
-        match dim {
-            "?" => out.push(DYNAMIC),
-            "" => {}
-            _ => out.push(dim.parse().map_err(|_| ParseError::new(at, "invalid dimension"))?),
+/// Parses the extents in `4x?x[8]x`. Returns them and whether each is scalable, `[8]`.
+fn shape(text: &str, at: usize) -> Result<(Shape, SmallVec<[bool; 6]>)> {
+    let (mut shape, mut scalable) = (Shape::new(), SmallVec::new());
+    let mut cur = Cursor::new(text);
+    loop {
+        scalable.push(cur.eat("["));
+        cur.skip_space();
+        if cur.at_end() {
+            scalable.pop();
+            return Ok((shape, scalable));
         }
+        let extent = match cur.eat("?") {
+            true => DYNAMIC,
+            false => cur.digits().parse().map_err(|_| ParseError::new(at, "invalid dimension"))?,
+        };
+        shape.push(extent);
+        cur.eat("]");
+        cur.eat("x");
     }
-    Ok(out)
 }

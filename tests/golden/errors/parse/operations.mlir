@@ -1,7 +1,37 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{unregistered operation 't.x'}}
+// The first op of an unknown dialect says how to read such ops.
+// expected-error@+2 {{unregistered operation 't.x'}}
+// expected-note@+1 {{dialect 't' is not registered; its ops are read with --allow-unregistered-dialect}}
 "t.x"() : () -> ()
+// expected-error@+1 {{unregistered operation 't.y'}}
+"t.y"() : () -> ()
+
+// -----
+
+func.func @custom_form(%a: tensor<2x2xf32>) {
+  // expected-error@+2 {{unregistered operation 'linalg.matmul'}}
+  // expected-note@+1 {{dialect 'linalg' is not registered, so its custom forms are unknown; the generic form, as mlir-opt --mlir-print-op-generic prints it, is read with --allow-unregistered-dialect}}
+  %0 = linalg.matmul ins(%a, %a : tensor<2x2xf32>, tensor<2x2xf32>) outs(%a : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @dialect(%a: i32) {
+  // expected-error@+2 {{unregistered operation 'airth.addi'}}
+  // expected-note@+1 {{did you mean 'arith.addi'?}}
+  %0 = airth.addi %a, %a : i32
+  return
+}
+
+// -----
+
+func.func @no_dialect() {
+  // expected-error@+2 {{unregistered operation 'retrun'}}
+  // expected-note@+1 {{did you mean 'func.return'?}}
+  retrun
+}
 
 // -----
 

@@ -17,16 +17,17 @@ func.func @kind(%a: i32) {
 
 // -----
 
-func.func @unknown(%a: i32) {
-  // expected-error@+1 {{'arith.subi' op has no property 'speed'}}
-  %0 = "arith.subi"(%a, %a) <{speed = 9 : i64, overflowFlags = #arith.overflow<none>}> : (i32, i32) -> i32
+func.func @unknown() {
+  // expected-error@+1 {{'cf.br' op has no property 'speed'}}
+  "cf.br"()[^bb1] <{speed = 9 : i64}> : () -> ()
+^bb1:
   return
 }
 
 // -----
 
 func.func @word(%a: i32) {
-  // expected-error@+1 {{overflow}}
+  // expected-error@+1 {{expected one of: none, nsw, nuw}}
   %0 = "arith.subi"(%a, %a) <{overflowFlags = #arith.overflow<maybe>}> : (i32, i32) -> i32
   return
 }

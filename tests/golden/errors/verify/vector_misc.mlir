@@ -17,7 +17,7 @@ func.func @f(%s: f32) {
 // -----
 
 func.func @f() {
-  // expected-error@+1 {{attribute 'punctuation' failed to satisfy constraint: Punctuation for separating vectors or vector elements}}
+  // expected-error@+1 {{expected one of: no_punctuation, newline, comma, open, close}}
   vector.print punctuation <foo>
   return
 }

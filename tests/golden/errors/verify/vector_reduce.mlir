@@ -65,7 +65,7 @@ func.func @f(%v4: vector<4xf32>) {
 // -----
 
 func.func @f(%v4: vector<4xf32>) {
-  // expected-error@+1 {{attribute 'kind' failed to satisfy constraint: Kind of combining function for contractions and reductions}}
+  // expected-error@+1 {{expected one of: add, mul, minui, minsi, minnumf, maxui, maxsi, maxnumf, and, or, xor, maximumf, minimumf}}
   %a = vector.reduction <foo>, %v4 : vector<4xf32> into f32
   return
 }
