@@ -7,6 +7,8 @@
 pub mod check_lines;
 mod commands;
 pub mod expected;
+#[cfg(feature = "check")]
+mod interrupt;
 
 mod io;
 mod pass_flags;

@@ -1,5 +1,6 @@
 //! Bisection: the first pass, and the first rewrite in it, that changes the semantics of a program.
 
+use crate::blame::PassFailure;
 use crate::compare::{Reference, Verdict};
 use crate::options::Options;
 use crate::outcome::Difference;
@@ -58,6 +59,14 @@ pub struct Rewrite {
 }
 
 impl Rewrite {
+    /// Returns the kind of rewrite. Patterns have names; folds are distinguished by op.
+    pub(crate) fn title(&self) -> String {
+        match self.what.contains(':') {
+            true => self.what.clone(),
+            false => format!("{} on {}", self.what, self.op_name),
+        }
+    }
+
     /// Adds notes on the rewrite to an error that it causes.
     pub(crate) fn explain(&self, error: Diagnostic) -> Diagnostic {
         // The op may be in another function than the one that differs.
@@ -73,8 +82,37 @@ pub enum Checked {
     Passed(Vec<(String, Verdict)>),
     /// A pass changes the semantics.
     Wrong(Box<Culprit>),
-    /// The pipeline failed, with the diagnostics.
-    Failed(Failed, Vec<Diagnostic>),
+    /// The pipeline failed.
+    Failed(PassFailure),
+}
+
+impl Checked {
+    /// Returns the errors of a failed check.
+    pub fn errors(&self) -> &[Diagnostic] {
+        match self {
+            Checked::Passed(_) => &[],
+            Checked::Wrong(culprit) => std::slice::from_ref(&culprit.error),
+            Checked::Failed(failure) => &failure.said,
+        }
+    }
+
+    /// Whether a pass refuses the program, which is no mistake.
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Checked::Failed(failure) if failure.why == Failed::Refused)
+    }
+
+    /// Names the pass and the rewrite that fail, as a title for all failures of the same kind.
+    pub fn title(&self) -> String {
+        let (pass, rewrite) = match self {
+            Checked::Passed(_) => return String::new(),
+            Checked::Wrong(culprit) => (culprit.pass, &culprit.rewrite),
+            Checked::Failed(failure) => (failure.pass.as_str(), &failure.rewrite),
+        };
+        match rewrite {
+            Some(rewrite) => format!("{pass}, {}", rewrite.title()),
+            None => pass.to_owned(),
+        }
+    }
 }
 
 /// The first difference after a pass.
@@ -124,7 +162,7 @@ impl Subject<'_> {
         );
         match (found, said) {
             (Some(found), _) => Checked::Wrong(Box::new(self.narrow(&reference, found))),
-            (None, Err((why, said))) => Checked::Failed(why, self.blame(why, said).said),
+            (None, Err((why, said))) => Checked::Failed(self.blame(why, said)),
             (None, Ok(())) => {
                 let mut verdict = |name: &str| known.remove(name).unwrap_or_else(|| reference.compare_alone(name, &m));
                 Checked::Passed(reference.names().map(|name| (name.to_owned(), verdict(name))).collect())

@@ -6,14 +6,14 @@ use gradus_ir::{Diagnostic, Module};
 use gradus_reduce::{ReduceOptions, Reduced, reduce};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A pipeline that makes a program invalid or panics.
+/// A pipeline that fails.
 pub struct PassFailure {
-    /// Whether it panics.
-    why: Failed,
-    /// The last pass that began.
-    pass: String,
+    /// Whether it refuses the program, makes it invalid, or panics.
+    pub why: Failed,
+    /// The pass that fails; empty if the pipeline refuses the program.
+    pub pass: String,
     /// The rewrite without which it succeeds.
-    rewrite: Option<Rewrite>,
+    pub rewrite: Option<Rewrite>,
     /// The diagnostics, with notes on pass and rewrite.
     pub said: Vec<Diagnostic>,
 }

@@ -290,9 +290,8 @@ impl<'m> Reference<'m> {
             d = d.note(loc, line);
         }
         let place = |outcome: &Outcome| outcome.loc().unwrap_or(loc);
-        let before = show::outcome(self.m, function, &difference.before);
         let other = functions(after).find(|(other, _)| other == name).map_or(function, |(_, op)| op);
-        let after = show::outcome(after, other, &difference.after);
+        let [before, after] = show::outcomes((self.m, function, &difference.before), (after, other, &difference.after));
         let d = d
             .note(place(&difference.before), format!("before: {before}"))
             .note(place(&difference.after), format!("after:  {after}"));

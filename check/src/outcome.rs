@@ -365,3 +365,10 @@ pub struct Difference {
     /// The outcome of the transformed program.
     pub after: Outcome,
 }
+
+impl Difference {
+    /// Whether the transformed program differs by not ending within the limits.
+    pub fn is_endless(&self) -> bool {
+        matches!(self.after, Outcome::Limit)
+    }
+}

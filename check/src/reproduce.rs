@@ -3,7 +3,7 @@
 //! The start is a *slice*: the op that the rewrite matches with the definitions of its operands, in a function of its
 //! own, if that shows the bug; otherwise the program before the pass. It is then reduced.
 
-use crate::bisect::{Checked, Culprit, Subject, only};
+use crate::bisect::{Checked, Culprit, Rewrite, Subject, only};
 use crate::options::Options;
 use crate::slice::slice;
 use gradus_ir::pass::{ADAPTOR, Action, Observer, PASS, Pipeline, Unit};
@@ -75,14 +75,7 @@ impl Subject<'_> {
         let Checked::Wrong(found) = subject.check() else { return None };
         let same = found.pass == culprit.pass
             && found.conclusive >= culprit.conclusive
-            && match (&found.rewrite, &culprit.rewrite) {
-                (Some(found), Some(wanted)) => {
-                    // Patterns have names; folds are distinguished by op.
-                    found.what == wanted.what && (found.what.contains(':') || found.op_name == wanted.op_name)
-                }
-                (None, None) => true,
-                _ => false,
-            };
+            && found.rewrite.as_ref().map(Rewrite::title) == culprit.rewrite.as_ref().map(Rewrite::title);
         same.then_some(*found)
     }
 

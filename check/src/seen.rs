@@ -39,6 +39,14 @@ impl Seen {
         }
     }
 
+    /// Returns the extents; those of a scalar are none.
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        match self {
+            Seen::Value(datum) => datum.shape().unwrap_or(&[]).to_vec(),
+            Seen::Memory { sizes, .. } => sizes.iter().map(|&size| usize::try_from(size).unwrap_or(0)).collect(),
+        }
+    }
+
     /// Replaces 8-bit integers of a tensor that are one step from those of `before` by them.
     pub(crate) fn snap(&mut self, before: &Seen) {
         let (Seen::Value(Datum::Tensor(after)), Seen::Value(Datum::Tensor(before))) = (self, before) else { return };

@@ -3,13 +3,19 @@
 use crate::event::ExternalCall;
 use crate::input::Input;
 use crate::outcome::Outcome;
-use crate::seen::Seen;
+use crate::seen::{Seen, refines};
 use crate::signature::result_types;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Context, DType, Module, Op, Type};
 
 /// Maximum number of elements of memory that are shown.
 const SHOWN: usize = 32;
+
+/// The name of the place of all external calls.
+const CALLS: &str = "calls";
+
+/// Maximum number of differing elements that are shown of more.
+const FEW: usize = 8;
 
 /// Returns the arguments, a line each.
 pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
@@ -36,30 +42,117 @@ pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
     input.args.iter().enumerate().map(line).chain(globals).collect()
 }
 
-/// Formats the outcome of a run, a line per result and effect.
-pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Undefined(_, reason, events) => format!("{}{reason}", calls(events)),
-        Outcome::Unsupported(_, reason) => reason.clone(),
-        Outcome::Aborted(_, reason, events) => format!("{}stops: {reason}", calls(events)),
-        Outcome::Limit => "does not come to its end".into(),
-        Outcome::Returned { results, buffers, globals, events, .. } => {
-            let types = result_types(m, function);
-            let ty = |i: usize| types.get(i).copied().unwrap_or(Type::NONE);
-            let values: Vec<String> = results.iter().enumerate().map(|(i, v)| seen(&m.ctx, ty(i), v)).collect();
-            let memory = |(i, contents): (usize, &Option<Vec<Datum>>)| match contents {
-                Some(contents) => format!("memory {i} holds {}", elements(contents)),
-                None => format!("memory {i} is freed"),
-            };
-            let memory: Vec<String> = buffers.iter().enumerate().map(memory).collect();
-            let returned = if values.is_empty() { Vec::new() } else { vec![format!("returns {}", values.join(", "))] };
-            let globals =
-                globals.iter().map(|(name, contents)| format!("@{name} holds {}", elements(contents))).collect();
-            let all = [returned, memory, globals].concat();
-            let all = if all.is_empty() { "returns".to_owned() } else { all.join("; ") };
-            format!("{}{all}", calls(events))
+/// Formats the outcomes of two runs: results and effects that differ, or all of those that end in different ways. Of many
+/// elements, only those that differ are shown.
+pub(crate) fn outcomes(before: (&Module, Op, &Outcome), after: (&Module, Op, &Outcome)) -> [String; 2] {
+    let differing = || {
+        let (old, new) = (places(before)?, places(after)?);
+        let is_alike = old.len() == new.len() && old.iter().zip(&new).all(|(old, new)| old.name == new.name);
+        let pairs = old.iter().zip(&new).filter(|(old, new)| is_alike && old.differs(new));
+        let texts: Vec<[String; 2]> = pairs.map(|(old, new)| old.against(new)).collect();
+        let side = |i: usize| texts.iter().map(|pair| pair[i].as_str()).collect::<Vec<_>>().join("; ");
+        (!texts.is_empty()).then(|| [side(0), side(1)])
+    };
+    differing().unwrap_or_else(|| [before, after].map(|(m, function, run)| outcome(m, function, run)))
+}
+
+/// A result or an effect of a run.
+struct Place {
+    /// The place with its verb.
+    name: String,
+    value: String,
+    elements: Vec<Datum>,
+    /// The extents of the elements, last dimension fastest.
+    shape: Vec<usize>,
+}
+
+impl Place {
+    /// Creates the place of memory; `None` is freed memory.
+    fn of_memory(name: String, contents: Option<&[Datum]>) -> Place {
+        let value = contents.map_or("freed memory".to_owned(), elements);
+        let elements = contents.unwrap_or_default().to_vec();
+        Place { name, value, shape: vec![elements.len()], elements }
+    }
+
+    fn text(&self) -> String {
+        format!("{} {}", self.name, self.value)
+    }
+
+    fn differs(&self, other: &Place) -> bool {
+        match self.elements.is_empty() || self.elements.len() != other.elements.len() {
+            true => self.value != other.value,
+            false => self.elements.iter().zip(&other.elements).any(|(old, new)| !refines(old, new)),
         }
     }
+
+    /// Formats both of two places. Where there are too many elements to show all, those that differ are shown with their indices.
+    fn against(&self, other: &Place) -> [String; 2] {
+        let all = self.elements.len();
+        if all <= SHOWN || other.elements.len() != all {
+            return [self.text(), other.text()];
+        }
+        let differing: Vec<usize> = (0..all).filter(|&i| !refines(&self.elements[i], &other.elements[i])).collect();
+        let line = |place: &Place| {
+            let element = |&i: &usize| format!("{} at {:?}", scalar(&place.elements[i]), index(&place.shape, i));
+            let shown: Vec<String> = differing.iter().take(FEW).map(element).collect();
+            let more = if differing.len() > FEW { ", ..." } else { "" };
+            format!("{} {}{more}", place.name, shown.join(", "))
+        };
+        [line(self), format!("{} ({} of {all} elements differ)", line(other), differing.len())]
+    }
+}
+
+/// Returns the index of an element of a tensor.
+fn index(shape: &[usize], mut number: usize) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (at, &extent) in index.iter_mut().zip(shape).rev() {
+        (*at, number) = (number % extent.max(1), number / extent.max(1));
+    }
+    index
+}
+
+/// Returns the results and effects of a run that returned.
+fn places((m, function, outcome): (&Module, Op, &Outcome)) -> Option<Vec<Place>> {
+    let Outcome::Returned { results, buffers, globals, events, .. } = outcome else { return None };
+    let types = result_types(m, function);
+    let mut places = Vec::new();
+    if !events.is_empty() {
+        places.push(Place { name: CALLS.into(), value: calls(events), elements: Vec::new(), shape: Vec::new() });
+    }
+    for (i, result) in results.iter().enumerate() {
+        let name = if results.len() > 1 { format!("result {i} is") } else { "returns".to_owned() };
+        let value = seen(&m.ctx, types.get(i).copied().unwrap_or(Type::NONE), result);
+        places.push(Place { name, value, elements: result.elements(), shape: result.shape() });
+    }
+    let memory =
+        |(i, held): (usize, &Option<Vec<Datum>>)| Place::of_memory(format!("memory {i} holds"), held.as_deref());
+    places.extend(buffers.iter().enumerate().map(memory));
+    places.extend(globals.iter().map(|(name, held)| Place::of_memory(format!("@{name} holds"), Some(held))));
+    Some(places)
+}
+
+/// Formats the outcome of a run: its results and effects.
+pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Undefined(_, reason, events) => format!("{}{reason}", before(events)),
+        Outcome::Unsupported(_, reason) => reason.clone(),
+        Outcome::Aborted(_, reason, events) => format!("{}stops: {reason}", before(events)),
+        Outcome::Limit => "does not come to its end".into(),
+        Outcome::Returned { results, events, .. } => {
+            let mut places = places((m, function, outcome)).unwrap_or_default();
+            places.retain(|place| place.name != CALLS);
+            let effects = places.split_off(results.len());
+            let values: Vec<&str> = places.iter().map(|place| place.value.as_str()).collect();
+            let returned = (!values.is_empty()).then(|| format!("returns {}", values.join(", ")));
+            let texts: Vec<String> = returned.into_iter().chain(effects.iter().map(Place::text)).collect();
+            format!("{}{}", before(events), if texts.is_empty() { "returns".to_owned() } else { texts.join("; ") })
+        }
+    }
+}
+
+/// Formats the external calls before the end of a run.
+fn before(events: &[ExternalCall]) -> String {
+    if events.is_empty() { String::new() } else { format!("calls {}; ", calls(events)) }
 }
 
 fn calls(events: &[ExternalCall]) -> String {
@@ -67,9 +160,9 @@ fn calls(events: &[ExternalCall]) -> String {
         let args: Vec<String> = event.args.iter().map(untyped).collect();
         let global = |(name, contents): &(String, Vec<Datum>)| format!(" while @{name} holds {}", elements(contents));
         let globals: String = event.globals.iter().map(global).collect();
-        format!("calls {}({}){globals}; ", event.name, args.join(", "))
+        format!("{}({}){globals}", event.name, args.join(", "))
     };
-    events.iter().map(one).collect()
+    events.iter().map(one).collect::<Vec<_>>().join("; calls ")
 }
 
 fn untyped(seen: &Seen) -> String {
@@ -91,6 +184,12 @@ fn seen(ctx: &Context, ty: Type, seen: &Seen) -> String {
 }
 
 fn value(ctx: &Context, ty: Type, datum: &Datum) -> String {
+    if datum.shape().is_some_and(|shape| shape.iter().product::<usize>() > SHOWN)
+        && let Some(all) = datum.elements()
+        && all.iter().any(|element| *element != all[0])
+    {
+        return format!("{} : {}", elements(&all), ctx.display_type(ty));
+    }
     match ctx.datum_attr(ty, datum) {
         Some(attr) if !datum.has_poison() => ctx.display_attr(attr).to_string(),
         _ => dense(ctx, ty, datum).unwrap_or_else(|| scalar(datum)),

@@ -9,7 +9,7 @@ use gradus::check::bisect::{Checked, Subject};
 use gradus::check::{Floats, Options};
 use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
-use gradus::ir::pass::{Failed, Pipeline, RunOptions};
+use gradus::ir::pass::{Pipeline, RunOptions};
 use gradus::ir::random::Random;
 use gradus::ir::{
     Context, Module, ParseOptions, PrintOptions, disagreement, first_difference, parse_module, read_again, verify,
@@ -190,10 +190,10 @@ fn check(program: &Module, pipeline: &str) {
         how: RunOptions { threads: 1, ..RunOptions::default() },
         options: Options { inputs: 4, exhaustive: 0, fuel: 1 << 10, floats, ..Options::default() },
     };
-    let found = match subject.check() {
-        Checked::Wrong(culprit) => render(&[culprit.error]),
-        Checked::Failed(Failed::Invalid | Failed::Panicked, said) => render(&said),
-        Checked::Failed(Failed::Refused, _) | Checked::Passed(_) => return,
-    };
+    let checked = subject.check();
+    if checked.errors().is_empty() || checked.is_refused() {
+        return;
+    }
+    let found = render(checked.errors());
     panic!("{pipeline}\n{found}\n{}", program.to_text(PrintOptions::default()));
 }

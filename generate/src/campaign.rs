@@ -4,10 +4,10 @@ use crate::coverage::{RewriteCounts, Statistics};
 use crate::focus::Focus;
 use crate::threads::{Collected, compare};
 use crate::{Grown, Library, Limits, grow};
-use gradus_check::bisect::{Checked, Culprit, Subject};
+use gradus_check::bisect::{Checked, Subject};
 use gradus_check::{Floats, Options, Verdict};
 use gradus_ir::equal::structurally_equal;
-use gradus_ir::pass::{Actions, Failed, OptionKind, PassInfo, Pipeline, RunOptions};
+use gradus_ir::pass::{Actions, OptionKind, PassInfo, Pipeline, RunOptions};
 use gradus_ir::random::Random;
 use gradus_ir::{
     Context, Diagnostic, Module, ParseOptions, PrintOptions, first_difference, parse_module, read_again, verify,
@@ -96,6 +96,8 @@ pub fn options(inputs: u64) -> Options {
 pub struct FuzzFailure {
     /// Number of the program.
     pub number: u64,
+    /// The title of all failures of the kind: the pass and the rewrite.
+    pub title: String,
     /// Text of the program before the pipeline.
     pub text: String,
     /// The pipeline.
@@ -176,11 +178,12 @@ impl Campaign<'_> {
             tally.modules += 1;
             tally.ops += grown.module.num_ops() as u64;
             let pipeline = self.pipeline.map_or_else(|| self.draw_pipeline(number), str::to_owned);
-            if let Err(error) = self.examine(&grown.module, number, &pipeline, &mut tally) {
+            if let Err((title, error)) = self.examine(&grown.module, number, &pipeline, &mut tally) {
                 let text = grown.module.to_text(PrintOptions::default());
-                found(FuzzFailure { number, text, pipeline, error });
+                found(FuzzFailure { number, title, text, pipeline, error });
             } else if let Some(error) = self.thread_mistake(&mut collected, &grown.module, number, &pipeline) {
-                found(FuzzFailure { number, text: String::new(), pipeline, error });
+                let title = "several threads".to_owned();
+                found(FuzzFailure { number, title, text: String::new(), pipeline, error });
             } else if tally.fired.take_rare() && self.pipeline.is_some() {
                 library.focus.keep(&grown.module);
             }
@@ -188,35 +191,51 @@ impl Campaign<'_> {
         tally
     }
 
-    /// Checks one program. The error is a rendered diagnostic.
-    fn examine(&self, m: &Module, number: u64, pipeline: &str, tally: &mut CampaignStatistics) -> Result<(), String> {
+    /// Checks one program. The error is the title of the kind of failure, and a rendered diagnostic.
+    fn examine(
+        &self,
+        m: &Module,
+        number: u64,
+        pipeline: &str,
+        tally: &mut CampaignStatistics,
+    ) -> Result<(), (String, String)> {
         let render = |d: &[Diagnostic]| d.iter().map(|d| d.render(&m.ctx)).collect::<String>();
-        verify(m).map_err(|d| format!("the generator made an invalid program\n{}", render(&d)))?;
+        let titled = |title: &str, error: String| (title.to_owned(), error);
+        verify(m)
+            .map_err(|d| titled("the generator", format!("the generator made an invalid program\n{}", render(&d))))?;
         if number.is_multiple_of(ROUND_TRIPS) {
-            round_trip(m, number.is_multiple_of(2 * ROUND_TRIPS))?;
+            round_trip(m, number.is_multiple_of(2 * ROUND_TRIPS)).map_err(|error| titled("round trip", error))?;
         }
-        let rounds = Pipeline::parse(pipeline, self.passes).is_ok_and(|p| p.rounds());
-        // Some constants overflow in one summation order and not in another.
-        let floats = if rounds { Floats::Approximate } else { self.options.floats };
-        let subject = Subject {
-            program: &|| m.clone(),
-            pipeline: &|| Pipeline::parse(pipeline, self.passes).expect("the pipeline was made before"),
-            how: RunOptions { threads: 1, ..RunOptions::default() },
-            options: Options { floats, ..self.options },
-        };
         let mut actions = Actions::new();
         actions.watch(tally.fired.observer());
-        match subject.check_watched(actions) {
-            Checked::Wrong(culprit) => {
-                let Culprit { error, .. } = *culprit;
-                return Err(render(&[error]));
+        let checked = self.with_subject(m, pipeline, |subject| match subject.check_watched(actions) {
+            // A program that does not end within the fuel of a campaign may end within that of a check.
+            Checked::Wrong(culprit) if culprit.difference.is_endless() => {
+                let fuel = Options::default().fuel;
+                Subject { options: Options { fuel, ..subject.options }, how: subject.how.clone(), ..*subject }.check()
             }
+            checked => checked,
+        });
+        match &checked {
             // A pass may reject a program.
-            Checked::Failed(Failed::Refused, _) => tally.refused += 1,
-            Checked::Failed(Failed::Invalid | Failed::Panicked, said) => return Err(render(&said)),
+            _ if checked.is_refused() => tally.refused += 1,
             Checked::Passed(verdicts) => verdicts.iter().for_each(|(_, verdict)| tally.note(verdict)),
+            Checked::Wrong(_) | Checked::Failed(_) => return Err((checked.title(), render(checked.errors()))),
         }
         Ok(())
+    }
+
+    /// Calls `f` with the check of a program.
+    pub fn with_subject<R>(&self, m: &Module, pipeline: &str, f: impl FnOnce(&Subject<'_>) -> R) -> R {
+        let parse = || Pipeline::parse(pipeline, self.passes).expect("the pipeline was made before");
+        // Some constants overflow in one summation order and not in another.
+        let floats = if parse().rounds() { Floats::Approximate } else { self.options.floats };
+        f(&Subject {
+            program: &|| m.clone(),
+            pipeline: &parse,
+            how: RunOptions { threads: 1, ..RunOptions::default() },
+            options: Options { floats, ..self.options },
+        })
     }
 
     /// Returns the error if many functions together give another result on several threads.

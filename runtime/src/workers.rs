@@ -14,10 +14,9 @@ use team::Team;
 pub struct Workers {
     /// The other threads, if there are any.
     team: Option<Team>,
+    /// Least number of vector additions or multiplications that are shared.
+    min_steps: usize,
 }
-
-/// Number of vector additions or multiplications below which work is finished before another thread begins.
-const FEW_STEPS: usize = 10_000;
 
 /// The time that a thread waits for the others before it takes items from them: the cache lines of such an item move to its cache, and back
 /// in the next step, and these moves take longer than most items.
@@ -38,13 +37,19 @@ impl Workers {
             return Ok(Workers::default());
         }
         let team = Team::new(threads - 1).map_err(|e| format!("cannot create {threads} threads: {e}"))?;
-        Ok(Workers { team: Some(team) })
+        Ok(Workers { team: Some(team), min_steps: 0 })
+    }
+
+    /// Sets the least work that is shared, in vector additions or multiplications: less is finished before another thread
+    /// begins.
+    pub fn sharing_from(self, min_steps: usize) -> Workers {
+        Workers { min_steps, ..self }
     }
 
     /// Returns the number of threads for work of `steps` vector operations.
     pub fn for_steps(&self, steps: usize) -> usize {
         match &self.team {
-            Some(team) if steps >= FEW_STEPS => 1 + team.size(),
+            Some(team) if steps >= self.min_steps => 1 + team.size(),
             _ => 1,
         }
     }

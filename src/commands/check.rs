@@ -144,23 +144,17 @@ fn passes_checked(
     subject: &Subject<'_>,
     streams: &mut Streams<'_>,
 ) -> Result<Verdicts, Failure> {
-    match subject.check() {
-        Checked::Passed(verdicts) => Ok(verdicts),
-        Checked::Wrong(culprit) => {
-            let failure = report(ctx, std::slice::from_ref(&culprit.error), streams);
-            if let Some(path) = matches.get_one::<String>("reproducer") {
-                super::reduce::reproduce(tool, matches, subject, &culprit, path, streams)?;
-            }
-            Err(failure)
-        }
-        Checked::Failed(_, said) => {
-            let failure = report(ctx, &said, streams);
-            if let Some(path) = matches.get_one::<String>("reproducer") {
-                super::reduce::reproduce_failure(tool, matches, subject, path, streams)?;
-            }
-            Err(failure)
-        }
+    let checked = match subject.check() {
+        Checked::Passed(verdicts) => return Ok(verdicts),
+        checked => checked,
+    };
+    let failure = report(ctx, checked.errors(), streams);
+    if let Some(path) = matches.get_one::<String>("reproducer")
+        && !checked.is_refused()
+    {
+        super::reduce::reproduce(tool, matches, (subject, &checked), path, streams)?;
     }
+    Err(failure)
 }
 
 /// Returns the passes of the flags, or the pipeline of the target.

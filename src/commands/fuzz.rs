@@ -1,26 +1,31 @@
 //! `gradus fuzz`: random programs through random pipelines, checked by execution.
 
-use crate::io::Chunk;
-use crate::io::{self, write_file};
-use crate::pass_flags;
-use crate::progress;
+mod findings;
+
+use crate::io::{self, Chunk};
 use crate::split::{MARKER, split};
 use crate::{Failure, Streams, Subcommand, Tool};
+use crate::{interrupt, pass_flags, progress};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use findings::Findings;
 use gradus_generate::Limits;
-use gradus_generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
+use gradus_generate::campaign::{self, Campaign, CampaignStatistics};
 use gradus_generate::survey::Survey;
 use gradus_ir::PrintOptions;
 use gradus_ir::pass::Pipeline;
 use gradus_targets::Target;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+/// Number of programs, where neither it nor a time is given.
+const COUNT: u64 = 1000;
 
 fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
     let arg = Arg::new(name).long(name).value_name("N").value_parser(clap::value_parser!(u64));
@@ -44,7 +49,9 @@ fn command(tool: &Tool) -> Command {
              the program otherwise. Without passes, one to six are drawn for each program. Exit status 1: a check failed; each failing program is written to the folder -o, \
              with the command that reproduces it.",
         )
-        .arg(number("count", "1000", "Number of programs"))
+        .arg(Arg::new("count").long("count").value_name("N").value_parser(clap::value_parser!(u64)).help(format!(
+            "Number of programs [default: {COUNT}, or as many as --seconds allow]"
+        )))
         .arg(number("from", "0", "Number of the first program"))
         .arg(number("seed", "0", "Seed of random choices"))
         .arg(number("ops", "50", "Approximate number of ops per program"))
@@ -107,40 +114,15 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         limits: Limits { ops: value("ops") as usize, ..Limits::default() },
         options: campaign::options(value("inputs")),
     };
-    let from = value("from");
-    let (part, parts) = matches.get_one::<(u64, u64)>("shard").copied().unwrap_or((0, 1));
-    let bound =
-        |part: u64| from.saturating_add((u128::from(value("count")) * u128::from(part) / u128::from(parts)) as u64);
-    let numbers = bound(part)..bound(part + 1);
+    let numbers = numbers(matches);
     if matches.get_flag("print") || matches.get_flag("stats") {
         return show(&campaign, numbers, matches.get_flag("stats"), streams);
     }
     let start = Instant::now();
-    let seconds = matches.get_one::<u64>("seconds").map(|&s| Duration::from_secs(s));
-    let bar =
-        progress::bar(numbers.end - numbers.start, "checking [{bar:32}] {pos}/{len} programs, {per_sec}, {eta} left");
-    let broken = AtomicBool::new(false);
-    let goes_on = |_| {
-        bar.inc(1);
-        !broken.load(Ordering::Relaxed) && seconds.is_none_or(|limit| start.elapsed() < limit)
-    };
-    let folder = matches.get_one::<String>("output").map(Path::new);
-    let threads = value("threads") as usize;
-    let mut failures = 0;
-    // Failures are reported at once, since a campaign may be interrupted.
-    let statistics = std::thread::scope(|scope| -> Result<CampaignStatistics, Failure> {
-        let (found, founds) = mpsc::channel();
-        let (campaign, goes_on) = (&campaign, &goes_on);
-        let worker = scope.spawn(move || campaign.run(numbers, threads, goes_on, &|failure| drop(found.send(failure))));
-        for failure in founds {
-            failures += 1;
-            let told = bar.suspend(|| tell(&failure, campaign, folder, streams));
-            told.inspect_err(|_| broken.store(true, Ordering::Relaxed))?;
-        }
-        Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })?;
-    bar.finish_and_clear();
-    let mut text = summary(&statistics, failures, start.elapsed());
+    let mut findings = Findings::new(tool, &campaign, matches.get_one::<String>("output").map(Path::new));
+    let statistics = search(&campaign, numbers, matches, &mut findings, streams)?;
+    let failures = findings.count();
+    let mut text = summary(&statistics, failures, start.elapsed()) + &findings.summary();
     match pipeline {
         Some(_) => text.extend(statistics.fired.list().iter().map(|(name, n)| format!("{n:>8}  {name}\n"))),
         None => coverage(&statistics, &tool.context(), &mut text),
@@ -150,6 +132,52 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         return Err(Failure::Input("no program was checked: a pass rejected each of them".to_owned()));
     }
     if failures == 0 { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Returns the numbers of the programs of a command line.
+fn numbers(matches: &ArgMatches) -> Range<u64> {
+    let from = *matches.get_one::<u64>("from").expect("has a default");
+    let default = if matches.contains_id("seconds") { u64::MAX } else { COUNT };
+    let count = u128::from(matches.get_one::<u64>("count").copied().unwrap_or(default));
+    let (part, parts) = matches.get_one::<(u64, u64)>("shard").copied().unwrap_or((0, 1));
+    let bound = |part: u64| from.saturating_add((count * u128::from(part) / u128::from(parts)) as u64);
+    bound(part)..bound(part + 1)
+}
+
+/// Runs a campaign with progress on the terminal until it ends, its time is over, or Ctrl-C. Failures are reported at once.
+fn search(
+    campaign: &Campaign<'_>,
+    numbers: Range<u64>,
+    matches: &ArgMatches,
+    findings: &mut Findings<'_>,
+    streams: &mut Streams<'_>,
+) -> Result<CampaignStatistics, Failure> {
+    let (start, is_interrupted) = (Instant::now(), interrupt::flag());
+    let seconds = matches.get_one::<u64>("seconds").map(|&s| Duration::from_secs(s));
+    let bar = match matches.contains_id("count") || seconds.is_none() {
+        true => {
+            let template = "checking [{bar:32}] {pos}/{len} programs, {per_sec}, {eta} left";
+            progress::bar(numbers.end - numbers.start, template)
+        }
+        false => progress::bar(u64::MAX, "checking {pos} programs, {per_sec}, {elapsed}"),
+    };
+    let goes_on = |_| {
+        bar.inc(1);
+        !is_interrupted.load(Ordering::Relaxed) && seconds.is_none_or(|limit| start.elapsed() < limit)
+    };
+    let threads = *matches.get_one::<u64>("threads").expect("has a default") as usize;
+    let statistics = std::thread::scope(|scope| -> Result<CampaignStatistics, Failure> {
+        let (found, founds) = mpsc::channel();
+        let goes_on = &goes_on;
+        let worker = scope.spawn(move || campaign.run(numbers, threads, goes_on, &|failure| drop(found.send(failure))));
+        for failure in founds {
+            let told = bar.suspend(|| findings.add(&failure, streams));
+            told.inspect_err(|_| is_interrupted.store(true, Ordering::Relaxed))?;
+        }
+        Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    bar.finish_and_clear();
+    Ok(statistics)
 }
 
 /// Reads the programs to learn from, with their names. Binary files are skipped here, invalid programs later.
@@ -167,12 +195,7 @@ fn learn(matches: &ArgMatches, streams: &Streams<'_>) -> Result<Vec<(String, Str
 }
 
 /// Writes the programs of `numbers`, or their statistics.
-fn show(
-    campaign: &Campaign<'_>,
-    numbers: std::ops::Range<u64>,
-    stats: bool,
-    streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
+fn show(campaign: &Campaign<'_>, numbers: Range<u64>, stats: bool, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (mut texts, mut survey, mut ctx) = (Vec::new(), Survey::default(), None);
     campaign.programs(numbers, &mut |m| {
         match stats {
@@ -183,23 +206,6 @@ fn show(
     });
     let text = ctx.filter(|_| stats).map_or_else(|| texts.join("// -----\n"), |ctx| survey.to_text(&ctx));
     io::write("-", streams, |out| out.write_all(text.as_bytes()))
-}
-
-/// Reports a failure and writes its program to a file.
-fn tell(
-    failure: &FuzzFailure,
-    campaign: &Campaign<'_>,
-    folder: Option<&Path>,
-    streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
-    let (FuzzFailure { number, text, pipeline, error }, seed) = (failure, campaign.seed);
-    drop(write!(streams.err, "program {number} of seed {seed}, pipeline '{pipeline}':\n{error}"));
-    let Some(folder) = folder else { return Ok(()) };
-    let path = folder.join(format!("fuzz-{seed}-{number}.mlir"));
-    let rounds = Pipeline::parse(pipeline, campaign.passes).is_ok_and(|pipeline| pipeline.rounds());
-    let floats = if rounds { " --floats=rounding" } else { "" };
-    let run = format!("// RUN: gradus check %s{floats} --pass-pipeline='{pipeline}'\n");
-    write_file(&path, &(run + text), streams)
 }
 
 /// Formats the statistics of a campaign.

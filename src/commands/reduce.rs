@@ -7,8 +7,8 @@ use crate::target::target_args;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_check::bisect::{Checked, Culprit, Subject};
-use gradus_ir::pass::RunOptions;
+use gradus_check::bisect::{Checked, Subject};
+use gradus_ir::pass::{Pipeline, RunOptions};
 use gradus_ir::{Context, Diagnostic, Module, ParseOptions, PrintOptions, verify};
 use gradus_reduce::{Oracle, Progress, ReduceOptions, Reduced, StopReason, ops_in_bodies, reduce_watched};
 use indicatif::{ProgressBar, ProgressDrawTarget};
@@ -127,7 +127,7 @@ impl Job<'_> {
         };
         let culprit = match subject.check() {
             Checked::Wrong(culprit) => culprit,
-            Checked::Failed(_, said) => return Err(report(ctx, &said, streams)),
+            Checked::Failed(failure) => return Err(report(ctx, &failure.said, streams)),
             Checked::Passed(_) => {
                 return Err(Failure::Input("the input is not interesting: no difference was found".into()));
             }
@@ -137,7 +137,7 @@ impl Job<'_> {
         let oracle = &mut |all: &[Module]| quietly(|| all.iter().position(|m| shown(m).is_some()));
         let reduced = self.search(m, oracle, streams);
         let found = shown(&reduced.module).ok_or_else(|| "the difference is not reproducible".to_owned())?;
-        self.conclude(m, &reduced, &reproducer(&run, &found.error, &reduced.module), streams)
+        self.conclude(m, &reduced, &Reproducer::new(&run, &found.error, &reduced.module).text, streams)
     }
 
     /// Runs the search with progress on the terminal and intermediate results in the output file.
@@ -271,7 +271,7 @@ fn given_passes(tool: &Tool, matches: &ArgMatches) -> Vec<String> {
 }
 
 /// Returns the flags of a pipeline.
-fn flag_of(tool: &Tool, pipeline: &str) -> String {
+pub(super) fn flag_of(tool: &Tool, pipeline: &str) -> String {
     let single = pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')'));
     match single.filter(|name| tool.passes.iter().any(|info| info.name == *name)) {
         Some(name) => format!("--{name}"),
@@ -280,60 +280,71 @@ fn flag_of(tool: &Tool, pipeline: &str) -> String {
     }
 }
 
-/// Formats a reproducer: a golden test that passes once the bug is fixed.
-pub(super) fn reproducer(run: &str, error: &Diagnostic, m: &Module) -> String {
-    let mut text = format!("// RUN: {run}\n//\n");
-    let notes = error.notes.iter().map(|(_, note)| format!("  {note}"));
-    for line in std::iter::once(error.message.clone()).chain(notes) {
-        // Defuses directives inside strings of the program.
-        let line = line.replace('\n', " ").replace("RUN:", "RUN ").replace("CHECK", "check").replace("expected-", "");
-        text += &format!("// {line}\n");
+/// A golden test that passes once a bug is fixed.
+pub(super) struct Reproducer {
+    /// The file: the RUN line, the error as a comment, and the program.
+    pub text: String,
+    /// Number of ops in the bodies of functions.
+    pub ops: usize,
+}
+
+impl Reproducer {
+    /// Formats a reproducer.
+    fn new(run: &str, error: &Diagnostic, m: &Module) -> Reproducer {
+        let mut text = format!("// RUN: {run}\n//\n");
+        let notes = error.notes.iter().map(|(_, note)| format!("  {note}"));
+        for line in std::iter::once(error.message.clone()).chain(notes) {
+            // Defuses directives inside strings of the program.
+            let line =
+                line.replace('\n', " ").replace("RUN:", "RUN ").replace("CHECK", "check").replace("expected-", "");
+            text += &format!("// {line}\n");
+        }
+        Reproducer { text: text + &printed(m), ops: ops_in_bodies(m) }
     }
-    text + &printed(m)
+
+    /// Reduces the program of a failed check. `run` returns the RUN line that checks a file with a pipeline, or with the whole one of the
+    /// check. `None` if the check does not fail, or does not fail on a copy of the program.
+    pub fn of(
+        subject: &Subject<'_>,
+        checked: &Checked,
+        parse: &dyn Fn(&str) -> Option<Pipeline>,
+        run: &dyn Fn(Option<&str>) -> String,
+    ) -> Option<Reproducer> {
+        let options = ReduceOptions { time: Some(SOON), ..ReduceOptions::default() };
+        match checked {
+            Checked::Passed(_) => None,
+            Checked::Wrong(culprit) => {
+                let found = quietly(|| subject.reproduce(culprit, parse, &options))?;
+                let run = run(found.is_alone.then_some(&culprit.pipeline));
+                Some(Reproducer::new(&run, &found.culprit.error, &found.reduced.module))
+            }
+            Checked::Failed(_) => {
+                let (reduced, found) = quietly(|| subject.reproduce_failure(&options))?;
+                Some(Reproducer::new(&run(None), found.said.first()?, &reduced.module))
+            }
+        }
+    }
 }
 
 /// Reduces the program of a failed check and writes the reproducer to a file.
 pub(super) fn reproduce(
     tool: &Tool,
     matches: &ArgMatches,
-    subject: &Subject<'_>,
-    culprit: &Culprit,
+    (subject, checked): (&Subject<'_>, &Checked),
     path: &str,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let options = ReduceOptions { time: Some(SOON), ..ReduceOptions::default() };
-    let pipeline = |text: &str| pass_flags::parse_pipeline(tool, text).ok();
-    let Some(found) = quietly(|| subject.reproduce(culprit, &pipeline, &options)) else {
-        let why = "the passes do not change the meaning of a copy of the program";
+    let run = |pipeline: Option<&str>| {
+        let passes = pipeline.map_or_else(|| given_passes(tool, matches), |pipeline| vec![flag_of(tool, pipeline)]);
+        run_line(tool, matches, &passes)
+    };
+    let parse = |text: &str| pass_flags::parse_pipeline(tool, text).ok();
+    let Some(found) = Reproducer::of(subject, checked, &parse, &run) else {
+        let why = "the passes do not fail on a copy of the program";
         return Err(Failure::Input(format!("there is no reproducer: {why}")));
     };
-    let m = &found.reduced.module;
-    let passes = match found.is_alone {
-        true => vec![flag_of(tool, &culprit.pipeline)],
-        false => given_passes(tool, matches),
-    };
-    let run = run_line(tool, matches, &passes);
-    let text = reproducer(&run, &found.culprit.error, m);
-    io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
-    let _ = writeln!(streams.err, "wrote a reproducer of {} ops to {path}", ops_in_bodies(m));
-    Ok(())
-}
-
-/// Reduces a program that the passes make invalid, or on which they panic, and writes the reproducer to a file.
-pub(super) fn reproduce_failure(
-    tool: &Tool,
-    matches: &ArgMatches,
-    subject: &Subject<'_>,
-    path: &str,
-    streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
-    let options = ReduceOptions { time: Some(SOON), ..ReduceOptions::default() };
-    let Some((reduced, found)) = quietly(|| subject.reproduce_failure(&options)) else { return Ok(()) };
-    let run = run_line(tool, matches, &given_passes(tool, matches));
-    let Some(first) = found.said.first() else { return Ok(()) };
-    let text = reproducer(&run, first, &reduced.module);
-    io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
-    let _ = writeln!(streams.err, "wrote a reproducer of {} ops to {path}", ops_in_bodies(&reduced.module));
+    io::write(path, streams, |out| out.write_all(found.text.as_bytes()))?;
+    let _ = writeln!(streams.err, "wrote a reproducer of {} ops to {path}", found.ops);
     Ok(())
 }
 

@@ -350,10 +350,20 @@ impl Numbers {
     }
 }
 
-fn load<'m>(module: &'m Module, function: Op, _: &Machine, threads: usize) -> Result<Box<dyn Executable + 'm>, String> {
-    let program = Program::new(module, function).on(Workers::new(threads)?);
+fn load<'m>(
+    module: &'m Module,
+    function: Op,
+    machine: &Machine,
+    threads: usize,
+) -> Result<Box<dyn Executable + 'm>, String> {
+    let min_steps = machine.value(SHARED_STEPS).map_err(|error| error.to_string())?;
+    let workers = Workers::new(threads)?.sharing_from(usize::try_from(min_steps).unwrap_or(usize::MAX));
+    let program = Program::new(module, function).on(workers);
     Ok(Box::new(Compiled { program, signature: Signature::of(module, function), calls: 0 }))
 }
+
+/// The number of the machine that decides which work threads share.
+const SHARED_STEPS: &str = "shared_steps";
 
 struct Compiled<'m> {
     program: Program<'m>,

@@ -31,9 +31,23 @@ use gradus_ir::effects::is_memory_free;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{ByteView, MemRef, Memory, Storage};
 use gradus_ir::{
-    Access, AttrKind, AttrText, Context, Def, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeDecl,
+    Access, Attr, AttrKind, AttrText, Context, Def, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeDecl,
     Value, op,
 };
+
+/// The name of a discardable attribute of a step: its ops are evaluated by their reference meaning, not by kernels. A check by
+/// execution finds a wrong kernel with it.
+const INTERPRETED: &str = "sched.interpreted";
+
+/// Whether the ops of a step are evaluated by their reference meaning.
+pub fn is_interpreted(m: &Module, step: StepOp) -> bool {
+    m.ctx.dict_get(m.attrs(step.0), m.ctx.str(INTERPRETED)).is_some()
+}
+
+/// Has the ops of a step evaluated by their reference meaning.
+pub fn interpret(m: &mut Module, step: StepOp) {
+    m.set_attr(step.0, INTERPRETED, Some(Attr::UNIT));
+}
 
 /// A byte offset: a nonnegative number, without its type in text.
 const OFFSET: AttrKind = AttrKind {

@@ -9,7 +9,7 @@ use crate::gemm::ColumnSlice;
 use gradus_dialects::layout::CopyNest;
 use gradus_dialects::memref::{AllocOp, CopyOp};
 use gradus_dialects::sched::{
-    ArenaOp, BufferOp, BufferView, StepOp, ToBufferOp, ToTensorOp, is_view, root, size_in_bytes,
+    ArenaOp, BufferOp, BufferView, StepOp, ToBufferOp, ToTensorOp, is_interpreted, is_view, root, size_in_bytes,
 };
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Block, Def, Module, Op, OpDecl, Tensor, Traits, Value};
@@ -167,7 +167,8 @@ impl<'m> Reader<'m> {
         let m = self.m;
         let body = m.entry(step.body(m))?;
         let last = m.last_op(body).and_then(|end| m.prev_op(end)).unwrap_or(step.0);
-        let calls = match region::kernels(m, body) {
+        let is_interpreted = is_interpreted(m, step);
+        let calls = match region::kernels(m, body).filter(|_| !is_interpreted) {
             Some(kernels) => Some(self.calls(step, body, kernels)?).filter(|calls| is_sequential(calls)),
             None => None,
         };
@@ -178,7 +179,7 @@ impl<'m> Reader<'m> {
                 let typed = |(&memref, &arg): (&Value, &Value)| Some((self.read(memref)?, m.value_type(arg)));
                 let reads = reads.iter().zip(args).map(typed).collect::<Option<_>>()?;
                 let writes = writes.iter().map(|&memref| self.target(memref, None)).collect::<Option<_>>()?;
-                StepKind::Ops { ops: Ops::of(m, body)?, reads, writes }
+                StepKind::Ops { ops: Ops::of(m, body, is_interpreted)?, reads, writes }
             }
         };
         self.count_once(step);

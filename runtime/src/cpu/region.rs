@@ -114,12 +114,12 @@ pub(super) struct Ops {
 }
 
 impl Ops {
-    /// Returns the ops of a step's region.
-    pub(super) fn of(m: &Module, body: Block) -> Option<Ops> {
+    /// Returns the ops of a step's region, without kernels if they are interpreted.
+    pub(super) fn of(m: &Module, body: Block, are_interpreted: bool) -> Option<Ops> {
         let mut ops: Vec<Op> = m.block_ops(body).collect();
         let yielded = m.operands(ops.pop()?).to_vec();
         let prepared = |op: Op| m.with_args(op, prepare).flatten().and_then(|prepared| kernels_of(m, op, prepared));
-        let ops = ops.into_iter().map(|op| (op, prepared(op))).collect();
+        let ops = ops.into_iter().map(|op| (op, if are_interpreted { None } else { prepared(op) })).collect();
         Some(Ops { args: m.block_args(body).to_vec(), ops, yielded })
     }
 

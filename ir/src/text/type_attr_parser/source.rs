@@ -277,7 +277,7 @@ pub(super) fn bracket_window(text: &str) -> (usize, usize) {
 /// Returns the text without leading white space and comments.
 pub(super) fn skip_blank(mut text: &str) -> &str {
     loop {
-        text = text.trim_ascii_start();
+        text = text.trim_start_matches([' ', '\t', '\n', '\r']);
         if !text.starts_with("//") {
             return text;
         }
