@@ -1,12 +1,13 @@
 //! Comparing a transformed program with the original by execution.
 
-use crate::floats::{Judge, Versions};
+use crate::floats::Judge;
 use crate::input::Input;
 use crate::inputs::Inputs;
-use crate::options::Options;
+use crate::narrowing::Versions;
+use crate::options::{Floats, Options};
 use crate::outcome::{Difference, Outcome, Relation, Runner, allocates};
 use crate::show;
-use crate::signature::function_type;
+use crate::transformed::Transformed;
 use crate::witness;
 use gradus_interp::Order;
 use gradus_ir::equal::structurally_equal;
@@ -68,6 +69,8 @@ pub struct Reference<'m> {
     functions: Vec<Function>,
     /// Whether the program allocates memory. Passes that lower tensors to memory leave freeing it to other passes.
     allocates: bool,
+    /// Whether it is the original program, rather than one between two passes.
+    is_original: bool,
 }
 
 /// A public function.
@@ -103,7 +106,12 @@ impl<'m> Reference<'m> {
     pub fn new(m: &'m Module, options: Options) -> Reference<'m> {
         let functions =
             functions(m).map(|(name, op)| Function { name, op, runs: OnceCell::new(), versions: Cell::default() });
-        Reference { m, options, functions: functions.collect(), allocates: allocates(m) }
+        Reference { m, options, functions: functions.collect(), allocates: allocates(m), is_original: true }
+    }
+
+    /// Names itself as the program before a pass in the errors that it returns.
+    pub(crate) fn as_base_of_pass(self) -> Self {
+        Reference { is_original: false, ..self }
     }
 
     /// Returns the names of the functions, in order.
@@ -188,27 +196,29 @@ impl<'m> Reference<'m> {
 
     fn verdict(&self, function: &Function, after: &Module, new: Option<Op>, others_changed: bool) -> Verdict {
         let Some(new) = new else { return self.gone(function, after) };
-        if function_type(self.m, function.op) != function_type(after, new) {
-            return Verdict::Inconclusive("it has another type".into());
-        }
         if !others_changed && structurally_equal(self.m, function.op, after, new) {
             return Verdict::Unchanged;
         }
         let runs = self.runs(function);
-        let mut versions = function.versions.take();
-        let judge = Judge::new((self.m, function.op), (after, new), self.options, &mut versions);
-        function.versions.set(versions);
+        let judge = self.judge(function, (after, new));
         let (mut unknown, mut close, mut leaks) = (None, 0, 0);
-        let mut runner = Runner::new(after, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
+        let mut runner = match Transformed::new((self.m, function.op), (after, new), &self.options_after()) {
+            Ok(transformed) => transformed,
+            Err(unrelated) => return Verdict::Inconclusive(unrelated),
+        };
         for ((input, before), order) in runs.defined.iter().zip(orders(self.options.seed)) {
-            let mut outcome = runner.in_order(order).run(new, input);
+            let Some(mut outcome) = runner.in_order(order).run(input) else {
+                close += 1;
+                continue;
+            };
             let mut relation = judge.relation(input, before, &outcome);
             if relation == Relation::Differs && self.depends_on_order(function, input, before, order) {
-                outcome = runner.in_order(Order::Sequential).run(new, input);
+                outcome = runner.in_order(Order::Sequential).run(input).unwrap_or(outcome);
                 relation = judge.relation(input, before, &outcome);
             }
             match relation {
                 Relation::Refines => leaks += u64::from(self.allocates && outcome.leaks_more(before)),
+                Relation::Differs if !runner.has_values(before) => close += 1,
                 Relation::Differs => {
                     let (input, before) = (input.clone(), before.clone());
                     return Verdict::Different(Box::new(Difference { input, before, after: outcome }));
@@ -219,10 +229,11 @@ impl<'m> Reference<'m> {
         }
         if close > runs.conclusive() / 2 {
             let all = runs.conclusive();
-            return Verdict::Inconclusive(format!("on {close} of {all} inputs results are near a jump, or rounded"));
+            let why = "results are near a jump, rounded, or without a representation";
+            return Verdict::Inconclusive(format!("on {close} of {all} inputs {why}"));
         }
         match (unknown, &runs.reason) {
-            (Some(outcome), _) => Verdict::Lost(show::outcome(after, new, &outcome)),
+            (Some(outcome), _) => Verdict::Lost(show::outcome(self.m, function.op, &outcome)),
             (None, Some(reason)) => Verdict::Inconclusive(reason.clone()),
             (None, None) => Verdict::Same {
                 inputs: runs.conclusive() - close,
@@ -250,39 +261,51 @@ impl<'m> Reference<'m> {
         self.compare_inside(passed.module, passed.op)
     }
 
-    /// Whether the function of that name differs after a pass.
-    pub(crate) fn differs_after(&self, passed: &Passed<'_>, name: &str) -> bool {
-        self.after(passed).any(|(other, _, verdict)| other == name && matches!(verdict, Verdict::Different(_)))
-    }
-
-    /// Returns the first function that differs after a pass, with a counterexample.
-    pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference)> {
-        self.after(passed).find_map(|(name, _, verdict)| match verdict {
-            Verdict::Different(difference) => Some((name.to_owned(), *difference)),
-            _ => None,
-        })
+    /// Whether the function of that name differs after a pass as it does in `found`: by what it computes, or because it cannot be
+    /// executed any more.
+    pub(crate) fn differs_after(&self, passed: &Passed<'_>, name: &str, found: &Difference) -> bool {
+        let is_like = |verdict| match verdict {
+            Verdict::Different(difference) => difference.is_unsupported() == found.is_unsupported(),
+            _ => false,
+        };
+        self.after(passed).any(|(other, _, verdict)| other == name && is_like(verdict))
     }
 
     /// Returns the error that reports a difference after a pass.
     pub fn error_after(&self, passed: &Passed<'_>, name: &str, difference: &Difference) -> Diagnostic {
-        self.error(name, passed.module, difference, &format!("after pass '{}'", passed.info.name))
+        self.error(name, difference, &format!("after pass '{}'", passed.info.name))
     }
 
     /// Returns a difference on a smaller input, if one is found within the limits.
     pub fn smaller(&self, name: &str, after: &Module, difference: Difference) -> Difference {
-        let old = self.functions.iter().find(|f| f.name == name).map(|f| f.op);
+        let old = self.functions.iter().find(|f| f.name == name);
         let new = functions(after).find(|(other, _)| other == name).map(|(_, op)| op);
-        match (old, new) {
-            (Some(old), Some(new)) => {
-                let fuel = MORE_FUEL * self.options.fuel;
-                witness::smaller((self.m, old), (after, new), difference, &self.options, fuel)
-            }
-            _ => difference,
-        }
+        let (Some(function), Some(new)) = (old, new) else { return difference };
+        let (old, new) = ((self.m, function.op), (after, new));
+        let Ok(mut transformed) = Transformed::new(old, new, &self.options_after()) else { return difference };
+        let judge = self.judge(function, new);
+        let differs = |input: &Input, before: &Outcome| {
+            let outcome = transformed.run(input)?;
+            (judge.relation(input, before, &outcome) == Relation::Differs).then_some(outcome)
+        };
+        witness::smaller(old, difference, &self.options, differs)
+    }
+
+    /// Returns the options of runs of the transformed program.
+    fn options_after(&self) -> Options {
+        Options { fuel: MORE_FUEL * self.options.fuel, ..self.options }
+    }
+
+    /// Returns the judge of a transformed function, which knows its earlier versions.
+    fn judge<'a>(&'a self, function: &Function, new: (&'a Module, Op)) -> Judge<'a> {
+        let mut versions = function.versions.take();
+        let judge = Judge::new((self.m, function.op), new, self.options, &mut versions);
+        function.versions.set(versions);
+        judge
     }
 
     /// Returns the error that reports a difference, at the original function.
-    pub fn error(&self, name: &str, after: &Module, difference: &Difference, when: &str) -> Diagnostic {
+    pub fn error(&self, name: &str, difference: &Difference, when: &str) -> Diagnostic {
         let function = self.functions.iter().find(|f| f.name == name).expect("is one of the reference's").op;
         let loc = self.m.loc(function);
         let mut d = Diagnostic::error(loc, format!("'@{name}' has a different meaning {when}"));
@@ -291,11 +314,15 @@ impl<'m> Reference<'m> {
         }
         let place = |outcome: &Outcome| outcome.loc().unwrap_or(loc);
         let before = show::outcome(self.m, function, &difference.before);
-        let other = functions(after).find(|(other, _)| other == name).map_or(function, |(_, op)| op);
-        let after = show::outcome(after, other, &difference.after);
-        let d = d
+        let after = show::outcome(self.m, function, &difference.after);
+        let mut d = d
             .note(place(&difference.before), format!("before: {before}"))
             .note(place(&difference.after), format!("after:  {after}"));
+        if !self.is_original {
+            d = d.note(loc, "compared with the program before the pass, bit by bit, since the pass keeps all floats");
+        } else if let Some(word) = difference.input.floats.word().filter(|_| self.options.floats != Floats::Bits) {
+            d = d.note(loc, format!("floats are compared as with --floats={word}"));
+        }
         let aliased = difference.after.without_aliasing().relation(&difference.before.without_aliasing());
         match aliased {
             Relation::Refines => d.note(loc, "results differ only in the memory that they refer to"),
@@ -371,7 +398,7 @@ impl Runs {
         self.work += runner.spent() + input.elements() / options.elements_per_op;
         match outcome {
             Outcome::Undefined(_, _, ref events) if events.is_empty() => self.undefined += 1,
-            Outcome::Limit | Outcome::Unsupported(..) => self.discarded += 1,
+            Outcome::Limit | Outcome::Unsupported(..) | Outcome::Unknown(..) => self.discarded += 1,
             Outcome::Returned { .. } | Outcome::Aborted(..) | Outcome::Undefined(..) => {
                 // The outcome keeps as much again.
                 self.kept += 2 * input.buffers.iter().map(Vec::len).sum::<usize>();

@@ -19,6 +19,8 @@ pub enum Seen {
         /// Last dimension fastest.
         elements: Option<Vec<Datum>>,
     },
+    /// These values of a lowered program, as text, which represent no value of the original's type.
+    Nothing(String),
 }
 
 impl Seen {
@@ -36,6 +38,7 @@ impl Seen {
         match self {
             Seen::Value(datum) => datum.elements().unwrap_or_else(|| vec![datum.clone()]),
             Seen::Memory { elements, .. } => elements.clone().unwrap_or_default(),
+            Seen::Nothing(_) => Vec::new(),
         }
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
 pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Undefined(_, reason, events) => format!("{}{reason}", calls(events)),
-        Outcome::Unsupported(_, reason) => reason.clone(),
+        Outcome::Unsupported(_, reason) | Outcome::Unknown(_, reason) => format!("cannot be executed: {reason}"),
         Outcome::Aborted(_, reason, events) => format!("{}stops: {reason}", calls(events)),
         Outcome::Limit => "does not come to its end".into(),
         Outcome::Returned { results, buffers, globals, events, .. } => {
@@ -72,8 +72,9 @@ fn calls(events: &[ExternalCall]) -> String {
     events.iter().map(one).collect()
 }
 
-fn untyped(seen: &Seen) -> String {
+pub(crate) fn untyped(seen: &Seen) -> String {
     match seen {
+        Seen::Nothing(values) => format!("no value of the original's type: {values}"),
         Seen::Value(datum) => scalar(datum),
         Seen::Memory { buffer, sizes, elements: all } => {
             let contents = all.as_ref().map_or("gone".to_owned(), |all| elements(all));

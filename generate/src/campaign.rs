@@ -5,7 +5,7 @@ use crate::focus::Focus;
 use crate::threads::{Collected, compare};
 use crate::{Grown, Library, Limits, grow};
 use gradus_check::bisect::{Checked, Culprit, Subject};
-use gradus_check::{Floats, Options, Verdict};
+use gradus_check::{Options, Verdict};
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::{Actions, Failed, OptionKind, PassInfo, Pipeline, RunOptions};
 use gradus_ir::random::Random;
@@ -195,14 +195,11 @@ impl Campaign<'_> {
         if number.is_multiple_of(ROUND_TRIPS) {
             round_trip(m, number.is_multiple_of(2 * ROUND_TRIPS))?;
         }
-        let rounds = Pipeline::parse(pipeline, self.passes).is_ok_and(|p| p.rounds());
-        // Some constants overflow in one summation order and not in another.
-        let floats = if rounds { Floats::Approximate } else { self.options.floats };
         let subject = Subject {
             program: &|| m.clone(),
             pipeline: &|| Pipeline::parse(pipeline, self.passes).expect("the pipeline was made before"),
             how: RunOptions { threads: 1, ..RunOptions::default() },
-            options: Options { floats, ..self.options },
+            options: self.options,
         };
         let mut actions = Actions::new();
         actions.watch(tally.fired.observer());

@@ -83,12 +83,9 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if let Some(after) = after {
         let after = read(&ctx, after, matches, streams)?;
         let verdicts = repeated(matches, options(matches), |options| pair(&ctx, &before, &after, options, streams))?;
-        return conclude(&verdicts, streams);
+        return conclude(&verdicts, options(matches).floats, streams);
     }
-    let options = match pipeline.rounds() && !matches.contains_id("floats") {
-        true => Options { floats: Floats::Exact, ..options(matches) },
-        false => options(matches),
-    };
+    let options = options(matches);
     let passes = || self::pipeline(tool, &ctx, matches).expect("it was made before");
     let verdicts = repeated(matches, options, |options| {
         let how = RunOptions { passes: tool.passes.clone(), ..RunOptions::default() };
@@ -99,7 +96,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
             streams,
         )
     })?;
-    conclude(&verdicts, streams)
+    conclude(&verdicts, options.floats.allowing(pipeline.floats()), streams)
 }
 
 /// The verdict on each function, by name.
@@ -204,7 +201,7 @@ fn pair(
     let mut verdicts = Vec::new();
     for (name, _, verdict) in reference.compare(after) {
         if let Verdict::Different(difference) = verdict {
-            let error = reference.error(name, after, &difference, "in the second program");
+            let error = reference.error(name, &difference, "in the second program");
             return Err(report(ctx, &[error], streams));
         }
         verdicts.push((name.to_owned(), verdict));
@@ -212,9 +209,12 @@ fn pair(
     Ok(verdicts)
 }
 
-/// Prints the verdict on each function. Succeeds if there is at least one and all are conclusive.
-fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result<(), Failure> {
+/// Prints the verdict on each function, with the float mode unless it is bit by bit. Succeeds if there is at least one and all
+/// are conclusive.
+fn conclude(verdicts: &[(String, Verdict)], floats: Floats, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (mut lines, mut open) = (String::new(), 0);
+    let mode =
+        floats.word().filter(|_| floats != Floats::Bits).map_or(String::new(), |word| format!(" with --floats={word}"));
     for (name, verdict) in verdicts {
         let line = match verdict {
             Verdict::Unchanged => "unchanged".to_owned(),
@@ -222,7 +222,7 @@ fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result
                 format!("no difference on all {} inputs ({undefined} undefined)", inputs + undefined)
             }
             Verdict::Same { inputs, undefined, discarded, .. } => {
-                format!("no difference on {inputs} inputs ({undefined} undefined, {discarded} discarded)")
+                format!("no difference on {inputs} inputs ({undefined} undefined, {discarded} discarded){mode}")
             }
             Verdict::Inconclusive(why) => {
                 open += 1;

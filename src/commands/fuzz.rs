@@ -196,9 +196,7 @@ fn tell(
     drop(write!(streams.err, "program {number} of seed {seed}, pipeline '{pipeline}':\n{error}"));
     let Some(folder) = folder else { return Ok(()) };
     let path = folder.join(format!("fuzz-{seed}-{number}.mlir"));
-    let rounds = Pipeline::parse(pipeline, campaign.passes).is_ok_and(|pipeline| pipeline.rounds());
-    let floats = if rounds { " --floats=rounding" } else { "" };
-    let run = format!("// RUN: gradus check %s{floats} --pass-pipeline='{pipeline}'\n");
+    let run = format!("// RUN: gradus check %s --pass-pipeline='{pipeline}'\n");
     write_file(&path, &(run + text), streams)
 }
 
