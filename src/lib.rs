@@ -6,6 +6,8 @@
 
 pub mod check_lines;
 mod commands;
+#[cfg(all(feature = "check", feature = "cpu"))]
+mod executions;
 pub mod expected;
 #[cfg(feature = "check")]
 mod interrupt;

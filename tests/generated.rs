@@ -34,6 +34,7 @@ fn findings(
         seed: 1,
         limits: Limits::default(),
         options: campaign::options(16),
+        executions: &[],
     };
     let found = Mutex::new(Vec::new());
     let add = |finding| found.lock().unwrap_or_else(PoisonError::into_inner).push(finding);

@@ -2,8 +2,10 @@
 
 use crate::blame::PassFailure;
 use crate::compare::{Reference, Verdict};
+use crate::execution::Execution;
 use crate::options::Options;
 use crate::outcome::Difference;
+use crate::stages::Stages;
 use gradus_ir::pass::{Action, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
 use gradus_ir::{Diagnostic, Loc, Module};
 use rustc_hash::FxHashMap;
@@ -20,12 +22,14 @@ pub struct Subject<'a> {
     pub how: RunOptions,
     /// The options of checking.
     pub options: Options,
+    /// The ways in which the compiled program is executed, to be compared too.
+    pub executions: &'a [Box<dyn Execution + Sync>],
 }
 
 /// The first pass that changes the semantics of a program.
 #[derive(Debug)]
 pub struct Culprit {
-    /// The pass.
+    /// The pass, or `execution` for a compiled program that is wrong only as it is executed.
     pub pass: &'static str,
     /// The pipeline that runs the pass alone, at the same nesting.
     pub pipeline: String,
@@ -136,7 +140,7 @@ impl Subject<'_> {
     /// Does the same as [`Subject::check`], with the given action handlers.
     pub fn check_watched(&self, actions: Actions) -> Checked {
         let before = (self.program)();
-        let reference = Reference::new(&before, self.options);
+        let mut stages = Stages::new(&before, self.options);
         let mut m = (self.program)();
         let mut found = None;
         // The latest verdict on each function; a function without a new verdict has not changed since.
@@ -145,27 +149,37 @@ impl Subject<'_> {
             &mut m,
             actions,
             &mut after_each(|number, earlier, passed| {
-                let wrong = reference.after(passed).find_map(|(name, _, verdict)| match verdict {
-                    Verdict::Different(difference) => Some((name.to_owned(), *difference)),
+                let wrong = stages.after(passed, |reference, name, verdict| match verdict {
+                    Verdict::Different(difference) => {
+                        let difference = reference.smaller(name, passed.module, *difference);
+                        let error = reference.error_after(passed, name, &difference);
+                        Some((name.to_owned(), difference, error))
+                    }
                     other => {
                         known.insert(name.to_owned(), other);
                         None
                     }
                 });
-                let (function, difference) = wrong?;
-                let difference = reference.smaller(&function, passed.module, difference);
-                let error = reference.error_after(passed, &function, &difference);
+                let (function, difference, error) = wrong?;
                 let (pass, pipeline, rewrites) = (passed.info.name, passed.pipeline_text(), (earlier, passed.rewrites));
                 found = Some(Found { pass, pipeline, number, function, difference, error, rewrites });
                 Some(Diagnostic::error(passed.module.loc(passed.op), "differs"))
             }),
         );
         match (found, said) {
-            (Some(found), _) => Checked::Wrong(Box::new(self.narrow(&reference, found))),
+            (Some(found), _) => {
+                Checked::Wrong(Box::new(stages.with_compared(|reference| self.narrow(reference, found))))
+            }
             (None, Err((why, said))) => Checked::Failed(self.blame(why, said)),
             (None, Ok(())) => {
+                let reference = stages.original();
                 let mut verdict = |name: &str| known.remove(name).unwrap_or_else(|| reference.compare_alone(name, &m));
-                Checked::Passed(reference.names().map(|name| (name.to_owned(), verdict(name))).collect())
+                let mut verdicts: Vec<_> = reference.names().map(|name| (name.to_owned(), verdict(name))).collect();
+                match self.executed(stages.executed(), &m) {
+                    Ok(executed) => verdicts.extend(executed),
+                    Err(culprit) => return Checked::Wrong(culprit),
+                }
+                Checked::Passed(verdicts)
             }
         }
     }
@@ -216,7 +230,7 @@ impl Subject<'_> {
                 if n < found.number {
                     return None;
                 }
-                wrong = Some(reference.differs_after(passed, &found.function));
+                wrong = Some(reference.differs_after(passed, &found.function, &found.difference));
                 Some(Diagnostic::error(passed.module.loc(passed.op), "enough"))
             }),
         );

@@ -30,10 +30,7 @@ impl Subject<'_> {
     /// Finds a small program that fails by the same pass and kind of rewrite. `None` if the pipeline does not fail, or
     /// refuses the program.
     pub fn reproduce_failure(&self, options: &ReduceOptions) -> Option<(Reduced, PassFailure)> {
-        let failure = |m: &Module| {
-            let (pipeline, how) = (self.pipeline, self.how.clone());
-            Subject { program: &|| m.clone(), pipeline, how, options: self.options }.failure()
-        };
+        let failure = |m: &Module| Subject { program: &|| m.clone(), how: self.how.clone(), ..*self }.failure();
         let start = (self.program)();
         let wanted = failure(&start)?;
         let reduced = reduce(&start, &mut |m| failure(m).is_some_and(|found| found.is_like(&wanted)), options);

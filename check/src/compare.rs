@@ -1,15 +1,19 @@
 //! Comparing a transformed program with the original by execution.
 
-use crate::floats::{Judge, Versions};
+use crate::execution::{self, Execution};
+use crate::floats::Judge;
 use crate::input::Input;
 use crate::inputs::Inputs;
-use crate::options::Options;
+use crate::narrowing::Versions;
+use crate::options::{Floats, Options};
 use crate::outcome::{Difference, Outcome, Relation, Runner, allocates};
 use crate::show;
-use crate::signature::function_type;
+use crate::signature::function_parts;
+use crate::transformed::Transformed;
 use crate::witness;
 use gradus_interp::Order;
 use gradus_ir::equal::structurally_equal;
+use gradus_ir::eval::Datum;
 use gradus_ir::pass::Passed;
 use gradus_ir::random::Random;
 use gradus_ir::symbols::is_public;
@@ -31,6 +35,9 @@ const MORE_WORK: u64 = 1 << 20;
 
 /// Number of inputs without a difference that are conclusive, however many more were undefined.
 const ENOUGH: u64 = 100;
+
+/// Number of inputs on which a compiled program is executed.
+const EXECUTED: usize = 50;
 
 /// Limit of the elements of memory that the inputs and outcomes of a function keep.
 const MAX_KEPT: usize = 1 << 21;
@@ -68,6 +75,8 @@ pub struct Reference<'m> {
     functions: Vec<Function>,
     /// Whether the program allocates memory. Passes that lower tensors to memory leave freeing it to other passes.
     allocates: bool,
+    /// Whether it is the original program, rather than one between two passes.
+    is_original: bool,
 }
 
 /// A public function.
@@ -77,6 +86,32 @@ struct Function {
     runs: OnceCell<Runs>,
     /// The versions that were compared.
     versions: Cell<Option<Versions>>,
+}
+
+/// The relations of the runs of a transformed function to those of the original, without a difference.
+#[derive(Default)]
+struct Relations {
+    /// An outcome of which nothing is known.
+    unknown: Option<Outcome>,
+    /// Number of results that are near a discontinuity, rounded, or without a representation.
+    close: u64,
+    /// Number of runs that leave more memory allocated.
+    leaks: u64,
+    /// Number of runs, if fewer inputs are compared than the original has outcomes for.
+    all: Option<u64>,
+}
+
+impl Relations {
+    /// Adds the relation of an outcome; returns a difference.
+    fn add(&mut self, relation: Relation, (input, before): (&Input, &Outcome), after: Outcome) -> Option<Difference> {
+        match relation {
+            Relation::Refines => {}
+            Relation::Unknown => self.unknown = Some(after),
+            Relation::Close => self.close += 1,
+            Relation::Differs => return Some(Difference { input: input.clone(), before: before.clone(), after }),
+        }
+        None
+    }
 }
 
 /// The outcomes of a function.
@@ -103,7 +138,12 @@ impl<'m> Reference<'m> {
     pub fn new(m: &'m Module, options: Options) -> Reference<'m> {
         let functions =
             functions(m).map(|(name, op)| Function { name, op, runs: OnceCell::new(), versions: Cell::default() });
-        Reference { m, options, functions: functions.collect(), allocates: allocates(m) }
+        Reference { m, options, functions: functions.collect(), allocates: allocates(m), is_original: true }
+    }
+
+    /// Names itself as the program before a pass in the errors that it returns.
+    pub(crate) fn as_base_of_pass(self) -> Self {
+        Reference { is_original: false, ..self }
     }
 
     /// Returns the names of the functions, in order.
@@ -188,47 +228,88 @@ impl<'m> Reference<'m> {
 
     fn verdict(&self, function: &Function, after: &Module, new: Option<Op>, others_changed: bool) -> Verdict {
         let Some(new) = new else { return self.gone(function, after) };
-        if function_type(self.m, function.op) != function_type(after, new) {
-            return Verdict::Inconclusive("it has another type".into());
-        }
         if !others_changed && structurally_equal(self.m, function.op, after, new) {
             return Verdict::Unchanged;
         }
         let runs = self.runs(function);
-        let mut versions = function.versions.take();
-        let judge = Judge::new((self.m, function.op), (after, new), self.options, &mut versions);
-        function.versions.set(versions);
-        let (mut unknown, mut close, mut leaks) = (None, 0, 0);
-        let mut runner = Runner::new(after, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
+        let judge = self.judge(function, (after, new));
+        let mut relations = Relations::default();
+        let mut runner = match Transformed::new((self.m, function.op), (after, new), &self.options_after()) {
+            Ok(transformed) => transformed,
+            Err(unrelated) => return Verdict::Inconclusive(unrelated),
+        };
         for ((input, before), order) in runs.defined.iter().zip(orders(self.options.seed)) {
-            let mut outcome = runner.in_order(order).run(new, input);
+            let Some(mut outcome) = runner.in_order(order).run(input) else {
+                relations.close += 1;
+                continue;
+            };
             let mut relation = judge.relation(input, before, &outcome);
             if relation == Relation::Differs && self.depends_on_order(function, input, before, order) {
-                outcome = runner.in_order(Order::Sequential).run(new, input);
+                outcome = runner.in_order(Order::Sequential).run(input).unwrap_or(outcome);
                 relation = judge.relation(input, before, &outcome);
             }
-            match relation {
-                Relation::Refines => leaks += u64::from(self.allocates && outcome.leaks_more(before)),
-                Relation::Differs => {
-                    let (input, before) = (input.clone(), before.clone());
-                    return Verdict::Different(Box::new(Difference { input, before, after: outcome }));
-                }
-                Relation::Unknown => unknown = Some(outcome),
-                Relation::Close => close += 1,
+            if relation == Relation::Differs && !runner.has_values(before) {
+                relation = Relation::Close;
+            }
+            relations.leaks += u64::from(relation == Relation::Refines && self.allocates && outcome.leaks_more(before));
+            if let Some(difference) = relations.add(relation, (input, before), outcome) {
+                return Verdict::Different(Box::new(difference));
             }
         }
-        if close > runs.conclusive() / 2 {
-            let all = runs.conclusive();
-            return Verdict::Inconclusive(format!("on {close} of {all} inputs results are near a jump, or rounded"));
+        self.conclude(function, runs, relations)
+    }
+
+    /// Returns the verdict on the function of that name, compared with a compiled program as it is executed. `None` if the function's
+    /// inputs and effects are not those of a compiled program: memory, poison, external calls.
+    pub(crate) fn executed(&self, name: &str, after: &Module, execution: &dyn Execution) -> Option<Verdict> {
+        let function = self.functions.iter().find(|f| f.name == name)?;
+        let new = self.function_in(name, after)?;
+        let runs = self.runs(function);
+        let is_passed = |(input, before): &&(Input, Outcome)| {
+            input.buffers.is_empty() && before.events().is_empty() && !input.args.iter().any(Datum::has_poison)
+        };
+        let passed: Vec<&(Input, Outcome)> = runs.defined.iter().filter(is_passed).take(EXECUTED).collect();
+        let inputs: Vec<Vec<Datum>> = passed.iter().map(|(input, _)| input.args.clone()).collect();
+        if inputs.is_empty() || function_parts(self.m, function.op) != function_parts(after, new) {
+            return None;
+        }
+        let results = match execution.run(after, new, &inputs) {
+            Ok(results) => results,
+            Err(why) => return Some(Verdict::Inconclusive(format!("it cannot be executed: {why}"))),
+        };
+        let (judge, mut relations) = (self.judge(function, (after, new)), Relations::default());
+        for ((input, before), result) in passed.into_iter().zip(results) {
+            let outcome = execution::outcome(result);
+            let relation = judge.relation(input, before, &outcome);
+            if let Some(difference) = relations.add(relation, (input, before), outcome) {
+                return Some(Verdict::Different(Box::new(difference)));
+            }
+        }
+        relations.all = Some(inputs.len() as u64);
+        Some(self.conclude(function, runs, relations))
+    }
+
+    /// Returns the function of that name in a transformed program.
+    pub(crate) fn function_in(&self, name: &str, after: &Module) -> Option<Op> {
+        functions(after).find(|(other, _)| other == name).map(|(_, op)| op)
+    }
+
+    /// Returns the verdict on a function without a difference.
+    fn conclude(&self, function: &Function, runs: &Runs, relations: Relations) -> Verdict {
+        let Relations { unknown, close, leaks, all } = relations;
+        let all = all.unwrap_or_else(|| runs.conclusive());
+        if close > all / 2 {
+            let why = "results are near a jump, rounded, or without a representation";
+            return Verdict::Inconclusive(format!("on {close} of {all} inputs {why}"));
         }
         match (unknown, &runs.reason) {
-            (Some(outcome), _) => Verdict::Lost(show::outcome(after, new, &outcome)),
+            (Some(outcome), _) => Verdict::Lost(show::outcome(self.m, function.op, &outcome)),
             (None, Some(reason)) => Verdict::Inconclusive(reason.clone()),
             (None, None) => Verdict::Same {
-                inputs: runs.conclusive() - close,
+                inputs: all - close,
                 undefined: runs.undefined + runs.vacuous,
                 discarded: runs.discarded + close,
-                exhaustive: runs.exhaustive,
+                exhaustive: runs.exhaustive && all == runs.conclusive(),
                 leaks,
             },
         }
@@ -250,39 +331,51 @@ impl<'m> Reference<'m> {
         self.compare_inside(passed.module, passed.op)
     }
 
-    /// Whether the function of that name differs after a pass.
-    pub(crate) fn differs_after(&self, passed: &Passed<'_>, name: &str) -> bool {
-        self.after(passed).any(|(other, _, verdict)| other == name && matches!(verdict, Verdict::Different(_)))
-    }
-
-    /// Returns the first function that differs after a pass, with a counterexample.
-    pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference)> {
-        self.after(passed).find_map(|(name, _, verdict)| match verdict {
-            Verdict::Different(difference) => Some((name.to_owned(), *difference)),
-            _ => None,
-        })
+    /// Whether the function of that name differs after a pass as it does in `found`: by what it computes, or because it cannot be
+    /// executed any more.
+    pub(crate) fn differs_after(&self, passed: &Passed<'_>, name: &str, found: &Difference) -> bool {
+        let is_like = |verdict| match verdict {
+            Verdict::Different(difference) => difference.is_unsupported() == found.is_unsupported(),
+            _ => false,
+        };
+        self.after(passed).any(|(other, _, verdict)| other == name && is_like(verdict))
     }
 
     /// Returns the error that reports a difference after a pass.
     pub fn error_after(&self, passed: &Passed<'_>, name: &str, difference: &Difference) -> Diagnostic {
-        self.error(name, passed.module, difference, &format!("after pass '{}'", passed.info.name))
+        self.error(name, difference, &format!("after pass '{}'", passed.info.name))
     }
 
     /// Returns a difference on a smaller input, if one is found within the limits.
     pub fn smaller(&self, name: &str, after: &Module, difference: Difference) -> Difference {
-        let old = self.functions.iter().find(|f| f.name == name).map(|f| f.op);
+        let old = self.functions.iter().find(|f| f.name == name);
         let new = functions(after).find(|(other, _)| other == name).map(|(_, op)| op);
-        match (old, new) {
-            (Some(old), Some(new)) => {
-                let fuel = MORE_FUEL * self.options.fuel;
-                witness::smaller((self.m, old), (after, new), difference, &self.options, fuel)
-            }
-            _ => difference,
-        }
+        let (Some(function), Some(new)) = (old, new) else { return difference };
+        let (old, new) = ((self.m, function.op), (after, new));
+        let Ok(mut transformed) = Transformed::new(old, new, &self.options_after()) else { return difference };
+        let judge = self.judge(function, new);
+        let differs = |input: &Input, before: &Outcome| {
+            let outcome = transformed.run(input)?;
+            (judge.relation(input, before, &outcome) == Relation::Differs).then_some(outcome)
+        };
+        witness::smaller(old, difference, &self.options, differs)
+    }
+
+    /// Returns the options of runs of the transformed program.
+    fn options_after(&self) -> Options {
+        Options { fuel: MORE_FUEL * self.options.fuel, ..self.options }
+    }
+
+    /// Returns the judge of a transformed function, which knows its earlier versions.
+    fn judge<'a>(&'a self, function: &Function, new: (&'a Module, Op)) -> Judge<'a> {
+        let mut versions = function.versions.take();
+        let judge = Judge::new((self.m, function.op), new, self.options, &mut versions);
+        function.versions.set(versions);
+        judge
     }
 
     /// Returns the error that reports a difference, at the original function.
-    pub fn error(&self, name: &str, after: &Module, difference: &Difference, when: &str) -> Diagnostic {
+    pub fn error(&self, name: &str, difference: &Difference, when: &str) -> Diagnostic {
         let function = self.functions.iter().find(|f| f.name == name).expect("is one of the reference's").op;
         let loc = self.m.loc(function);
         let mut d = Diagnostic::error(loc, format!("'@{name}' has a different meaning {when}"));
@@ -290,11 +383,15 @@ impl<'m> Reference<'m> {
             d = d.note(loc, line);
         }
         let place = |outcome: &Outcome| outcome.loc().unwrap_or(loc);
-        let other = functions(after).find(|(other, _)| other == name).map_or(function, |(_, op)| op);
-        let [before, after] = show::outcomes((self.m, function, &difference.before), (after, other, &difference.after));
-        let d = d
+        let [before, after] = show::outcomes(self.m, function, &difference.before, &difference.after);
+        let mut d = d
             .note(place(&difference.before), format!("before: {before}"))
             .note(place(&difference.after), format!("after:  {after}"));
+        if !self.is_original {
+            d = d.note(loc, "compared with the program before the pass, bit by bit, since the pass keeps all floats");
+        } else if let Some(word) = difference.input.floats.word().filter(|_| self.options.floats != Floats::Bits) {
+            d = d.note(loc, format!("floats are compared as with --floats={word}"));
+        }
         let aliased = difference.after.without_aliasing().relation(&difference.before.without_aliasing());
         match aliased {
             Relation::Refines => d.note(loc, "results differ only in the memory that they refer to"),
@@ -370,7 +467,7 @@ impl Runs {
         self.work += runner.spent() + input.elements() / options.elements_per_op;
         match outcome {
             Outcome::Undefined(_, _, ref events) if events.is_empty() => self.undefined += 1,
-            Outcome::Limit | Outcome::Unsupported(..) => self.discarded += 1,
+            Outcome::Limit | Outcome::Unsupported(..) | Outcome::Unknown(..) => self.discarded += 1,
             Outcome::Returned { .. } | Outcome::Aborted(..) | Outcome::Undefined(..) => {
                 // The outcome keeps as much again.
                 self.kept += 2 * input.buffers.iter().map(Vec::len).sum::<usize>();

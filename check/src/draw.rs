@@ -32,7 +32,7 @@ const UNWRITTEN: u64 = 10;
 
 /// Draws a value as a single argument, with its memory if it is a memref.
 pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random) -> Option<Input> {
-    let mut draw = Draw { ctx, extent: None, small: false, poison: false, input: Input::new(0), floats, random };
+    let mut draw = Draw { ctx, extent: None, small: false, poison: false, input: Input::new(0, floats), random };
     let value = draw.value(ty, &|_| false)?;
     draw.input.args.push(value);
     Some(draw.input)
@@ -40,7 +40,7 @@ pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random
 
 /// Draws the elements of a buffer.
 pub(crate) fn contents(ctx: &Context, dtype: DType, length: usize, floats: Floats, random: &mut Random) -> Vec<Datum> {
-    Draw { ctx, extent: None, small: false, poison: false, input: Input::new(0), floats, random }
+    Draw { ctx, extent: None, small: false, poison: false, input: Input::new(0, floats), random }
         .contents(dtype, length)
 }
 
@@ -51,7 +51,6 @@ pub(crate) struct Draw<'a> {
     pub(crate) small: bool,
     pub(crate) poison: bool,
     pub(crate) input: Input,
-    pub(crate) floats: Floats,
     pub(crate) random: &'a mut Random,
 }
 
@@ -95,7 +94,7 @@ impl Draw<'_> {
     /// Draws a memref.
     pub(crate) fn memory(&mut self, ty: Type, sizes: &[i64], shares: &dyn Fn(usize) -> bool) -> Option<Datum> {
         let dtype = self.ctx.dtype(self.ctx.element_type(ty))?;
-        let layout = self.layout(ty, sizes);
+        let layout = layout(self.ctx, ty, sizes, self.random);
         let last = sizes.iter().zip(&layout.strides).try_fold(layout.offset, |sum, (size, stride)| {
             sum.checked_add((size - 1).max(0).checked_mul(*stride).filter(|&n| n >= 0)?)
         })?;
@@ -139,25 +138,6 @@ impl Draw<'_> {
         (!found.is_empty()).then(|| self.random.pick(&found))
     }
 
-    /// Draws a layout that the type allows, with gaps where strides are dynamic.
-    pub(crate) fn layout(&mut self, ty: Type, sizes: &[i64]) -> StridedLayout {
-        let Some(mut layout) = self.ctx.strided_layout(ty) else { return StridedLayout::row_major(sizes) };
-        if self.ctx.has_identity_layout(ty) {
-            return StridedLayout::row_major(sizes);
-        }
-        if layout.offset == DYNAMIC {
-            layout.offset = self.random.next() as i64 & 3;
-        }
-        let mut next = 1;
-        for (stride, &size) in layout.strides.iter_mut().zip(sizes).rev() {
-            if *stride == DYNAMIC {
-                *stride = next + (self.random.next() as i64 & 1);
-            }
-            next = next.max(stride.saturating_mul(size));
-        }
-        layout
-    }
-
     /// Draws a scalar, tensor or vector.
     pub(crate) fn plain(&mut self, ty: Type) -> Option<Datum> {
         let ctx = self.ctx;
@@ -166,7 +146,7 @@ impl Draw<'_> {
             return known.then(|| Datum::Int(wrap(self.random.int(width), width, ctx.is_unsigned(ty))));
         }
         if let Some(kind) = ctx.float_kind(ty) {
-            return Some(Datum::Float(to_f64(kind, from_f64(kind, self.floats.draw(self.random)))));
+            return Some(Datum::Float(to_f64(kind, from_f64(kind, self.input.floats.draw(self.random)))));
         }
         let extents = match ctx.type_data(ty) {
             TypeData::Tensor { .. } | TypeData::Vector { .. } => ctx.executed_shape(ty)?.to_vec(),
@@ -192,7 +172,7 @@ impl Draw<'_> {
 
     pub(crate) fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
         let n = shape.iter().product();
-        let (floats, random) = (self.floats, &mut *self.random);
+        let (floats, random) = (self.input.floats, &mut *self.random);
         if dtype.is_float() {
             return floats_to_tensor(dtype, shape, (0..n).map(|_| floats.draw(random)).collect());
         }
@@ -205,6 +185,25 @@ impl Draw<'_> {
     }
 }
 
+/// Draws a layout that a memref type allows, with gaps where strides are dynamic.
+pub(crate) fn layout(ctx: &Context, ty: Type, sizes: &[i64], random: &mut Random) -> StridedLayout {
+    let Some(mut layout) = ctx.strided_layout(ty) else { return StridedLayout::row_major(sizes) };
+    if ctx.has_identity_layout(ty) {
+        return StridedLayout::row_major(sizes);
+    }
+    if layout.offset == DYNAMIC {
+        layout.offset = random.next() as i64 & 3;
+    }
+    let mut next = 1;
+    for (stride, &size) in layout.strides.iter_mut().zip(sizes).rev() {
+        if *stride == DYNAMIC {
+            *stride = next + (random.next() as i64 & 1);
+        }
+        next = next.max(stride.saturating_mul(size));
+    }
+    layout
+}
+
 /// Wraps to the low `width` bits.
 pub(crate) fn wrap(v: i64, width: u32, unsigned: bool) -> i64 {
     let shift = 64 - width;
@@ -214,9 +213,9 @@ pub(crate) fn wrap(v: i64, width: u32, unsigned: bool) -> i64 {
 impl Floats {
     pub(crate) fn draw(self, random: &mut Random) -> f64 {
         match self {
-            Floats::Bits => random.float(),
+            Floats::Declared | Floats::Bits => random.float(),
             Floats::Exact => random.below(7) as f64 - 3.0,
-            Floats::Algebra | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
+            Floats::Algebra | Floats::Reordered | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
                 // 24 bits, which f32 represents exactly.
                 let part = random.next() >> 40;
                 let size = 0.25 + (part >> 1) as f64 / f64::from(1 << 22);

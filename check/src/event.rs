@@ -8,11 +8,15 @@ use crate::draw;
 use crate::global::Globals;
 use crate::options::{Floats, Options};
 use crate::seen::Seen;
+use crate::translation::Translation;
 use gradus_ir::effects::is_memory;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory, Storage};
 use gradus_ir::random::Random;
 use gradus_ir::{Module, Op, Traits, Type};
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// An external call.
 #[derive(Clone, Debug)]
@@ -25,16 +29,40 @@ pub struct ExternalCall {
     pub globals: Vec<(String, Vec<Datum>)>,
 }
 
+/// The types of the arguments and results of external calls.
+type CallTypes = (Vec<Type>, Vec<Type>);
+
 /// The external calls of one run.
 pub(crate) struct Events<'m> {
     pub(crate) list: Vec<ExternalCall>,
     pub(crate) globals: Globals<'m>,
     /// The seed of results and writes.
     pub(crate) seed: u64,
+    /// The mode in which their floats are drawn.
+    pub(crate) floats: Floats,
     pub(crate) options: Options,
+    /// The original program, as whose calls those of a lowered one are read.
+    pub(crate) original: Option<&'m Module>,
+    /// The types of the original's calls, by name.
+    types: OnceCell<FxHashMap<String, Vec<CallTypes>>>,
+    /// The relation of each call of the lowered program to the original's.
+    translations: FxHashMap<Op, Option<Arc<Translation>>>,
 }
 
-impl Events<'_> {
+impl<'m> Events<'m> {
+    pub(crate) fn new(m: &'m Module, options: Options) -> Events<'m> {
+        Events {
+            list: Vec::new(),
+            globals: Globals::new(m),
+            seed: 0,
+            floats: options.floats,
+            options,
+            original: None,
+            types: OnceCell::new(),
+            translations: FxHashMap::default(),
+        }
+    }
+
     /// Records a call and simulates the callee.
     pub(crate) fn call(
         &mut self,
@@ -44,31 +72,99 @@ impl Events<'_> {
         memory: &mut Memory,
     ) -> Result<Vec<Datum>, Trap> {
         if m.info(op).is_none() && !self.options.opaque {
-            return Err(Trap::unsupported("the op is not registered"));
+            return Err(Trap::unknown("the op is not registered"));
         }
         let name = name(m, op);
-        let floats = self.options.floats;
         let all_known = operands.iter().zip(m.operands(op)).all(|(d, &v)| *d != Datum::Poison || !is_memory(m, v));
         if !all_known {
             return Err(Trap::Ub("an external callee may access its memref argument, which is poison".into()));
         }
+        let translation = self.translation(m, op, &name)?;
         // Each value has a random sequence of its own, independent of the other values.
         let (seed, key, number, mut things) = (self.seed, name.clone(), self.list.len(), 0..);
         let mut next = move || Random::of((seed, &key, number, things.next().unwrap_or(0usize)));
-        let args = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
+        let seen: Vec<Seen> = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
+        let args = translation.as_ref().map_or(seen.clone(), |translation| translation.args(&m.ctx, &seen));
+        let count = args.len();
         self.list.push(ExternalCall { name, args, globals: self.globals.contents(memory) });
         if m.has_trait(op, Traits::OBSERVABLE) {
             return Ok(Vec::new());
         }
+        let floats = self.floats;
         self.globals.overwrite(memory, floats, &mut next())?;
-        for (datum, &value) in operands.iter().zip(m.operands(op)) {
-            let mut random = next();
-            if let Datum::MemRef(view) = datum {
+        for i in 0..count {
+            let (mut random, at) = (next(), translation.as_ref().map_or(Some(i), |t| t.memory_of(&m.ctx, i)));
+            if let Some((Datum::MemRef(view), &value)) = at.and_then(|at| operands.get(at).zip(m.operands(op).get(at)))
+            {
                 overwrite(m, m.value_type(value), view, memory, floats, &mut random)?;
             }
         }
-        m.results(op).map(|v| result(m, m.value_type(v), memory, floats, &mut next())).collect()
+        let types: Vec<Type> = m.results(op).map(|v| m.value_type(v)).collect();
+        let types = translation.as_ref().map_or(types, |translation| translation.result_types());
+        let results: Result<Vec<Datum>, Trap> =
+            types.into_iter().map(|ty| result(m, ty, memory, floats, &mut next())).collect();
+        match translation {
+            Some(translation) => lowered(m, &translation, (operands, &results?), memory, &mut next()),
+            None => results,
+        }
     }
+
+    /// Returns the relation of a call to the original's calls of that name; `None` if one of them has its types, or there are none.
+    fn translation(&mut self, m: &Module, op: Op, name: &str) -> Result<Option<Arc<Translation>>, Trap> {
+        if let Some(known) = self.translations.get(&op) {
+            return Ok(known.clone());
+        }
+        let Some(original) = self.original else { return Ok(None) };
+        let types = self.types.get_or_init(|| call_types(original));
+        let (args, results) = types_of(m, op);
+        let candidates = types.get(name).map_or(&[][..], Vec::as_slice);
+        let is_same = candidates.is_empty() || candidates.iter().any(|(a, r)| (a, r) == (&args, &results));
+        let translated = || {
+            let mut all = candidates.iter().map(|(a, r)| Translation::new(&m.ctx, (a, r), (&args, &results)));
+            let first = all.next().expect("there is a candidate");
+            first.or_else(|why| all.find_map(Result::ok).ok_or(why)).map(Arc::new)
+        };
+        let found = if is_same { None } else { Some(translated().map_err(Trap::unknown)?) };
+        self.translations.insert(op, found.clone());
+        Ok(found)
+    }
+}
+
+/// Returns the types of the calls that may be external, by name.
+fn call_types(m: &Module) -> FxHashMap<String, Vec<CallTypes>> {
+    let mut types: FxHashMap<String, Vec<CallTypes>> = FxHashMap::default();
+    for op in m.ops_under(m.root()) {
+        if m.info(op).is_none() || m.has_trait(op, Traits::CALL) || m.has_trait(op, Traits::OBSERVABLE) {
+            let (all, of_op) = (types.entry(name(m, op)).or_default(), types_of(m, op));
+            if !all.contains(&of_op) {
+                all.push(of_op);
+            }
+        }
+    }
+    types
+}
+
+fn types_of(m: &Module, op: Op) -> CallTypes {
+    let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
+    (operands, m.results(op).map(|v| m.value_type(v)).collect())
+}
+
+/// Returns the results of a lowered call in place of the original's, and writes those that it returns in memory.
+fn lowered(
+    m: &Module,
+    translation: &Translation,
+    (operands, results): (&[Datum], &[Datum]),
+    memory: &mut Memory,
+    random: &mut Random,
+) -> Result<Vec<Datum>, Trap> {
+    let mut allocate = |contents| memory.insert(contents, Storage::Heap).ok();
+    let lowered = translation.results(&m.ctx, results, random, &mut allocate);
+    let (values, writes) = lowered.ok_or_else(|| Trap::unknown("a result from outside has no representation"))?;
+    for (at, elements) in writes {
+        let (Some(Datum::MemRef(view)), mut elements) = (operands.get(at), elements.into_iter()) else { continue };
+        view.for_each_index(|index| memory.store(elements.next().unwrap_or(Datum::Poison), view, index))?;
+    }
+    Ok(values)
 }
 
 /// Returns the name of the callee, which is the same in both programs.
@@ -85,7 +181,7 @@ fn name(m: &Module, op: Op) -> String {
 
 /// Draws a result.
 fn result(m: &Module, ty: Type, memory: &mut Memory, floats: Floats, random: &mut Random) -> Result<Datum, Trap> {
-    let unknown = || Trap::unsupported(format!("a value of type {} from outside", m.ctx.display_type(ty)));
+    let unknown = || Trap::unknown(format!("a value of type {} from outside", m.ctx.display_type(ty)));
     let mut drawn = draw::value(&m.ctx, ty, floats, random).ok_or_else(unknown)?;
     let mut value = drawn.args.pop().ok_or_else(unknown)?;
     if let (Datum::MemRef(view), Some(contents)) = (&mut value, drawn.buffers.pop()) {
@@ -109,6 +205,6 @@ fn overwrite(
     let elem = m.ctx.element_type(ty);
     view.for_each_index(|index| {
         let drawn = draw::value(&m.ctx, elem, floats, random).and_then(|mut drawn| drawn.args.pop());
-        memory.store(drawn.ok_or_else(|| Trap::unsupported("memory of this element type"))?, view, index)
+        memory.store(drawn.ok_or_else(|| Trap::unknown("memory of this element type"))?, view, index)
     })
 }

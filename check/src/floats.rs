@@ -4,17 +4,16 @@
 //! to any float type, so that nothing is declared twice.
 
 use crate::input::Input;
+use crate::narrowing::{Narrowing, Versions, float_kind, precision};
 use crate::options::{Floats, Options};
 use crate::outcome::{Outcome, Relation, Runner};
-use crate::rounding::{least, significant_bits};
 use crate::seen::{refines_by, same_bits};
+use crate::tolerance::{Place, Places, largest};
+use crate::transformed::Transformed;
 use gradus_ir::eval::Datum;
-use gradus_ir::float::FloatKind;
 use gradus_ir::random::Random;
-use gradus_ir::{DType, Diagnostic, Module, Op, OpInfo, Type, Value, symbol_name, verify};
-use rustc_hash::FxHashMap;
+use gradus_ir::{DType, Diagnostic, Module, Op, OpInfo, Type, symbol_name, verify};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
 /// Relative tolerance of [`Floats::Approximate`], of the larger number.
 const PERCENT: f64 = 0.01;
@@ -29,15 +28,11 @@ const NUDGE: f64 = 1e-4;
 const JUMP: f64 = 0.1;
 /// Number of perturbed runs.
 const SHAKES: u64 = 4;
-/// Number of runs with operands rounded at random before a difference of a program with narrower types counts: several
-/// roundings may have to coincide, as those of both sides of a comparison.
+/// Number of runs with operands rounded at random before a difference counts: several roundings may have to coincide, as
+/// those of both sides of a comparison.
 const CONFIRMATIONS: u64 = 96;
-/// Factor by which rounding errors may exceed those of the original or of perturbed runs.
-const SLACK: f64 = 8.0;
-
-/// Factor of the errors of ops in a narrower type: later ops increase them, such as a square.
-const NARROW: f64 = 4.0;
-
+/// Largest number of perturbed runs, with which a difference is confirmed.
+const MORE_SHAKES: u64 = 16;
 /// Returns the program with `f64` in place of all smaller floats, or why it is not valid then.
 pub fn widened(m: &Module) -> Result<Module, Vec<Diagnostic>> {
     let ctx = m.ctx.clone();
@@ -75,18 +70,27 @@ impl<'m> Side<'m> {
         Side { m, op, wide: OnceCell::new() }
     }
 
-    /// Returns the outcome in `f64`; `None` if the function has no valid version in `f64`.
-    fn run_wide(&self, input: &Input, options: &Options) -> Option<Outcome> {
+    /// Returns the version in `f64`; `None` if there is no valid one.
+    fn wide(&self) -> Option<(&Module, Op)> {
         let make = || {
             let wide = widened(self.m).ok()?;
             let name = symbol_name(self.m, self.op);
             let op = wide.block_ops(wide.body()).find(|&op| symbol_name(&wide, op) == name)?;
             Some((wide, op))
         };
-        let (wide, op) = self.wide.get_or_init(make).as_ref()?;
-        let input = input.map_floats(&mut |value| value, |_| DType::F64);
-        Some(Runner::new(wide, options).run(*op, &input))
+        self.wide.get_or_init(make).as_ref().map(|(wide, op)| (wide, *op))
     }
+
+    /// Returns the outcome in `f64`.
+    fn run_wide(&self, input: &Input, options: &Options) -> Option<Outcome> {
+        let (wide, op) = self.wide()?;
+        Some(Runner::new(wide, options).run(op, &widened_input(input)))
+    }
+}
+
+/// Returns the input with all floats as `f64`.
+fn widened_input(input: &Input) -> Input {
+    input.map_floats(&mut |value| value, |_| DType::F64)
 }
 
 /// The decision whether runs of a transformed function refine those of the original, in a float mode.
@@ -99,15 +103,13 @@ pub(crate) struct Judge<'m> {
     has_special_constants: OnceCell<bool>,
 }
 
-/// The losses by ops in a narrower type than those of the original.
-#[derive(Clone, Copy, Default, Debug)]
-struct Narrowing {
-    /// The narrowest such type.
-    kind: Option<FloatKind>,
-    /// Bound of the relative errors.
-    relative: f64,
-    /// Bound of the errors of numbers that are subnormal in the type.
-    absolute: f64,
+/// What is known about the floats of a run.
+#[derive(Default)]
+struct Known {
+    /// The tolerance of each, by place.
+    tolerances: Vec<Vec<f64>>,
+    /// Whether those of a place are zero for the lack of range of a narrower type.
+    vanishes: bool,
 }
 
 impl<'m> Judge<'m> {
@@ -119,7 +121,7 @@ impl<'m> Judge<'m> {
         versions: &mut Option<Versions>,
     ) -> Judge<'m> {
         let narrowing = match options.floats {
-            Floats::Bits | Floats::Exact => Narrowing::default(),
+            Floats::Declared | Floats::Bits => Narrowing::default(),
             _ => versions.get_or_insert_with(|| Versions::new(before.0)).add(after.0),
         };
         let (before, after) = (Side::new(before), Side::new(after));
@@ -128,23 +130,13 @@ impl<'m> Judge<'m> {
 
     /// Returns the relation of a run to the original run on the same input.
     pub(crate) fn relation(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
-        let snapped = (self.options.floats == Floats::Quantized).then(|| after.within_step_of(before));
+        let snapped = (input.floats == Floats::Quantized).then(|| after.within_step_of(before));
         let after = snapped.as_ref().unwrap_or(after);
-        let approximate = self.options.floats == Floats::Approximate;
-        if approximate && after.relation_by(before, about_the_same) == Relation::Refines {
-            return Relation::Refines;
-        }
-        let relation = match self.options.floats {
-            Floats::Bits => return after.relation(before),
-            Floats::Exact => self.exact(input, before, after),
-            Floats::Algebra | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
-                match self.rounded(input, before, after, SHAKES) {
-                    Relation::Differs if self.narrowing.kind.is_some() => {
-                        self.rounded(input, before, after, CONFIRMATIONS)
-                    }
-                    relation => relation,
-                }
-            }
+        let relation = match input.floats {
+            Floats::Declared | Floats::Bits => return after.relation(before),
+            Floats::Approximate if after.relation_by(before, about_the_same) == Relation::Refines => Relation::Refines,
+            Floats::Exact | Floats::Reordered if self.differs_exactly(input, before, after) => Relation::Differs,
+            _ => self.rounded_twice(input, before, after),
         };
         // A zero of a matrix times infinity is no number, and nothing where zeros are left out.
         let is_special = || {
@@ -155,14 +147,28 @@ impl<'m> Judge<'m> {
         if relation == Relation::Differs && is_special() { Relation::Close } else { relation }
     }
 
+    /// Returns the relation apart from roundings. A difference counts if many runs that measure roundings confirm it.
+    fn rounded_twice(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
+        match self.rounded(input, before, after, SHAKES) {
+            Relation::Differs => self.rounded(input, before, after, CONFIRMATIONS),
+            relation => relation,
+        }
+    }
+
     /// Returns the relation apart from roundings, which `runs` runs of the original measure.
     fn rounded(&self, input: &Input, before: &Outcome, after: &Outcome, runs: u64) -> Relation {
-        let approximate = self.options.floats == Floats::Approximate;
+        let approximate = input.floats == Floats::Approximate;
         let close = |relation| if self.jumps(input, before) { Relation::Close } else { relation };
         match after.relation_by(before, any_floats) {
             Relation::Refines if after.relation_by(before, same_numbers) == Relation::Refines => Relation::Refines,
-            Relation::Refines => match self.tolerances(input, before, runs) {
-                Some(tolerances) if is_near(before, after, &tolerances, approximate) => Relation::Refines,
+            Relation::Refines => match self.tolerances(input, before, after, runs) {
+                Some(known) if is_near(before, after, &known.tolerances, approximate) => {
+                    if known.vanishes {
+                        Relation::Close
+                    } else {
+                        Relation::Refines
+                    }
+                }
                 // The narrower type may lack the range.
                 Some(_) if self.narrowing.relative > 0.0 && overflows(before, after) => Relation::Close,
                 Some(_) => close(Relation::Differs),
@@ -173,23 +179,27 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// Returns the relation with equal numbers. A difference counts only if neither side was rounded: if its `f64`
-    /// version gives the same, or the same apart from floats if other values differ.
-    fn exact(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
-        let relation = after.relation_by(before, same_numbers);
-        if relation != Relation::Differs {
-            return relation;
+    /// Whether numbers, or other values, differ though neither run was rounded: its version in `f64` gives the same, or the same
+    /// apart from floats if other values differ. Constants of a narrower type are rounded in both versions.
+    fn differs_exactly(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
+        if self.narrowing.kind.is_some() || after.relation_by(before, same_numbers) != Relation::Differs {
+            return false;
         }
         let differs_otherwise = after.relation_by(before, any_floats) == Relation::Differs;
         let same = if differs_otherwise { any_floats } else { same_numbers };
-        let is_exact = |side: &Side<'_>, outcome: &Outcome| {
-            side.run_wide(input, &self.options).is_some_and(|wide| {
+        let is_exact = |wide: Option<Outcome>, outcome: &Outcome| {
+            wide.is_some_and(|wide| {
                 wide.relation_by(outcome, same) != Relation::Differs
                     && outcome.relation_by(&wide, same) != Relation::Differs
             })
         };
-        let exact = is_exact(&self.before, before) && is_exact(&self.after, after);
-        if exact { Relation::Differs } else { Relation::Close }
+        is_exact(self.before.run_wide(input, &self.options), before) && is_exact(self.run_after_wide(input), after)
+    }
+
+    /// Returns the outcome of the transformed function in `f64`.
+    fn run_after_wide(&self, input: &Input) -> Option<Outcome> {
+        let wide = Transformed::new(self.before.wide()?, self.after.wide()?, &self.options);
+        wide.ok()?.run(&widened_input(input))
     }
 
     /// Whether each difference apart from floats is where the original changes too, if its inputs are perturbed, nothing is
@@ -213,56 +223,52 @@ impl<'m> Judge<'m> {
     }
 
     /// Returns the tolerance of each observable float; `None` if perturbed inputs take another path.
-    fn tolerances(&self, input: &Input, before: &Outcome, runs: u64) -> Option<Vec<Vec<f64>>> {
-        if self.options.floats == Floats::Algebra {
-            let floor = before.floats().iter().map(|place| vec![ALGEBRA * largest(place); place.len()]).collect();
-            return self.add_shaken(input, before, SHAKE, ALGEBRA / SHAKE, floor, false);
+    fn tolerances(&self, input: &Input, before: &Outcome, after: &Outcome, runs: u64) -> Option<Known> {
+        let (have, found) = (before.floats(), after.floats());
+        if input.floats == Floats::Algebra {
+            let changes = self.changes(input, before, SHAKE, runs, false)?;
+            let scaled = |(want, changes): (&Vec<Option<f64>>, &Vec<f64>)| {
+                let magnitudes = Place { want, changes, by: SHAKE }.magnitudes();
+                magnitudes.into_iter().map(|size| ALGEBRA * size).collect()
+            };
+            let tolerances = have.iter().zip(&changes).map(scaled).collect();
+            return Some(Known { tolerances, vanishes: false });
         }
         let truth = self.before.run_wide(input, &self.options)?;
-        if truth.relation_by(before, any_floats) != Relation::Refines {
-            return None;
-        }
         let narrow: Vec<Outcome> = self.narrow_runs(input, runs).collect();
-        if narrow.iter().any(|narrow| narrow.relation_by(before, any_floats) != Relation::Refines) {
+        if narrow.iter().chain([&truth]).any(|run| run.relation_by(before, any_floats) != Relation::Refines) {
             return None;
         }
-        let (gamma, narrowing) = (self.gamma(), self.narrowing);
-        let (have, narrow) = (before.floats(), narrow.iter().map(Outcome::floats).collect::<Vec<_>>());
-        let floor = have.iter().zip(truth.floats()).enumerate().map(|(i, (have, want))| {
-            let narrow = narrow.iter().map(|narrow| largest_error(&narrow[i], &want));
-            let error = narrow.fold(largest_error(have, &want), f64::max);
-            // Narrow summands that cancel leave their errors.
-            let least = SLACK * error + narrowing.absolute + narrowing.relative * largest(&want);
-            want.iter().map(|value| least + gamma * value.map_or(0.0, f64::abs)).collect()
-        });
-        let floor = floor.collect();
-        self.add_shaken(input, &truth, gamma, SLACK, floor, true)
+        let (by, want) = (self.gamma(), truth.floats());
+        let changes = self.changes(input, &truth, by, runs, true)?;
+        let narrow: Vec<Places> = narrow.iter().map(Outcome::floats).collect();
+        let mut known = Known::default();
+        for (i, want) in want.iter().enumerate() {
+            let place = Place { want, changes: &changes[i], by };
+            let rounded: Vec<&[Option<f64>]> = [&have].into_iter().chain(&narrow).map(|run| &run[i][..]).collect();
+            known.tolerances.push(place.tolerances(&rounded, self.narrowing));
+            known.vanishes |= self.narrowing.kind.is_some()
+                && place.vanishes(&found[i], &place.tolerances(&rounded[..1], Narrowing::default()));
+        }
+        Some(known)
     }
 
-    /// Adds to each tolerance a multiple of the change of its float under perturbation.
-    fn add_shaken(
-        &self,
-        input: &Input,
-        base: &Outcome,
-        shake: f64,
-        times: f64,
-        mut tolerances: Vec<Vec<f64>>,
-        wide: bool,
-    ) -> Option<Vec<Vec<f64>>> {
+    /// Returns the largest change of each float of the original under perturbation of its inputs.
+    fn changes(&self, input: &Input, base: &Outcome, by: f64, runs: u64, wide: bool) -> Option<Vec<Vec<f64>>> {
         let floats = base.floats();
-        for number in 0..SHAKES {
-            let shaken = self.shaken(input, shake, number, wide)?;
+        let mut changes: Vec<Vec<f64>> = floats.iter().map(|place| vec![0.0; place.len()]).collect();
+        for number in 0..runs.min(MORE_SHAKES) {
+            let shaken = self.shaken(input, by, number, wide)?;
             if shaken.relation_by(base, any_floats) != Relation::Refines {
                 return None;
             }
-            for ((place, other), tolerances) in floats.iter().zip(shaken.floats()).zip(&mut tolerances) {
-                for ((a, b), tolerance) in place.iter().zip(&other).zip(tolerances) {
-                    let change = a.zip(*b).map_or(0.0, |(a, b)| (a - b).abs());
-                    *tolerance = tolerance.max(times * change);
+            for ((place, other), changes) in floats.iter().zip(shaken.floats()).zip(&mut changes) {
+                for ((a, b), change) in place.iter().zip(&other).zip(changes) {
+                    *change = change.max(a.zip(*b).map_or(0.0, |(a, b)| (a - b).abs()));
                 }
             }
         }
-        Some(tolerances)
+        Some(changes)
     }
 
     /// Returns the outcome of the original on a perturbed input.
@@ -300,8 +306,7 @@ impl<'m> Judge<'m> {
             let shape = m.ctx.static_shape(m.value_type(value)).unwrap_or(&[]);
             elements = elements.max(shape.iter().fold(1i64, |n, &d| n.saturating_mul(d)));
         }
-        let regrouped = (elements as f64 + ops.len() as f64) * f64::exp2(-f64::from(precision(m)));
-        regrouped + self.narrowing.relative
+        (elements as f64 + ops.len() as f64) * f64::exp2(-f64::from(precision(m)))
     }
 
     /// Returns outcomes of the original with operands rounded at random, to the narrowest type that the transformed function has
@@ -315,86 +320,6 @@ impl<'m> Judge<'m> {
     }
 }
 
-/// The versions of a program that passes make one after another.
-#[derive(Debug)]
-pub(crate) struct Versions {
-    /// The precision of the widest type of the first version.
-    widest: u32,
-    /// The least number of ops of each precision in any version.
-    fewest: FxHashMap<u32, u64>,
-    /// The largest losses of any version: constants may stay, rounded, when the ops in the narrower type are gone.
-    lost: Narrowing,
-}
-
-impl Versions {
-    fn new(original: &Module) -> Versions {
-        let ops = ops_by_precision(original);
-        let widest = ops.keys().last().copied().unwrap_or(0);
-        let fewest = ops.iter().map(|(&bits, (count, _))| (bits, *count)).collect();
-        Versions { widest, fewest, lost: Narrowing::default() }
-    }
-
-    /// Adds a version, and returns the losses of all by ops in narrower types than the widest, constants included, which round
-    /// once each. As many as each earlier version has of a type do not count.
-    fn add(&mut self, version: &Module) -> Narrowing {
-        let ops = ops_by_precision(version);
-        let mut sum = Narrowing::default();
-        for (bits, (count, kind)) in ops.range(..self.widest) {
-            let more = count.saturating_sub(self.fewest.get(bits).copied().unwrap_or(0));
-            if more > 0 {
-                sum.kind = sum.kind.or(Some(*kind));
-                sum.relative += NARROW * more as f64 * f64::exp2(-f64::from(*bits));
-                sum.absolute += NARROW * more as f64 * least(*kind);
-            }
-        }
-        self.fewest.iter_mut().for_each(|(bits, count)| *count = (*count).min(ops.get(bits).map_or(0, |now| now.0)));
-        self.lost = self.lost.with(sum);
-        self.lost
-    }
-}
-
-impl Narrowing {
-    /// Returns the larger losses of both.
-    fn with(self, other: Narrowing) -> Narrowing {
-        let kinds = [self.kind, other.kind].into_iter().flatten();
-        Narrowing {
-            kind: kinds.min_by_key(|&kind| significant_bits(kind)),
-            relative: self.relative.max(other.relative),
-            absolute: self.absolute.max(other.absolute),
-        }
-    }
-}
-
-/// Returns the number of ops of each precision, with a type of that precision.
-fn ops_by_precision(m: &Module) -> BTreeMap<u32, (u64, FloatKind)> {
-    let mut found = BTreeMap::new();
-    for op in m.ops_under(m.root()) {
-        let kinds = m.results(op).filter_map(|v| float_kind(m, v));
-        let Some(kind) = kinds.min_by_key(|&kind| significant_bits(kind)) else { continue };
-        found.entry(significant_bits(kind)).or_insert((0, kind)).0 += 1;
-    }
-    found
-}
-
-fn float_kind(m: &Module, value: Value) -> Option<FloatKind> {
-    m.ctx.float_kind(m.ctx.element_type(m.value_type(value)))
-}
-
-/// Returns the largest error of an element; infinite if only the correct number is finite.
-fn largest_error(have: &[Option<f64>], want: &[Option<f64>]) -> f64 {
-    let error = |(have, want): (&Option<f64>, &Option<f64>)| match ((*have)?, (*want)?) {
-        (have, want) if have.is_nan() && want.is_finite() => Some(f64::INFINITY),
-        (have, want) => Some((have - want).abs()),
-    };
-    have.iter().zip(want).filter_map(error).fold(0.0, f64::max)
-}
-
-/// Returns the least precision of the floats of a program in bits.
-fn precision(m: &Module) -> u32 {
-    let values = m.ops_under(m.root()).into_iter().flat_map(|op| m.results(op).chain(m.operands(op).iter().copied()));
-    values.filter_map(|value| float_kind(m, value)).map(significant_bits).min().unwrap_or(53)
-}
-
 /// Whether an element does not refine another, apart from floats.
 fn differs(before: &Datum, after: &Datum) -> bool {
     !refines_by(before, after, any_floats)
@@ -406,10 +331,6 @@ fn any_floats(_: f64, _: f64) -> bool {
 
 fn same_numbers(a: f64, b: f64) -> bool {
     a == b || same_bits(a, b)
-}
-
-fn largest(place: &[Option<f64>]) -> f64 {
-    place.iter().flatten().fold(0.0, |most: f64, value| most.max(value.abs()))
 }
 
 /// Whether all floats are within their tolerances, or if `approximate`, within a percent. Where one was poison, every value is

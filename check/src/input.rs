@@ -1,5 +1,6 @@
 //! Inputs of a function: values, and memory for its memrefs.
 
+use crate::options::Floats;
 use gradus_ir::DType;
 use gradus_ir::eval::{Datum, PoisonTensor, floats_to_tensor};
 
@@ -14,6 +15,8 @@ pub struct Input {
     pub globals: Vec<(String, Vec<Datum>)>,
     /// The seed of the results and writes of external functions.
     pub outside: u64,
+    /// The mode in which floats are drawn, also those from outside, and compared.
+    pub floats: Floats,
 }
 
 impl Input {
@@ -28,7 +31,7 @@ impl Input {
         let buffers = self.buffers.iter().map(|held| held.iter().map(&mut map).collect()).collect();
         let global = |(name, held): &(String, Vec<Datum>)| (name.clone(), held.iter().map(&mut map).collect());
         let globals = self.globals.iter().map(global).collect();
-        Input { args, buffers, globals, outside: self.outside }
+        Input { args, buffers, globals, ..*self }
     }
 
     /// Returns the number of elements of arguments and memory.
@@ -38,8 +41,8 @@ impl Input {
         (args + self.buffers.iter().map(Vec::len).sum::<usize>()) as u64
     }
 
-    pub(crate) fn new(outside: u64) -> Input {
-        Input { buffers: Vec::new(), args: Vec::new(), globals: Vec::new(), outside }
+    pub(crate) fn new(outside: u64, floats: Floats) -> Input {
+        Input { buffers: Vec::new(), args: Vec::new(), globals: Vec::new(), outside, floats }
     }
 }
 

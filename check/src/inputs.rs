@@ -86,7 +86,7 @@ impl<'m> Inputs<'m> {
             number >>= width;
             Datum::Int(value)
         };
-        Input { args: self.types.iter().map(next).collect(), ..Input::new(0) }
+        Input { args: self.types.iter().map(next).collect(), ..Input::new(0, self.floats) }
     }
 
     /// Draws an input. The error names a type without values.
@@ -99,8 +99,7 @@ impl<'m> Inputs<'m> {
             extent,
             small: (seed >> 32) % 100 < SMALL,
             poison,
-            input: Input::new(seed),
-            floats: self.floats,
+            input: Input::new(seed, self.floats.of_input(random)),
             random,
         };
         for (i, &ty) in self.types.iter().enumerate() {

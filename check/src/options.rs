@@ -1,5 +1,8 @@
 //! Options of a check.
 
+use gradus_ir::pass::FloatChange;
+use gradus_ir::random::Random;
+
 /// The options of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -40,7 +43,7 @@ impl Default for Options {
             elements_per_op: 256,
             seed: 0,
             opaque: true,
-            floats: Floats::Bits,
+            floats: Floats::Declared,
             strict_ub: false,
         }
     }
@@ -49,11 +52,16 @@ impl Default for Options {
 /// The float mode: how floats are drawn and compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Floats {
-    /// Any floats, including infinities and NaN; equal bit by bit, except that all NaN are equal.
+    /// As the passes declare ([`FloatChange`]); bit by bit where there are none.
     #[default]
+    Declared,
+    /// Any floats, including infinities and NaN; equal bit by bit, except that all NaN are equal.
     Bits,
-    /// Small integers; equal values, or discarded if either run rounds. Sums may be reordered.
+    /// Small integers; equal values if neither run rounds, else equal within the bound of rounding errors. Sums may be
+    /// reordered.
     Exact,
+    /// Inputs of [`Floats::Exact`] and of [`Floats::Rounding`] in turn.
+    Reordered,
     /// Moderate numbers in `f64` programs, see [`widened`]; equal within 1e-9 of the largest magnitude.
     Algebra,
     /// Moderate numbers; equal within the bound of rounding errors.
@@ -63,4 +71,42 @@ pub enum Floats {
     Quantized,
     /// Moderate numbers; equal within the bound of rounding errors or 1 %. Non-finite values match anything.
     Approximate,
+}
+
+impl Floats {
+    /// The words of the modes that a user chooses.
+    pub const WORDS: [(&'static str, Floats); 6] = [
+        ("bits", Floats::Bits),
+        ("exact", Floats::Exact),
+        ("algebra", Floats::Algebra),
+        ("reordered", Floats::Reordered),
+        ("rounding", Floats::Rounding),
+        ("quantized", Floats::Quantized),
+    ];
+
+    /// Returns the mode itself, or in place of [`Floats::Declared`] the strictest one that allows a change.
+    #[must_use]
+    pub fn allowing(self, change: FloatChange) -> Floats {
+        match (self, change) {
+            (Floats::Declared, FloatChange::None) => Floats::Bits,
+            (Floats::Declared, FloatChange::Reorders) => Floats::Reordered,
+            (Floats::Declared, FloatChange::Rounds) => Floats::Rounding,
+            (Floats::Declared, FloatChange::Quantizes) => Floats::Quantized,
+            (given, _) => given,
+        }
+    }
+
+    /// Returns the word of the mode; `None` for modes without one.
+    pub fn word(self) -> Option<&'static str> {
+        Floats::WORDS.iter().find(|(_, mode)| *mode == self).map(|(word, _)| *word)
+    }
+
+    /// Returns the mode of one input.
+    pub(crate) fn of_input(self, random: &mut Random) -> Floats {
+        match self {
+            Floats::Reordered if random.percent(50) => Floats::Exact,
+            Floats::Reordered => Floats::Rounding,
+            mode => mode,
+        }
+    }
 }

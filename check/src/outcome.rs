@@ -1,7 +1,6 @@
 //! The outcome of a run, and when one outcome refines another.
 
 use crate::event::{Events, ExternalCall};
-use crate::global::Globals;
 use crate::input::Input;
 use crate::options::Options;
 use crate::rounding::RandomRounding;
@@ -44,8 +43,10 @@ pub enum Outcome {
     Aborted(Loc, String, Vec<ExternalCall>),
     /// A limit on ops or memory was reached.
     Limit,
-    /// The interpreter does not support an op: the location and the reason.
+    /// An op has no semantics for its operands, such as those of another type: the location and the reason.
     Unsupported(Loc, String),
+    /// Nothing is known: an op has no semantics at all, or there are too many elements. The location and the reason.
+    Unknown(Loc, String),
 }
 
 /// The relation of a run to the run of the original program on the same input.
@@ -55,7 +56,7 @@ pub enum Relation {
     Refines,
     /// It does not refine the original run.
     Differs,
-    /// Unknown: a run reached a limit or is not supported.
+    /// Unknown: a run reached a limit, or an op without semantics.
     Unknown,
     /// Unknown on this input, because the result is near a discontinuity or was rounded.
     Close,
@@ -102,7 +103,7 @@ pub struct Runner<'m> {
 impl<'m> Runner<'m> {
     /// Creates a runner for a valid program.
     pub fn new(m: &'m Module, options: &Options) -> Runner<'m> {
-        let events = Events { list: Vec::new(), globals: Globals::new(m), seed: 0, options: *options };
+        let events = Events::new(m, *options);
         let events = Arc::new(Mutex::new(events));
         let heard = events.clone();
         let interpreter = Interpreter::new(m)
@@ -111,6 +112,12 @@ impl<'m> Runner<'m> {
             .on_external(Box::new(move |m, op, operands, memory| locked(&heard).call(m, op, operands, memory)));
         let memory_limit = interpreter.memory.limit.min(MAX_MEMORY.saturating_add(static_elements(m)));
         Runner { m, interpreter, memory_limit, events }
+    }
+
+    /// Reads external calls as those of an original program, which may pass values of other types.
+    pub(crate) fn with_calls_of(self, original: &'m Module) -> Self {
+        locked(&self.events).original = Some(original);
+        self
     }
 
     /// Sets the order of the iterations of parallel loops.
@@ -141,7 +148,7 @@ impl<'m> Runner<'m> {
         interpreter.reset();
         interpreter.memory.limit = self.memory_limit + PER_ELEMENT * input.buffers.iter().map(Vec::len).sum::<usize>();
         if let Err(trap) = prepare(&mut locked(&self.events), input, &mut interpreter.memory) {
-            return Outcome::Unsupported(m.loc(function), trap.to_string());
+            return Outcome::Unknown(m.loc(function), trap.to_string());
         }
         let result = interpreter.call(function, input.args.clone());
         let globals = locked(&self.events).globals.contents(&interpreter.memory);
@@ -171,6 +178,7 @@ impl<'m> Runner<'m> {
                     Trap::Abort(reason) => Outcome::Aborted(loc, reason, events),
                     Trap::Limit(_) => Outcome::Limit,
                     Trap::Unsupported(reason) => Outcome::Unsupported(loc, name(reason)),
+                    Trap::Unknown(reason) => Outcome::Unknown(loc, name(reason)),
                 }
             }
         }
@@ -199,7 +207,7 @@ impl Outcome {
                 events
             }
             Outcome::Aborted(_, _, events) | Outcome::Undefined(_, _, events) => events,
-            Outcome::Limit | Outcome::Unsupported(..) => return places,
+            Outcome::Limit | Outcome::Unsupported(..) | Outcome::Unknown(..) => return places,
         };
         for event in events {
             places.extend(event.args.iter().map(Seen::elements));
@@ -214,7 +222,7 @@ impl Outcome {
             Outcome::Returned { events, .. } | Outcome::Aborted(_, _, events) | Outcome::Undefined(_, _, events) => {
                 events
             }
-            Outcome::Limit | Outcome::Unsupported(..) => &[],
+            Outcome::Limit | Outcome::Unsupported(..) | Outcome::Unknown(..) => &[],
         }
     }
 
@@ -262,7 +270,10 @@ impl Outcome {
     /// Returns the location of the op that ended the run early.
     pub fn loc(&self) -> Option<Loc> {
         match self {
-            Outcome::Undefined(loc, ..) | Outcome::Aborted(loc, ..) | Outcome::Unsupported(loc, _) => Some(*loc),
+            Outcome::Undefined(loc, ..)
+            | Outcome::Aborted(loc, ..)
+            | Outcome::Unsupported(loc, _)
+            | Outcome::Unknown(loc, _) => Some(*loc),
             Outcome::Returned { .. } | Outcome::Limit => None,
         }
     }
@@ -276,7 +287,9 @@ impl Outcome {
     pub(crate) fn relation_by(&self, before: &Outcome, same: Same) -> Relation {
         let refines = match (before, self) {
             (Outcome::Undefined(_, _, events), _) if events.is_empty() => true,
-            (Outcome::Limit | Outcome::Unsupported(..), _) | (_, Outcome::Unsupported(..)) => return Relation::Unknown,
+            (Outcome::Limit | Outcome::Unsupported(..) | Outcome::Unknown(..), _) | (_, Outcome::Unknown(..)) => {
+                return Relation::Unknown;
+            }
             (
                 Outcome::Returned { results, buffers, globals, events, .. },
                 Outcome::Returned {
@@ -329,7 +342,7 @@ fn leaks(memory: &Memory, results: &[Datum], given: u32) -> usize {
 
 /// Allocates the memory of the input and of the globals.
 fn prepare(events: &mut Events<'_>, input: &Input, memory: &mut Memory) -> Result<(), Trap> {
-    events.seed = input.outside;
+    (events.seed, events.floats) = (input.outside, input.floats);
     events.list.clear();
     for contents in &input.buffers {
         memory.insert(contents.clone(), Storage::Heap)?;
@@ -370,5 +383,10 @@ impl Difference {
     /// Whether the transformed program differs by not ending within the limits.
     pub fn is_endless(&self) -> bool {
         matches!(self.after, Outcome::Limit)
+    }
+
+    /// Whether the transformed program cannot be executed on the input.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        matches!(self.after, Outcome::Unsupported(..))
     }
 }

@@ -4,6 +4,7 @@
 //! own, if that shows the bug; otherwise the program before the pass. It is then reduced.
 
 use crate::bisect::{Checked, Culprit, Rewrite, Subject, only};
+use crate::execution::EXECUTION;
 use crate::options::Options;
 use crate::slice::slice;
 use gradus_ir::pass::{ADAPTOR, Action, Observer, PASS, Pipeline, Unit};
@@ -40,7 +41,7 @@ impl Subject<'_> {
         options: &gradus_reduce::ReduceOptions,
     ) -> Option<Reproduced> {
         let alone = || pipeline(&culprit.pipeline).expect("it was made before");
-        let start = match pipeline(&culprit.pipeline) {
+        let start = match pipeline(&culprit.pipeline).filter(|_| culprit.pass != EXECUTION) {
             Some(_) => self.before(culprit).slice(&|m| self.shows(m, &alone, culprit).is_some()),
             None => None,
         };
@@ -65,13 +66,13 @@ impl Subject<'_> {
     }
 
     fn with(&self, options: Options) -> Subject<'_> {
-        Subject { program: self.program, pipeline: self.pipeline, how: self.how.clone(), options }
+        Subject { how: self.how.clone(), options, ..*self }
     }
 
     /// Returns the bug that a pipeline shows on a program, if pass and kind of rewrite are the same and the function is
     /// no less defined.
     pub fn shows(&self, m: &Module, pipeline: &dyn Fn() -> Pipeline, culprit: &Culprit) -> Option<Culprit> {
-        let subject = Subject { program: &|| m.clone(), pipeline, how: self.how.clone(), options: self.options };
+        let subject = Subject { program: &|| m.clone(), pipeline, how: self.how.clone(), ..*self };
         let Checked::Wrong(found) = subject.check() else { return None };
         let same = found.pass == culprit.pass
             && found.conclusive >= culprit.conclusive

@@ -19,6 +19,8 @@ pub enum Seen {
         /// Last dimension fastest.
         elements: Option<Vec<Datum>>,
     },
+    /// These values of a lowered program, as text, which represent no value of the original's type.
+    Nothing(String),
 }
 
 impl Seen {
@@ -36,12 +38,14 @@ impl Seen {
         match self {
             Seen::Value(datum) => datum.elements().unwrap_or_else(|| vec![datum.clone()]),
             Seen::Memory { elements, .. } => elements.clone().unwrap_or_default(),
+            Seen::Nothing(_) => Vec::new(),
         }
     }
 
     /// Returns the extents; those of a scalar are none.
     pub(crate) fn shape(&self) -> Vec<usize> {
         match self {
+            Seen::Nothing(_) => Vec::new(),
             Seen::Value(datum) => datum.shape().unwrap_or(&[]).to_vec(),
             Seen::Memory { sizes, .. } => sizes.iter().map(|&size| usize::try_from(size).unwrap_or(0)).collect(),
         }

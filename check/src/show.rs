@@ -44,16 +44,16 @@ pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
 
 /// Formats the outcomes of two runs: results and effects that differ, or all of those that end in different ways. Of many
 /// elements, only those that differ are shown.
-pub(crate) fn outcomes(before: (&Module, Op, &Outcome), after: (&Module, Op, &Outcome)) -> [String; 2] {
+pub(crate) fn outcomes(m: &Module, function: Op, before: &Outcome, after: &Outcome) -> [String; 2] {
     let differing = || {
-        let (old, new) = (places(before)?, places(after)?);
+        let (old, new) = (places(m, function, before)?, places(m, function, after)?);
         let is_alike = old.len() == new.len() && old.iter().zip(&new).all(|(old, new)| old.name == new.name);
         let pairs = old.iter().zip(&new).filter(|(old, new)| is_alike && old.differs(new));
         let texts: Vec<[String; 2]> = pairs.map(|(old, new)| old.against(new)).collect();
         let side = |i: usize| texts.iter().map(|pair| pair[i].as_str()).collect::<Vec<_>>().join("; ");
         (!texts.is_empty()).then(|| [side(0), side(1)])
     };
-    differing().unwrap_or_else(|| [before, after].map(|(m, function, run)| outcome(m, function, run)))
+    differing().unwrap_or_else(|| [before, after].map(|run| outcome(m, function, run)))
 }
 
 /// A result or an effect of a run.
@@ -112,7 +112,7 @@ fn index(shape: &[usize], mut number: usize) -> Vec<usize> {
 }
 
 /// Returns the results and effects of a run that returned.
-fn places((m, function, outcome): (&Module, Op, &Outcome)) -> Option<Vec<Place>> {
+fn places(m: &Module, function: Op, outcome: &Outcome) -> Option<Vec<Place>> {
     let Outcome::Returned { results, buffers, globals, events, .. } = outcome else { return None };
     let types = result_types(m, function);
     let mut places = Vec::new();
@@ -135,11 +135,11 @@ fn places((m, function, outcome): (&Module, Op, &Outcome)) -> Option<Vec<Place>>
 pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Undefined(_, reason, events) => format!("{}{reason}", before(events)),
-        Outcome::Unsupported(_, reason) => reason.clone(),
+        Outcome::Unsupported(_, reason) | Outcome::Unknown(_, reason) => format!("cannot be executed: {reason}"),
         Outcome::Aborted(_, reason, events) => format!("{}stops: {reason}", before(events)),
         Outcome::Limit => "does not come to its end".into(),
         Outcome::Returned { results, events, .. } => {
-            let mut places = places((m, function, outcome)).unwrap_or_default();
+            let mut places = places(m, function, outcome).unwrap_or_default();
             places.retain(|place| place.name != CALLS);
             let effects = places.split_off(results.len());
             let values: Vec<&str> = places.iter().map(|place| place.value.as_str()).collect();
@@ -165,8 +165,9 @@ fn calls(events: &[ExternalCall]) -> String {
     events.iter().map(one).collect::<Vec<_>>().join("; calls ")
 }
 
-fn untyped(seen: &Seen) -> String {
+pub(crate) fn untyped(seen: &Seen) -> String {
     match seen {
+        Seen::Nothing(values) => format!("no value of the original's type: {values}"),
         Seen::Value(datum) => scalar(datum),
         Seen::Memory { buffer, sizes, elements: all } => {
             let contents = all.as_ref().map_or("gone".to_owned(), |all| elements(all));

@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::options::Options;
-use crate::outcome::{Difference, Outcome, Relation, Runner};
+use crate::outcome::{Difference, Outcome, Runner};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, Type};
 
@@ -18,16 +18,15 @@ enum NumberPosition {
     Element(usize, usize),
 }
 
-/// Simplifies the numbers of an input one by one while `after` differs from `before`.
+/// Simplifies the numbers of an input one by one while `differs` returns an outcome of the transformed function, given the input and
+/// the outcome of the original.
 pub(crate) fn smaller(
     before: (&Module, Op),
-    after: (&Module, Op),
     mut found: Difference,
     options: &Options,
-    fuel: u64,
+    mut differs: impl FnMut(&Input, &Outcome) -> Option<Outcome>,
 ) -> Difference {
-    let mut tries = TRIES;
-    let (mut old, mut new) = (Runner::new(before.0, options), Runner::new(after.0, &Options { fuel, ..*options }));
+    let (mut tries, mut old) = (TRIES, Runner::new(before.0, options));
     let mut places: Vec<NumberPosition> = (0..found.input.args.len()).map(NumberPosition::Arg).collect();
     for (i, contents) in found.input.buffers.iter().enumerate() {
         places.extend((0..contents.len()).map(|k| NumberPosition::Element(i, k)));
@@ -45,8 +44,7 @@ pub(crate) fn smaller(
             if !is_defined || outcome.is_vacuous() {
                 continue;
             }
-            let now = new.run(after.1, &input);
-            if now.relation(&outcome) == Relation::Differs {
+            if let Some(now) = differs(&input, &outcome) {
                 found = Difference { input, before: outcome, after: now };
                 break;
             }

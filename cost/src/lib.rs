@@ -15,7 +15,7 @@ pub use machine::{Machine, Number, Price, price};
 pub use registered::{load_machine, loaded_machine, measure_with, register};
 
 use gradus_dialects::op_cost::OpCost;
-use gradus_ir::pass::Options;
+use gradus_ir::pass::{FloatChange, Options};
 use gradus_ir::rules::{CompiledRule, CostFn};
 use gradus_ir::{Context, Diagnostic, Module, Op, OpName};
 use rustc_hash::FxHashSet;
@@ -192,12 +192,15 @@ pub fn rounds(floats: &str) -> Result<Option<bool>, CostError> {
     }
 }
 
-/// Whether a pass with the options `floats` and `target` uses rules that round. A model that is not one that counts is
-/// that of a machine, which rounds unless asked not to.
-pub fn may_round(options: &Options) -> bool {
+/// Returns the change of floats by a pass with the options `floats` and `target`: whether it uses rules that round. A model that
+/// is not one that counts is that of a machine, which rounds unless asked not to.
+pub fn float_change(options: &Options) -> FloatChange {
     let (floats, target) = (options.text("floats"), options.text("target"));
     let by_default = || COUNTS.iter().find(|model| model.name == target).map_or(!target.is_empty(), |m| m.approx);
-    rounds(floats).ok().flatten().unwrap_or_else(by_default)
+    match rounds(floats).ok().flatten().unwrap_or_else(by_default) {
+        true => FloatChange::Rounds,
+        false => FloatChange::None,
+    }
 }
 
 /// The cost models that count; the first is the default of `saturate`.

@@ -5,7 +5,7 @@ use crate::explore::{End, Limits, explore};
 use crate::program::Program;
 use crate::report::{GRAPH, Gather, REPORT};
 use crate::{associate, extract, report, write_back};
-use gradus_cost::{CostError, CostModel, may_round, rounds};
+use gradus_cost::{CostError, CostModel, float_change, rounds};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::CostFn;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
@@ -95,7 +95,7 @@ choice is proved optimal; otherwise exponential, bounded by `max-steps`.",
         let (associate, report) = (options.bool("associate"), options.bool("report"));
         Ok(Box::new(Saturate { target, names, approx, associate, limits, max_steps: limit("max-steps")?, report }))
     },
-    rounds: may_round,
+    floats: float_change,
     ..PassInfo::DEFAULT
 };
 

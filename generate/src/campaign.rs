@@ -5,7 +5,7 @@ use crate::focus::Focus;
 use crate::threads::{Collected, compare};
 use crate::{Grown, Library, Limits, grow};
 use gradus_check::bisect::{Checked, Subject};
-use gradus_check::{Floats, Options, Verdict};
+use gradus_check::{Execution, Options, Verdict};
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::{Actions, OptionKind, PassInfo, Pipeline, RunOptions};
 use gradus_ir::random::Random;
@@ -57,6 +57,8 @@ pub struct Campaign<'a> {
     pub limits: Limits,
     /// Options of the checks.
     pub options: Options,
+    /// The ways in which compiled programs are executed.
+    pub executions: &'a [Box<dyn Execution + Sync>],
 }
 
 /// The statistics of a campaign.
@@ -227,14 +229,12 @@ impl Campaign<'_> {
 
     /// Calls `f` with the check of a program.
     pub fn with_subject<R>(&self, m: &Module, pipeline: &str, f: impl FnOnce(&Subject<'_>) -> R) -> R {
-        let parse = || Pipeline::parse(pipeline, self.passes).expect("the pipeline was made before");
-        // Some constants overflow in one summation order and not in another.
-        let floats = if parse().rounds() { Floats::Approximate } else { self.options.floats };
         f(&Subject {
             program: &|| m.clone(),
-            pipeline: &parse,
+            pipeline: &|| Pipeline::parse(pipeline, self.passes).expect("the pipeline was made before"),
             how: RunOptions { threads: 1, ..RunOptions::default() },
-            options: Options { floats, ..self.options },
+            options: self.options,
+            executions: self.executions,
         })
     }
 

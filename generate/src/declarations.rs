@@ -10,7 +10,7 @@ use gradus_ir::random::Random;
 use gradus_ir::rewrite::fold_given;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{
-    Arity, Attr, Context, Folded, Module, Op, OpInfo, PrintOptions, Traits, TypeInfo, TypeRelation, ValueSpec,
+    Arity, Attr, Context, Folded, Module, Op, OpInfo, PrintOptions, Traits, Type, TypeInfo, TypeRelation, ValueSpec,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub fn check(ctx: &Arc<Context>) -> Vec<DeclarationError> {
     errors
 }
 
-/// Returns the mistake of a type: it draws a value that it does not contain, or a constant has another value.
+/// Returns the mistake of a type: it draws a value that it does not contain, or a constant or a representation has another value.
 fn type_mistake(ctx: &Context, info: &'static TypeInfo) -> Option<String> {
     let mut random = Random::of(info.decl.name);
     let examples = info.decl.examples.iter().map(|body| info.decl.example('!', body));
@@ -62,10 +62,26 @@ fn type_mistake(ctx: &Context, info: &'static TypeInfo) -> Option<String> {
             if !ctx.is_value(ty, &value) {
                 return Some(format!("its 'draw' gives {}, which is no value of '{shown}'", value.kind()));
             }
+            if let Some(mistake) = representation_mistake(ctx, ty, &value) {
+                return Some(mistake);
+            }
             let again = ctx.attr_datum(ctx.datum_attr(ty, &value)?);
             (!again.is_some_and(|again| refines(&value, &again)))
                 .then(|| format!("its 'constant' of {} of type '{shown}' has another value", value.kind()))
         })
+    })
+}
+
+/// Returns the mistake of a representation that loses a value, or gives another number of values than types.
+fn representation_mistake(ctx: &Context, ty: Type, value: &Datum) -> Option<String> {
+    ctx.representations().find_map(|declared| {
+        let (types, values) = ((declared.types)(ctx, ty)?, (declared.encode)(ctx, ty, value)?);
+        let (name, found, wanted) = (declared.name, values.len(), types.len());
+        if found != wanted {
+            return Some(format!("its representation '{name}' gives {found} values for {wanted} types"));
+        }
+        let again = (declared.decode)(ctx, ty, &values);
+        (again.as_ref() != Some(value)).then(|| format!("its representation '{name}' loses {}", value.kind()))
     })
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Every public function runs on random and extreme inputs before and after the passes (see `gradus::check`). A chunk
 //! without passes is canonicalized, so that a file about text also checks the folders of its ops. The inputs depend
-//! only on the function's name. Functions that cannot be executed are skipped. Floats are compared bit by bit, unless a
-//! pass has an option that allows approximation.
+//! only on the function's name. Functions that cannot be executed are skipped. Floats are compared as the passes declare.
 
 use crate::case::Case;
 use crate::run;
@@ -20,7 +19,7 @@ const OPTIONS: Options = Options {
     elements_per_op: 256,
     seed: 0,
     opaque: true,
-    floats: Floats::Bits,
+    floats: Floats::Declared,
     strict_ub: false,
 };
 
@@ -36,16 +35,18 @@ pub fn can_execute(case: &Case) -> bool {
     read(case, &ctx).is_ok_and(|m| Reference::new(&m, Options { inputs: 5, ..OPTIONS }).can_run())
 }
 
-/// Whether an argument of the command runs a pass that changes floats by rounding.
-fn rounds(case: &Case, word: &str) -> bool {
+/// Returns the change of floats by the passes of an argument of the command.
+fn float_change(case: &Case, word: &str) -> pass::FloatChange {
     let word = word.trim_start_matches('-');
     let (name, options) = word.split_once('=').unwrap_or((word, ""));
     let passes = &case.tool.passes;
     if name == "pass-pipeline" {
-        return pass::Pipeline::parse(options, passes).is_ok_and(|pipeline| pipeline.rounds());
+        return pass::Pipeline::parse(options, passes)
+            .map_or_else(|_| Default::default(), |pipeline| pipeline.floats());
     }
     let pass = passes.iter().find(|pass| pass.name == name);
-    pass.is_some_and(|pass| pass::Options::parse(pass.options, options).is_ok_and(|options| (pass.rounds)(&options)))
+    let options = pass.and_then(|pass| pass::Options::parse(pass.options, options).ok());
+    pass.zip(options).map_or_else(Default::default, |(pass, options)| (pass.floats)(&options))
 }
 
 /// Runs the comparison.
@@ -61,17 +62,13 @@ pub fn check(case: &Case) -> Result<(), String> {
     let ctx = case.tool.context();
     let before = read(case, &ctx)?;
     let after = load(&ctx, &output.out)?;
-    let approximate = command.iter().any(|word| word.contains("floats=approx"));
-    let floats = match approximate {
-        true => Floats::Approximate,
-        false if command.iter().any(|word| rounds(case, word)) => Floats::Exact,
-        false => OPTIONS.floats,
-    };
+    let change = command.iter().map(|word| float_change(case, word)).max().unwrap_or_default();
+    let floats = OPTIONS.floats.allowing(change);
     let reference = Reference::new(&before, Options { floats, ..OPTIONS });
     for (name, _, verdict) in reference.compare(&after) {
         match verdict {
             Verdict::Different(difference) => {
-                return Err(reference.error(name, &after, &difference, "after the passes").render(&ctx));
+                return Err(reference.error(name, &difference, "after the passes").render(&ctx));
             }
             Verdict::Lost(why) => return Err(format!("@{name} cannot be executed after the passes: {why}")),
             Verdict::Same { .. } | Verdict::Unchanged | Verdict::Inconclusive(_) => {}

@@ -118,7 +118,7 @@ impl Interpreter<'_> {
             let next = code.with_args(self.module, op, info, |args| match (info.control, info.control_memory) {
                 (Some(control), _) => control(args, data, event),
                 (None, Some(control)) => control(args, data, event, memory),
-                (None, None) => Err(Trap::unsupported("an op that runs no regions")),
+                (None, None) => Err(Trap::unknown("an op that runs no regions")),
             });
             let (idle, results) = match next.map_err(|trap| Stop { op: op.op, trap })? {
                 Next::Region(region, args) => {

@@ -109,7 +109,7 @@ impl Interpreter<'_> {
                 None => return Ok(self.define(code, frame, op, start)),
             },
             ExecutionKind::UnregisteredBranch => {
-                return Err(Stop { op: op.op, trap: Trap::unsupported("the branch has no semantics") });
+                return Err(Stop { op: op.op, trap: Trap::unknown("the branch has no semantics") });
             }
             _ => self.outside(op.op, start, "nothing outside executes the op")?,
         };
@@ -214,7 +214,7 @@ impl Interpreter<'_> {
     ) -> Result<After, Stop> {
         let trapped = |trap| Stop { op: op.op, trap };
         let start = self.read_all(code, frame, op)?;
-        let jump = jump.ok_or_else(|| trapped(Trap::unsupported("the branch has no semantics")))?;
+        let jump = jump.ok_or_else(|| trapped(Trap::unknown("the branch has no semantics")))?;
         let taken = code.with_args(self.module, op, info, |args| jump(args, &self.stack[start..])).map_err(trapped)?;
         let wrong = || trapped(Trap::unsupported(format!("its semantics go to successor {taken} of {}", to.len())));
         let (block, carried) = to.get(taken).ok_or_else(wrong)?;

@@ -244,7 +244,7 @@ impl<'m> Interpreter<'m> {
     fn gives_up(&self, op: Op) -> Stop {
         // Few ops that make many elements say nothing about whether the program comes to its end.
         if self.executed < self.fuel / FEW_OPS {
-            return Stop { op, trap: Trap::unsupported("so many elements") };
+            return Stop { op, trap: Trap::unknown("so many elements") };
         }
         Stop { op, trap: Trap::Limit(format!("still running after {} ops", self.fuel)) }
     }
@@ -256,7 +256,7 @@ impl<'m> Interpreter<'m> {
             Some(external) if m.regions(op).is_empty() => {
                 external(m, op, &self.stack[start..], &mut self.memory).map_err(|trap| Stop { op, trap })
             }
-            _ => Err(Stop { op, trap: Trap::unsupported(otherwise) }),
+            _ => Err(Stop { op, trap: Trap::unknown(otherwise) }),
         }
     }
 }

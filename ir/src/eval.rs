@@ -110,7 +110,7 @@ impl Context {
 /// and [`Traits::SEES_POISON`].
 pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let Some(eval) = args.info.eval else {
-        return Err(Trap::unsupported(format!("'{}' has no executable semantics", args.info.name)));
+        return Err(Trap::unknown(format!("'{}' has no executable semantics", args.info.name)));
     };
     if operands.iter().any(Datum::has_poison) && !args.info.traits.has(Traits::TERMINATOR) {
         return poison::evaluate(args, eval, operands);

@@ -80,6 +80,7 @@ pub mod prelude;
 mod races;
 pub mod random;
 mod registry;
+mod representation;
 mod retype;
 pub mod rewrite;
 pub mod rules;
@@ -141,6 +142,7 @@ pub use parametric::{
 };
 pub use pass::{Pass, PassContext, PassInfo, Pipeline};
 pub use pattern_rewriter::{Change, PatternRewriter};
+pub use representation::Representation;
 pub use rewrite::{Pattern, Rewriter};
 pub use source::SourceFile;
 pub use symbols::symbol_name;

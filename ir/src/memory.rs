@@ -130,7 +130,7 @@ impl Memory {
         storage: Storage,
     ) -> Result<MemRef, Trap> {
         let layout = ctx.layout_of_sizes(ty, sizes, symbols).unwrap_or_else(|| StridedLayout::row_major(sizes));
-        let n = usize::try_from(span(sizes, &layout)?).map_err(|_| Trap::unsupported("memory of that size"))?;
+        let n = usize::try_from(span(sizes, &layout)?).map_err(|_| Trap::unknown("memory of that size"))?;
         self.check_room(n)?;
         let is_bytes = ctx.dtype(ctx.element_type(ty)) == Some(DType::I8);
         let elements =
@@ -142,7 +142,7 @@ impl Memory {
     fn check_room(&self, more: usize) -> Result<(), Trap> {
         match self.elements.checked_add(more).is_some_and(|n| n <= self.limit) {
             true => Ok(()),
-            false => Err(Trap::unsupported(format!("more than {} elements of memory", self.limit))),
+            false => Err(Trap::unknown(format!("more than {} elements of memory", self.limit))),
         }
     }
 
@@ -473,7 +473,7 @@ fn span(sizes: &[i64], layout: &StridedLayout) -> Result<i64, Trap> {
     for (size, stride) in sizes.iter().zip(&layout.strides) {
         last = (size - 1).checked_mul(*stride).and_then(|n| n.checked_add(last?));
     }
-    last.and_then(|n| n.checked_add(1)).ok_or_else(|| Trap::unsupported("memory of that size"))
+    last.and_then(|n| n.checked_add(1)).ok_or_else(|| Trap::unknown("memory of that size"))
 }
 
 fn use_after_free() -> Trap {

@@ -89,7 +89,7 @@ impl MemRef {
     /// Calls `f` with the indices of every element in row-major order.
     pub fn for_each_index(&self, mut f: impl FnMut(&[i64]) -> Result<(), Trap>) -> Result<(), Trap> {
         if self.len() > MAX_ELEMENTS as i64 {
-            return Err(Trap::unsupported(format!("more than {MAX_ELEMENTS} elements")));
+            return Err(Trap::unknown(format!("more than {MAX_ELEMENTS} elements")));
         }
         let mut index: SmallVec<[i64; 4]> = smallvec::smallvec![0; self.sizes.len()];
         for _ in 0..self.len() {

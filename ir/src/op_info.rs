@@ -13,6 +13,7 @@ use crate::intern::{Attr, Type};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value, ValueList};
 use crate::parametric::{AttrInfo, TypeInfo};
+use crate::representation::Representation;
 use crate::rewrite::Pattern;
 use crate::rules::{Rule, RuleFunction, RuleGroup};
 use crate::scalar::Scalar;
@@ -545,6 +546,8 @@ pub struct Dialect {
     pub rule_groups: &'static [RuleGroup],
     /// Conditions and functions that rules of any dialect can call.
     pub rule_functions: &'static [&'static RuleFunction],
+    /// Representations of values by values of other types, through which checking compares lowered programs.
+    pub representations: &'static [&'static Representation],
 }
 
 impl Dialect {
@@ -560,6 +563,7 @@ impl Dialect {
         rules: &[],
         rule_groups: &[],
         rule_functions: &[],
+        representations: &[],
     };
 }
 

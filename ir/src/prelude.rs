@@ -5,11 +5,12 @@ pub use crate::conversion::{
 };
 pub use crate::eval::{Datum, Trap, map_int};
 pub use crate::greedy::GreedyOptions;
-pub use crate::pass::{OptionKind, Options, PassOption};
+pub use crate::pass::{FloatChange, OptionKind, Options, PassOption};
 pub use crate::random::Random;
 pub use crate::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx, rule};
 pub use crate::{
     Attr, AttrDecl, AttrInfo, Block, Builder, Context, Diagnostic, Dialect, Extension, Folded, InsertPoint, Loc,
     Module, Op, OpArgs, OpDecl, OpInfo, ParamArgs, ParamError, Pass, PassContext, PassInfo, Pattern, PatternRewriter,
-    Region, Rewriter, Traits, Type, TypeConstraint, TypeDecl, TypeInfo, TypeRelation, Value, attr, op, ty,
+    Region, Representation, Rewriter, Traits, Type, TypeConstraint, TypeDecl, TypeInfo, TypeRelation, Value, attr, op,
+    ty,
 };

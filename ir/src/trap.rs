@@ -11,14 +11,22 @@ pub enum Trap {
     Abort(String),
     /// An exceeded limit: number of executed ops or depth of calls.
     Limit(String),
-    /// A limitation of the evaluator (an unsupported type, too much memory), with the reason.
+    /// Operands or attributes that the op's semantics do not cover, such as a type, with the reason.
     Unsupported(String),
+    /// An op without semantics, or more elements than the evaluator computes: nothing is known about the program, with the
+    /// reason.
+    Unknown(String),
 }
 
 impl Trap {
     /// Returns the trap of an op in a form that its evaluation does not cover.
     pub fn unsupported(reason: impl Into<String>) -> Trap {
         Trap::Unsupported(reason.into())
+    }
+
+    /// Returns the trap of an op about whose result nothing is known.
+    pub fn unknown(reason: impl Into<String>) -> Trap {
+        Trap::Unknown(reason.into())
     }
 }
 
@@ -40,7 +48,7 @@ impl std::fmt::Display for Trap {
             Trap::Ub(reason) => write!(f, "undefined behavior: {reason}"),
             Trap::Abort(reason) => write!(f, "aborted: {reason}"),
             Trap::Limit(reason) => write!(f, "given up: {reason}"),
-            Trap::Unsupported(reason) => write!(f, "cannot be executed: {reason}"),
+            Trap::Unsupported(reason) | Trap::Unknown(reason) => write!(f, "cannot be executed: {reason}"),
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::partition::{Level, levels};
 use compile::{Compiled, Settings};
 use gradus_cost::CostModel;
 use gradus_dialects::cluster;
-use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
 use gradus_simulators::cluster::Machine;
@@ -99,7 +99,7 @@ number of clusters.",
         ("num-candidates", "Number of candidates that were timed"),
         ("num-host", "Number of ops that stay on the host though others like them are compiled"),
     ],
-    rounds: |_| true,
+    floats: |_| FloatChange::Reorders,
     make: |options| {
         let mut settings = Settings::default();
         for without in options.text("without").split(',').filter(|name| !name.is_empty()) {

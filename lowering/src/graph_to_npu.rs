@@ -47,7 +47,7 @@ pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
 use gradus_dialects::graph::QLinearMulOp;
 use gradus_dialects::npu;
-use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Value,
@@ -146,7 +146,10 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
         ("num-instructions", "Number of instructions"),
         ("num-host", "Number of ops that stay on the host though others like them are compiled"),
     ],
-    rounds: |options| options.bool("allow-steps"),
+    floats: |options| match options.bool("allow-steps") {
+        true => FloatChange::Quantizes,
+        false => FloatChange::None,
+    },
     make: |options| {
         let (target, allow_steps) = (options.text("target").to_owned(), options.bool("allow-steps"));
         let weights = match options.text("weights") {

@@ -16,7 +16,7 @@ pub const MAX_ELEMENTS: usize = 1 << 27;
 /// Returns the number of elements of `shape`; an error above [`MAX_ELEMENTS`] or the limit of the
 /// execution.
 pub fn checked_elements(shape: &[usize]) -> Result<usize, String> {
-    let n = checked_len(shape).filter(|&n| n <= MAX_ELEMENTS && is_within_element_limit(n));
+    let n = checked_len(shape).filter(|&n| is_within_element_limit(n) && n <= MAX_ELEMENTS);
     n.ok_or_else(|| format!("a result of shape {shape:?} exceeds the limit of 2^27 elements"))
 }
 

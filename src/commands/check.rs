@@ -1,7 +1,7 @@
 //! `gradus check`: whether a transformation preserves the meaning of a program.
 
 use super::check_rules;
-use super::comparison::{number, option_args, options};
+use super::comparison::{executions, number, option_args, options};
 use super::model::{load, load_args};
 use super::rules::rules_arg;
 use crate::io::report;
@@ -83,23 +83,21 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if let Some(after) = after {
         let after = read(&ctx, after, matches, streams)?;
         let verdicts = repeated(matches, options(matches), |options| pair(&ctx, &before, &after, options, streams))?;
-        return conclude(&verdicts, streams);
+        return conclude(&verdicts, options(matches).floats, streams);
     }
-    let options = match pipeline.rounds() && !matches.contains_id("floats") {
-        true => Options { floats: Floats::Exact, ..options(matches) },
-        false => options(matches),
-    };
+    let options = options(matches);
     let passes = || self::pipeline(tool, &ctx, matches).expect("it was made before");
+    let executions = executions(tool, matches, &ctx)?;
     let verdicts = repeated(matches, options, |options| {
         let how = RunOptions { passes: tool.passes.clone(), ..RunOptions::default() };
         passes_checked(
             (tool, matches),
             &ctx,
-            &Subject { program: &|| before.clone(), pipeline: &passes, how, options },
+            &Subject { program: &|| before.clone(), pipeline: &passes, how, options, executions: &executions },
             streams,
         )
     })?;
-    conclude(&verdicts, streams)
+    conclude(&verdicts, options.floats.allowing(pipeline.floats()), streams)
 }
 
 /// The verdict on each function, by name.
@@ -198,7 +196,7 @@ fn pair(
     let mut verdicts = Vec::new();
     for (name, _, verdict) in reference.compare(after) {
         if let Verdict::Different(difference) = verdict {
-            let error = reference.error(name, after, &difference, "in the second program");
+            let error = reference.error(name, &difference, "in the second program");
             return Err(report(ctx, &[error], streams));
         }
         verdicts.push((name.to_owned(), verdict));
@@ -206,9 +204,12 @@ fn pair(
     Ok(verdicts)
 }
 
-/// Prints the verdict on each function. Succeeds if there is at least one and all are conclusive.
-fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result<(), Failure> {
+/// Prints the verdict on each function, with the float mode unless it is bit by bit. Succeeds if there is at least one and all
+/// are conclusive.
+fn conclude(verdicts: &[(String, Verdict)], floats: Floats, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (mut lines, mut open) = (String::new(), 0);
+    let mode =
+        floats.word().filter(|_| floats != Floats::Bits).map_or(String::new(), |word| format!(" with --floats={word}"));
     for (name, verdict) in verdicts {
         let line = match verdict {
             Verdict::Unchanged => "unchanged".to_owned(),
@@ -216,7 +217,7 @@ fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result
                 format!("no difference on all {} inputs ({undefined} undefined)", inputs + undefined)
             }
             Verdict::Same { inputs, undefined, discarded, .. } => {
-                format!("no difference on {inputs} inputs ({undefined} undefined, {discarded} discarded)")
+                format!("no difference on {inputs} inputs ({undefined} undefined, {discarded} discarded){mode}")
             }
             Verdict::Inconclusive(why) => {
                 open += 1;

@@ -1,8 +1,11 @@
 //! The flags of comparisons by execution, which `check` and `reduce` share.
 
 use crate::pass_flags::flag;
+use crate::target::named;
+use crate::{Failure, Tool};
 use clap::{Arg, ArgMatches};
-use gradus_check::{Floats, Options};
+use gradus_check::{Execution, Floats, Options};
+use gradus_ir::Context;
 
 /// Returns the flags of the comparison.
 pub(super) fn option_args() -> [Arg; 6] {
@@ -16,29 +19,22 @@ pub(super) fn option_args() -> [Arg; 6] {
         number("fuel", format!("Maximum number of ops per run [default: {fuel}]")),
         number("seed", format!("Seed of the inputs [default: {seed}]")),
         flag("strict-ub", "Require external calls before undefined behavior to be preserved"),
-        Arg::new("floats").long("floats").value_name("HOW").value_parser(FLOATS.map(|(word, _)| word)).help(
+        Arg::new("floats").long("floats").value_name("HOW").value_parser(Floats::WORDS.map(|(word, _)| word)).help(
             "Comparison of floats: bit by bit (bits); on small integers, so that sums may be reordered (exact); in f64 \
-             (algebra); up to rounding (rounding), and 8-bit results up to one step (quantized) [default: bits, or exact after a pass that reorders sums]",
+             (algebra); on small integers and up to rounding in turn (reordered); up to rounding (rounding), and 8-bit \
+             results up to one step (quantized) [default: bits, or what the passes declare to change]",
         ),
     ]
 }
 
-/// The values of `--floats`.
-const FLOATS: [(&str, Floats); 5] = [
-    ("bits", Floats::Bits),
-    ("exact", Floats::Exact),
-    ("algebra", Floats::Algebra),
-    ("rounding", Floats::Rounding),
-    ("quantized", Floats::Quantized),
-];
-
 /// Reads the options of a comparison of programs.
 pub(super) fn options(matches: &ArgMatches) -> Options {
-    let floats = matches.get_one::<String>("floats").and_then(|word| FLOATS.iter().find(|(known, _)| known == word));
+    let word = matches.get_one::<String>("floats");
+    let floats = word.and_then(|word| Floats::WORDS.iter().find(|(known, _)| known == word));
     Options {
         // Gradus's passes treat unregistered ops as opaque; another compiler may know them.
         opaque: !matches!(matches.try_contains_id("AFTER"), Ok(true)),
-        floats: floats.map_or(Floats::Bits, |&(_, floats)| floats),
+        floats: floats.map_or(Floats::Declared, |&(_, floats)| floats),
         strict_ub: matches.get_flag("strict-ub"),
         ..numeric_options(matches, Options::default())
     }
@@ -59,4 +55,18 @@ pub(super) fn numeric_options(matches: &ArgMatches, default: Options) -> Options
 /// Declares a numeric argument that sets a field of [`Options`].
 pub(super) fn number(name: &'static str, help: String) -> Arg {
     Arg::new(name).long(name).value_name("N").value_parser(clap::value_parser!(u64)).help(help)
+}
+
+/// Returns the ways in which the target of a command line executes programs.
+#[cfg_attr(not(feature = "cpu"), allow(unused_variables, reason = "no target is executed"))]
+pub(super) fn executions(
+    tool: &Tool,
+    matches: &ArgMatches,
+    ctx: &Context,
+) -> Result<Vec<Box<dyn Execution + Sync>>, Failure> {
+    match named(tool, matches)? {
+        #[cfg(feature = "cpu")]
+        Some(target) => crate::executions::executions(target, ctx),
+        _ => Ok(Vec::new()),
+    }
 }

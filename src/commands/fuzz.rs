@@ -113,6 +113,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         seed: value("seed"),
         limits: Limits { ops: value("ops") as usize, ..Limits::default() },
         options: campaign::options(value("inputs")),
+        executions: &[],
     };
     let numbers = numbers(matches);
     if matches.get_flag("print") || matches.get_flag("stats") {

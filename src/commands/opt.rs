@@ -207,17 +207,14 @@ impl Job<'_> {
     /// Runs the passes and executes the program before and after each of them.
     #[cfg(feature = "check")]
     fn run_checked(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
-        use gradus_check::{Options, Reference, Verdict};
+        use gradus_check::{Options, Stages, Verdict};
         use gradus_ir::Diagnostic;
         use gradus_ir::pass::Passed;
         let before = self.read(streams)?;
-        let reference = Reference::new(&before, Options::default());
-        let look = |passed: &Passed<'_>| match reference.wrong_after(passed) {
-            Some((name, difference)) => Err(reference.error_after(passed, &name, &difference)),
-            None => Ok(()),
-        };
+        let mut stages = Stages::new(&before, Options::default());
+        let look = |passed: &Passed<'_>| stages.error_after(passed).map_or(Ok(()), Err);
         self.run_passes(m, how, Some(Box::new(look)), streams)?;
-        let open = reference.compare(m).filter_map(|(name, loc, verdict)| match verdict {
+        let open = stages.original().compare(m).filter_map(|(name, loc, verdict)| match verdict {
             Verdict::Inconclusive(why) | Verdict::Lost(why) => {
                 Some(Diagnostic::error(loc, format!("'@{name}' could not be checked: {why}")))
             }

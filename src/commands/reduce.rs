@@ -124,6 +124,7 @@ impl Job<'_> {
             pipeline: &pipeline,
             how: RunOptions { passes: tool.passes.clone(), ..RunOptions::default() },
             options: options(self.matches),
+            executions: &[],
         };
         let culprit = match subject.check() {
             Checked::Wrong(culprit) => culprit,

@@ -162,8 +162,8 @@ fn poisonings(instance: &Instance, values: &Values) -> Vec<Values> {
 /// Whether a run on more poison is undefined, or equal up to poison.
 fn is_less_defined(poisoned: &Run, run: &Run) -> bool {
     match (&poisoned.results, &run.results) {
-        (Err(Trap::Ub(_) | Trap::Unsupported(_) | Trap::Limit(_)), _) => true,
-        (_, Err(Trap::Unsupported(_) | Trap::Limit(_) | Trap::Abort(_))) => true,
+        (Err(Trap::Ub(_) | Trap::Unsupported(_) | Trap::Unknown(_) | Trap::Limit(_)), _) => true,
+        (_, Err(Trap::Unsupported(_) | Trap::Unknown(_) | Trap::Limit(_) | Trap::Abort(_))) => true,
         (Err(Trap::Abort(_)), _) | (Ok(_), Err(Trap::Ub(_))) => false,
         (Ok(less), Ok(more)) => {
             let memory = poisoned.memory.iter().flatten().zip(run.memory.iter().flatten());

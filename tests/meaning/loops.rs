@@ -37,7 +37,7 @@ fn ops_are_as_explicit_loops() {
             match verdict {
                 Verdict::Same { inputs, .. } => assert!(inputs >= 100, "{name}: {inputs} inputs"),
                 Verdict::Different(difference) => {
-                    let error = reference.error(function, &loops, &difference, "in loops");
+                    let error = reference.error(function, &difference, "in loops");
                     panic!("{name}: {}", error.render(&ctx));
                 }
                 other => panic!("{name}: {other:?}"),

@@ -6,5 +6,6 @@ mod corners;
 mod draw;
 mod laws;
 mod loops;
+mod representations;
 mod second;
 mod tables;

@@ -100,6 +100,7 @@ fn the_rewrite_has_its_number() {
         },
         how: Default::default(),
         options: Default::default(),
+        executions: &[],
     };
     let check::bisect::Checked::Wrong(culprit) = subject.check() else { panic!("a difference") };
     assert_eq!((culprit.pass, culprit.number, culprit.function.as_str()), (info.name, 1, "f"));

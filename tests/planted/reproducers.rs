@@ -46,6 +46,7 @@ fn reproduce(tool: &Tool, name: &'static str, program: &str, pipeline: &str) -> 
         pipeline: &|| parse(pipeline).expect("the pipeline is right"),
         how: RunOptions::default(),
         options: Default::default(),
+        executions: &[],
     };
     let Checked::Wrong(culprit) = subject.check() else { return Err(format!("{name}: is not found")) };
     let start = Instant::now();

@@ -31,8 +31,8 @@ use gradus_ir::effects::is_memory_free;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{ByteView, MemRef, Memory, Storage};
 use gradus_ir::{
-    Access, Attr, AttrKind, AttrText, Context, Def, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeDecl,
-    Value, op,
+    Access, Attr, AttrKind, AttrText, Context, Def, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, Type,
+    TypeDecl, Value, op,
 };
 
 /// The name of a discardable attribute of a step: its ops are evaluated by their reference meaning, not by kernels. A check by

@@ -171,7 +171,7 @@ fn loops(args: &OpArgs<'_>, maps: &[&AffineMap]) -> Result<Vec<usize>, Trap> {
         }
     }
     if extents.iter().fold(1usize, |n, &d| n.saturating_mul(d)) > MAX_PRODUCTS {
-        return Err(Trap::unsupported(format!("contractions of more than {MAX_PRODUCTS} products")));
+        return Err(Trap::unknown(format!("contractions of more than {MAX_PRODUCTS} products")));
     }
     Ok(extents)
 }

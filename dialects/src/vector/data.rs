@@ -12,7 +12,7 @@ pub(super) fn extents(ctx: &Context, ty: Type) -> Result<Vec<usize>, Trap> {
     let shape: Vec<usize> = shape.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
     match checked_len(&shape) {
         Some(n) if n <= MAX_ELEMENTS => Ok(shape),
-        _ => Err(Trap::unsupported(format!("vectors of more than {MAX_ELEMENTS} elements"))),
+        _ => Err(Trap::unknown(format!("vectors of more than {MAX_ELEMENTS} elements"))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `poly` tool: rings of polynomials as in lattice cryptography, with types, constants and values of its own.
 
 mod element;
+mod lowering;
 mod ops;
 mod residue;
 mod ring;
@@ -8,7 +9,7 @@ mod ring;
 pub use element::Element;
 pub use ops::*;
 pub use residue::Residue;
-pub use ring::{Poly, Ring};
+pub use ring::{AS_COEFFICIENTS, Poly, Ring};
 
 use gradus::prelude::*;
 
@@ -21,10 +22,11 @@ pub static DIALECT: Dialect = Dialect {
     attrs: &[Element::INFO],
     constant: Some("poly.constant"),
     rules: ops::RULES,
+    representations: &[&AS_COEFFICIENTS],
     ..Dialect::DEFAULT
 };
 
 /// Returns the tool.
 pub fn tool() -> Tool {
-    Tool::new("poly").with_dialects(&[&DIALECT])
+    Tool::new("poly").with_dialects(&[&DIALECT]).with_passes(&[&lowering::INFO])
 }

@@ -2,6 +2,7 @@
 
 use crate::Element;
 use gradus::dialects::constraint::I64;
+use gradus::ir::Tensor;
 use gradus::prelude::*;
 use std::fmt;
 
@@ -43,6 +44,23 @@ impl fmt::Display for Poly {
         f.write_str(&terms.map(term).collect::<Vec<_>>().join(" + "))
     }
 }
+
+/// A polynomial as memory that holds its coefficients, from the constant one on.
+pub static AS_COEFFICIENTS: Representation = Representation {
+    name: "poly-as-coefficients",
+    types: |ctx, ty| {
+        let (_, degree) = Ring::cast(ctx, ty)?.size(ctx);
+        Some(vec![ctx.memref_type(&[degree as i64], Type::I64, None, None)])
+    },
+    encode: |_, _, value| {
+        let coefficients: Vec<i64> = value.as_own::<Poly>().ok()?.0.iter().map(|c| c.cast_signed()).collect();
+        Some(vec![Datum::Tensor(Tensor::from_vec(&[coefficients.len()], coefficients))])
+    },
+    decode: |_, _, values| {
+        let coefficients = values[0].tensor().ok()?.to_i64()?;
+        Some(Datum::own(Poly(coefficients.into_iter().map(i64::cast_unsigned).collect())))
+    },
+};
 
 /// Moduli are below this, so that products of coefficients fit into 64 bits.
 const MAX_MODULUS: i64 = 1 << 31;

@@ -225,7 +225,7 @@ impl RuleChecker {
             Verdict::Different(difference) => {
                 let function = draw::FUNCTION;
                 let difference = reference.smaller(function, &after, *difference);
-                reference.error(function, &after, &difference, &format!("after rule '{name}'"))
+                reference.error(function, &difference, &format!("after rule '{name}'"))
             }
             Verdict::Unchanged => return Ok(true),
             Verdict::Inconclusive(why) | Verdict::Lost(why) => {

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::intern::Type;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
+use crate::representation::Representation;
 use crate::traits::Traits;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -83,6 +84,11 @@ impl TypeConverter {
         self.cache.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         self.rules.push(Box::new(rule));
         self
+    }
+
+    /// Adds the rule of a representation: a type that it represents is converted to the types of the representing values.
+    pub fn add_representation(&mut self, representation: &'static Representation) -> &mut Self {
+        self.add(|converter, ty| Some(Converted::Many((representation.types)(&converter.ctx, ty)?.into())))
     }
 
     /// Adds a source materialization: from converted values to a value of the original type.

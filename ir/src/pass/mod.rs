@@ -33,6 +33,7 @@ mod context;
 mod dump;
 mod error;
 mod event;
+mod float_change;
 mod log;
 mod options;
 mod parallel;
@@ -49,6 +50,7 @@ pub use context::PassContext;
 pub use dump::{IrPrinting, Selection};
 pub use error::{CounterError, PipelineError};
 pub use event::PassEvent;
+pub use float_change::FloatChange;
 pub use log::{ActionLog, ActionProfile};
 pub use options::{OptionKind, Options, PassOption};
 pub use pipeline::Pipeline;
@@ -79,8 +81,8 @@ pub struct PassInfo {
     pub requires: &'static [&'static Property],
     /// Properties of the program that the pass establishes.
     pub establishes: &'static [&'static Property],
-    /// Whether results may differ by rounding with these options; checks do not compare bits then.
-    pub rounds: fn(&Options) -> bool,
+    /// Returns the change of floats that the pass may make with these options.
+    pub floats: fn(&Options) -> FloatChange,
     /// Constructs the pass.
     pub make: MakePassFn,
 }
@@ -99,7 +101,7 @@ impl PassInfo {
         statistics: &[],
         requires: &[],
         establishes: &[],
-        rounds: |_| false,
+        floats: |_| FloatChange::None,
         make: |_| Err("this pass cannot be made".into()),
     };
 

@@ -1,7 +1,7 @@
 //! Pass pipelines: passes in order, each on an op or on all child ops of a name.
 
 use super::error::PipelineError;
-use super::{Options, Pass, PassInfo};
+use super::{FloatChange, Options, Pass, PassInfo};
 use std::fmt::{self, Write};
 
 /// The anchor of a pipeline that runs on any op.
@@ -135,12 +135,13 @@ impl Pipeline {
         text + "\n\n"
     }
 
-    /// Whether any pass changes floats by [rounding](PassInfo::rounds).
-    pub fn rounds(&self) -> bool {
-        self.steps.iter().any(|step| match step {
-            Step::Pass(scheduled) => (scheduled.info.rounds)(&scheduled.options),
-            Step::Nested(pipelines) => pipelines.iter().any(Pipeline::rounds),
-        })
+    /// Returns the largest [change of floats](PassInfo::floats) that a pass may make.
+    pub fn floats(&self) -> FloatChange {
+        let of_step = |step: &Step| match step {
+            Step::Pass(scheduled) => (scheduled.info.floats)(&scheduled.options),
+            Step::Nested(pipelines) => pipelines.iter().map(Pipeline::floats).max().unwrap_or_default(),
+        };
+        self.steps.iter().map(of_step).max().unwrap_or_default()
     }
 
     fn pretty(&self, indent: usize, out: &mut String) -> fmt::Result {

@@ -1,6 +1,5 @@
 //! Execution of pipelines.
 
-use super::PassInfo;
 use super::actions::{ADAPTOR, Actions, PASS, Unit};
 use super::context::PassContext;
 use super::dump::{Dumps, IrPrinting};
@@ -9,6 +8,7 @@ use super::options::Options;
 use super::pipeline::{ANY, Pipeline, Scheduled, Step};
 use super::reproducer::{CrashReproducer, Reproducer, local_pipeline, place};
 use super::timing::Timer;
+use super::{FloatChange, PassInfo};
 use crate::diag::Diagnostic;
 use crate::loc::Loc;
 use crate::module::{Module, Op};
@@ -67,6 +67,11 @@ pub struct Passed<'a> {
 }
 
 impl Passed<'_> {
+    /// Returns the change of floats that the pass may have made.
+    pub fn floats(&self) -> FloatChange {
+        (self.info.floats)(self.options)
+    }
+
     /// Returns the pipeline that runs this pass alone, with its non-default options, on ops at the same nesting.
     pub fn pipeline_text(&self) -> String {
         let default = Options::parse(self.info.options, "").is_ok_and(|default| default == *self.options);

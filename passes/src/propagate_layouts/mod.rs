@@ -14,6 +14,7 @@ use crate::by_patterns::ByPatterns;
 pub(crate) use elementwise::is_elementwise;
 use gradus_dialects::graph::{self, ReshapeOp, TransposeOp};
 use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
+use gradus_ir::pass::FloatChange;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, OpState, PassInfo, Pattern, PatternRewriter, Tensor, Type, Value};
 
@@ -46,7 +47,7 @@ have the shape of the result.
 # Cost
 
 Linear in the number of ops: each unpack moves once per op.",
-    rounds: |_| true,
+    floats: |_| FloatChange::Reorders,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
     ..PassInfo::DEFAULT

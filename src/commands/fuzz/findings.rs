@@ -82,9 +82,7 @@ impl<'a> Findings<'a> {
     /// Returns the command that checks a file with a pipeline, or with that of the failure.
     fn run_line(&self, failure: &FuzzFailure, pipeline: Option<&str>) -> String {
         let pipeline = pipeline.unwrap_or(&failure.pipeline);
-        let rounds = Pipeline::parse(pipeline, self.campaign.passes).is_ok_and(|pipeline| pipeline.rounds());
-        let floats = if rounds { " --floats=rounding" } else { "" };
-        format!("{} check %s{floats} {}", self.tool.name, flag_of(self.tool, pipeline))
+        format!("{} check %s {}", self.tool.name, flag_of(self.tool, pipeline))
     }
 
     /// Writes a file of a failure, if there is a folder.

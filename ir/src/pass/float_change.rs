@@ -1,0 +1,16 @@
+//! The change of floats that a pass may make.
+
+/// The change of floats that a pass may make, the smallest first. Checks compare results accordingly: bit by bit only if no
+/// pass of a pipeline changes them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum FloatChange {
+    /// None: results are equal bit by bit.
+    #[default]
+    None,
+    /// Sums and products in another order or grouping, which are equal where nothing is rounded, such as on small integers.
+    Reorders,
+    /// Any change within rounding errors, such as those of a narrower type or of another formula.
+    Rounds,
+    /// As [`FloatChange::Rounds`], and 8-bit integers that are quantized from floats may be one step apart.
+    Quantizes,
+}
