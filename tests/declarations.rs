@@ -371,6 +371,8 @@ passes! {
         options: &[PassOption { name: "mode", doc: "How.", kind: OptionKind::Word("lazzy", &[("lazy", "Lazily")]) }]
     } => "the default 'lazzy' of option 'mode' is not one of its words; did you mean 'lazy'?";
     two_options_of_one_name { options: &[OPTION, OPTION] } => "two options are called 'max'";
+    values_of_an_undeclared_option { options: &[OPTION], samples: &[("mx", |_| Vec::new())] } =>
+        "it has values of an option 'mx', which is not declared; did you mean 'max'?";
     a_pass_that_reads_an_undeclared_option { options: &[OPTION], make: |options| {
         options.int("mx");
         Err(String::new())

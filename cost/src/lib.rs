@@ -179,6 +179,9 @@ impl CostModel {
     }
 }
 
+/// Values of the option `floats`.
+pub const FLOATS: [&str; 2] = ["exact", "approx"];
+
 /// Parses the option `floats`: whether rules that round are used, if it says so.
 ///
 /// # Errors

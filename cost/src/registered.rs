@@ -70,4 +70,9 @@ impl CostModel {
             }
         })
     }
+
+    /// Returns the names of all models that a context knows.
+    pub fn names(ctx: &Context) -> Vec<String> {
+        CostModel::all(ctx).map(|model| model.name.to_owned()).collect()
+    }
 }

@@ -5,8 +5,8 @@ use crate::explore::{End, Limits, explore};
 use crate::program::Program;
 use crate::report::{GRAPH, Gather, REPORT};
 use crate::{associate, extract, report, write_back};
-use gradus_cost::{CostError, CostModel, float_change, rounds};
-use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_cost::{CostError, CostModel, FLOATS, float_change, rounds};
+use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::rules::CostFn;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 use std::time::Duration;
@@ -81,6 +81,7 @@ choice is proved optimal; otherwise exponential, bounded by `max-steps`.",
         ("num-nodes", "Number of e-nodes"),
         ("num-saturated", "Number of saturated functions"),
     ],
+    rewrites: Rewrites::Names(|ctx| ["saturate"].into_iter().chain(ctx.all_rule_names()).map(str::to_owned).collect()),
     make: |options| {
         let limit = |name: &str| usize::try_from(options.int(name)).map_err(|_| format!("'{name}' must not be negative"));
         let limits = Limits {
@@ -95,6 +96,15 @@ choice is proved optimal; otherwise exponential, bounded by `max-steps`.",
         let (associate, report) = (options.bool("associate"), options.bool("report"));
         Ok(Box::new(Saturate { target, names, approx, associate, limits, max_steps: limit("max-steps")?, report }))
     },
+    samples: &[
+        ("target", CostModel::names),
+        ("rules", |ctx| ctx.rule_groups().map(|(group, _)| group.name.to_owned()).collect()),
+        ("floats", |_| FLOATS.map(str::to_owned).into()),
+        ("max-nodes", |_| ["20", "500"].map(str::to_owned).into()),
+        ("max-steps", |_| ["1", "100"].map(str::to_owned).into()),
+        // With a limit of time, results may differ between runs.
+        ("max-seconds", |_| Vec::new()),
+    ],
     floats: float_change,
     ..PassInfo::DEFAULT
 };

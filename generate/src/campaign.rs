@@ -2,12 +2,13 @@
 
 use crate::coverage::{RewriteCounts, Statistics};
 use crate::focus::Focus;
+use crate::options::OptionValues;
 use crate::threads::{Collected, compare};
 use crate::{Grown, Library, Limits, grow};
 use gradus_check::bisect::{Checked, Subject};
 use gradus_check::{Execution, Options, Verdict};
 use gradus_ir::equal::structurally_equal;
-use gradus_ir::pass::{Actions, OptionKind, PassInfo, Pipeline, RunOptions};
+use gradus_ir::pass::{Actions, PassInfo, Pipeline, RunOptions};
 use gradus_ir::random::Random;
 use gradus_ir::{
     Context, Diagnostic, Module, ParseOptions, PrintOptions, first_difference, parse_module, read_again, verify,
@@ -47,7 +48,7 @@ pub struct Campaign<'a> {
     pub passes: &'a [&'static PassInfo],
     /// A pass that every second pipeline contains.
     pub favourite: Option<&'static PassInfo>,
-    /// A fixed pipeline in place of drawn ones.
+    /// A fixed pipeline in place of drawn ones. Options that it does not give are drawn.
     pub pipeline: Option<&'a str>,
     /// Pipelines that lead to the fixed one, such as a target's up to its first pass.
     pub stages: &'a [String],
@@ -145,8 +146,15 @@ impl Campaign<'_> {
             }
         }
         if let Some(pipeline) = self.pipeline {
+            let (mut options, mut random) = (OptionValues::new(ctx), Random::of((self.seed, "focus")));
+            let mut under_test = || {
+                let mut pipeline = Pipeline::parse(pipeline, self.passes).ok()?;
+                options.vary(&mut pipeline, &mut random);
+                Some(pipeline)
+            };
             let mut grown = |n| self.program(&library, u64::MAX - n, &mut Statistics::default()).module;
-            library.focus = Focus::of(ctx, self.passes, (self.stages, pipeline), &library.rules, &mut grown);
+            let starts = (self.passes, self.stages);
+            library.focus = Focus::of(ctx, starts, &mut under_test, &library.rules, &mut grown);
         }
         library
     }
@@ -171,7 +179,7 @@ impl Campaign<'_> {
         let ctx = (self.context)();
         let mut library = self.library(&ctx);
         let mut tally = CampaignStatistics { missing: library.missing().collect(), ..CampaignStatistics::default() };
-        let mut collected = Collected::default();
+        let (mut collected, mut options) = (Collected::default(), OptionValues::new(&ctx));
         for number in numbers.clone() {
             if number > numbers.start && !goes_on(number) {
                 break;
@@ -179,7 +187,7 @@ impl Campaign<'_> {
             let grown = self.program(&library, number, &mut tally.statistics);
             tally.modules += 1;
             tally.ops += grown.module.num_ops() as u64;
-            let pipeline = self.pipeline.map_or_else(|| self.draw_pipeline(number), str::to_owned);
+            let pipeline = self.draw_pipeline(number, &mut options);
             if let Err((title, error)) = self.examine(&grown.module, number, &pipeline, &mut tally) {
                 let text = grown.module.to_text(PrintOptions::default());
                 found(FuzzFailure { number, title, text, pipeline, error });
@@ -244,9 +252,16 @@ impl Campaign<'_> {
         compare(&large, &|| Pipeline::parse(pipeline, self.passes).ok()).err()
     }
 
-    /// Draws a pipeline of one to six passes, some with drawn values for numeric options.
-    fn draw_pipeline(&self, number: u64) -> String {
+    /// Returns the pipeline of a program: the fixed one, or one of one to six passes, with drawn options.
+    fn draw_pipeline(&self, number: u64, options: &mut OptionValues) -> String {
         let mut random = Random::of((self.seed, number, "pipeline"));
+        let fixed = self.pipeline.and_then(|text| Pipeline::parse(text, self.passes).ok());
+        let mut pipeline = fixed.unwrap_or_else(|| self.draw_passes(&mut random));
+        options.vary(&mut pipeline, &mut random);
+        pipeline.to_string()
+    }
+
+    fn draw_passes(&self, random: &mut Random) -> Pipeline {
         let mut pipeline = Pipeline::on("builtin.module");
         let mut added = 0;
         let wanted = 1 + random.below(6);
@@ -259,16 +274,9 @@ impl Campaign<'_> {
             if added == wanted {
                 break;
             }
-            let info = random.pick(self.passes);
-            let mut options = String::new();
-            for option in info.options {
-                if matches!(option.kind, OptionKind::Int(_)) && random.percent(50) {
-                    options += &format!("{}={} ", option.name, 1 + random.below(4));
-                }
-            }
-            added += u64::from(pipeline.add(info, options.trim_end()).is_ok());
+            added += u64::from(pipeline.add(random.pick(self.passes), "").is_ok());
         }
-        pipeline.to_string()
+        pipeline
     }
 }
 

@@ -1,5 +1,6 @@
 //! Coverage statistics of a campaign.
 
+use gradus_ir::greedy::canonicalizations;
 use gradus_ir::pass::{Action, Observer, PATTERN, Unit};
 use gradus_ir::{Context, OpName};
 use indexmap::{IndexMap, IndexSet};
@@ -118,11 +119,17 @@ impl RewriteCounts {
     /// Returns the number of declared patterns, rules and folders that applied at least `times`, the number of all, and
     /// the names of the rest.
     pub fn coverage(&self, ctx: &Context, times: u64) -> (usize, usize, Vec<String>) {
-        let all = rewrites(ctx);
+        let all: BTreeSet<String> = canonicalizations(ctx).into_iter().collect();
         let counts = &self.lock().by_name;
         let rare = |name: &&String| counts.get(*name).is_none_or(|&n| n < times);
         let rare: Vec<String> = all.iter().filter(rare).cloned().collect();
         (all.len() - rare.len(), all.len(), rare)
+    }
+
+    /// Returns those of some rewrites that never applied.
+    pub fn never(&self, rewrites: &BTreeSet<String>) -> Vec<String> {
+        let counts = &self.lock().by_name;
+        rewrites.iter().filter(|name| !counts.contains_key(*name)).cloned().collect()
     }
 
     /// Adds the counts of another thread.
@@ -149,14 +156,6 @@ impl RewriteCounts {
             counts.rare += u64::from(*times <= rare);
         }
     }
-}
-
-/// Returns the names of all canonicalization rewrites: patterns, rules, and `fold OP` for each op with a folder.
-pub fn rewrites(ctx: &Context) -> BTreeSet<String> {
-    let infos = || ctx.dialects().iter().flat_map(|d| d.ops);
-    let patterns = infos().flat_map(|info| info.patterns).map(|p| p.name.to_owned());
-    let folds = infos().filter(|info| info.fold.is_some()).map(|info| format!("fold {}", info.name));
-    patterns.chain(folds).chain(ctx.rule_names().map(str::to_owned)).collect()
 }
 
 /// An observer of actions that change the program.

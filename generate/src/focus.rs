@@ -61,17 +61,16 @@ impl Focus {
         Focus { starts: starts.collect(), passes, ops, has_rules: true, kept }
     }
 
-    /// Finds the focus of a pipeline of some passes. `stages` are pipelines that lead to it, `rules` are those that may be planted,
-    /// `grown` grows a program.
+    /// Finds the focus of a pipeline of some passes. `stages` are pipelines that lead to it, `under_test` creates it with drawn options,
+    /// `rules` are those that may be planted, `grown` grows a program.
     pub(crate) fn of(
         ctx: &Arc<Context>,
-        passes: &[&'static PassInfo],
-        (stages, pipeline): (&[String], &str),
+        (passes, stages): (&[&'static PassInfo], &[String]),
+        under_test: &mut dyn FnMut() -> Option<Pipeline>,
         rules: &[&'static str],
         grown: &mut dyn FnMut(u64) -> Module,
     ) -> Focus {
         let all = RewriteCounts::default();
-        let under_test = || Pipeline::parse(pipeline, passes).ok();
         let mut starts: Vec<(Start, IndexMap<String, u64>)> = Vec::new();
         for before in [None].into_iter().chain(preceding(passes, stages).into_iter().map(Some)) {
             for family in FAMILIES {

@@ -26,6 +26,7 @@ mod grow;
 mod left_side;
 mod library;
 mod neighbours;
+mod options;
 pub mod programs;
 mod results;
 pub mod rule;

@@ -1,5 +1,6 @@
 //! The greedy pattern driver: folding, patterns and control-flow simplification, in rounds.
 
+use crate::context::Context;
 use crate::module::{Module, Op};
 use crate::pass::{Actions, ITERATION, Unit};
 use crate::rewrite::{Pattern, Rewriter};
@@ -27,6 +28,14 @@ pub struct GreedyOptions {
     pub enabled: Vec<String>,
     /// The names of disabled patterns.
     pub disabled: Vec<String>,
+}
+
+/// Returns the names of all canonicalization rewrites: patterns, rules, and `fold OP` for each op with a folder.
+pub fn canonicalizations(ctx: &Context) -> Vec<String> {
+    let infos = || ctx.dialects().iter().flat_map(|d| d.ops);
+    let patterns = infos().flat_map(|info| info.patterns).map(|pattern| pattern.name.to_owned());
+    let folds = infos().filter(|info| info.fold.is_some()).map(|info| format!("fold {}", info.name));
+    patterns.chain(folds).chain(ctx.rule_names().map(str::to_owned)).collect()
 }
 
 impl Default for GreedyOptions {
@@ -86,8 +95,9 @@ impl GreedyOptions {
             if ended && simplified == 0 && !emptied {
                 return Rewritten { converged: true, ..done };
             }
-            if !ended && self.max_rewrites.is_none() {
-                // The patterns undo each other's changes.
+            let is_stuck = changes == 0 && simplified == 0 && !emptied;
+            if !ended && (is_stuck || self.max_rewrites.is_none()) {
+                // A limit of 0 allows no change, or the patterns undo each other's changes.
                 return done;
             }
         }

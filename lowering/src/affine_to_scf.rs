@@ -17,6 +17,7 @@ use gradus_ir::conversion::{
     ConversionConfig, ConversionPattern, ConversionRewriter, ConversionTarget, Match, VisitOrder,
     apply_counted_conversion,
 };
+use gradus_ir::pass::Rewrites;
 use gradus_ir::{
     AttrData, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo,
     PatternRewriter, Region, Type, Value, ValueList,
@@ -51,6 +52,7 @@ Divisions by constants below one, and reductions that `arith` has no op for.
 
 Linear in the number of ops and in the size of affine expressions.",
     statistics: &[("num-lowered", "Number of operations lowered")],
+    rewrites: Rewrites::Names(|_| patterns().iter().map(|pattern| pattern.name.to_owned()).collect()),
     make: |_| Ok(Box::new(LowerAffine)),
     ..PassInfo::DEFAULT
 };
@@ -204,6 +206,9 @@ fn lower_parallel(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (this, m) = (ParallelOp(op), r.module());
     if this.step_sizes(m).is_empty() {
         return Err("a loop without dimensions cannot be lowered to 'scf.parallel'".into());
+    }
+    if this.step_sizes(m).iter().any(|&step| step <= 0) {
+        return Err("'scf.parallel' has positive steps".into());
     }
     let groups = this.bounds(m).ok_or("the loop has no bounds")?;
     let [lower, upper] = this.simple_bounds(m).ok_or("the loop has no bounds")?;

@@ -2,7 +2,7 @@
 
 use crate::f32_to_f16::{BF16, F32ToNarrow};
 use gradus_ir::PassInfo;
-use gradus_ir::pass::FloatChange;
+use gradus_ir::pass::{FloatChange, Rewrites};
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -42,6 +42,7 @@ Linear in the number of ops and the size of the constants.",
         ("num-converted", "Number of operations in bf16"),
         ("num-kept", "Number of operations on f32 tensors that stay f32"),
     ],
+    rewrites: Rewrites::Tags(&[BF16.rewrite]),
     floats: |_| FloatChange::Rounds,
     make: |_| Ok(Box::new(F32ToNarrow(&BF16))),
     ..PassInfo::DEFAULT

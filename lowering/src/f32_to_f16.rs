@@ -6,7 +6,7 @@ use gradus_dialects::graph::{
     RangeOp, ResizeOp,
 };
 use gradus_ir::effects::{is_dead, is_memory_free};
-use gradus_ir::pass::FloatChange;
+use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::verify::verify_op;
 use gradus_ir::{
     Attr, Builder, Context, Diagnostic, InsertPoint, Module, Op, OpArgs, OpDecl, OpInfo, OpState, Pass, PassContext,
@@ -55,6 +55,7 @@ Linear in the number of ops and the size of the constants. An activation above 6
         ("num-converted", "Number of operations in f16"),
         ("num-kept", "Number of operations on f32 tensors that stay f32"),
     ],
+    rewrites: Rewrites::Tags(&[F16.rewrite]),
     floats: |_| FloatChange::Rounds,
     make: |_| Ok(Box::new(F32ToNarrow(&F16))),
     ..PassInfo::DEFAULT
@@ -64,7 +65,7 @@ Linear in the number of ops and the size of the constants. An activation above 6
 pub(crate) struct Narrow {
     ty: Type,
     /// The name of rewrites.
-    rewrite: &'static str,
+    pub(crate) rewrite: &'static str,
     /// Whether parameters of batch normalizations, which lowerings combine, stay f32.
     keeps_parameters: bool,
     /// Smallest magnitude that is rounded to infinity.

@@ -4,7 +4,7 @@ mod draft;
 mod emit;
 mod in_place;
 
-use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 
 /// The declaration of the pass.
@@ -66,6 +66,7 @@ Linear in the number of ops and operands.",
         ("num-in-place", "Number of parts of concatenations written in place"),
         ("num-copies", "Number of copies"),
     ],
+    rewrites: Rewrites::Tags(&["form-steps"]),
     make: |options| {
         let group = usize::try_from(options.int("group")).ok().filter(|&n| n > 0).ok_or("group must be at least 1")?;
         Ok(Box::new(FormSteps(draft::Options { fuse: options.bool("fuse"), in_place: options.bool("in-place"), group })))

@@ -21,7 +21,7 @@ use gradus_dialects::graph::{
     MatMulIntegerOp, MatMulOp, MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
 };
 use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_counted_conversion};
-use gradus_ir::pass::FloatChange;
+use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::{
     Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, PatternRewriter, Value,
 };
@@ -82,6 +82,11 @@ transposed convolution is not lowered.
 Linear in the number of ops and the size of the tables: one entry per output pixel and filter position.",
     options: OPTIONS,
     statistics: &[("num-lowered", "Number of operations lowered")],
+    rewrites: Rewrites::Names(|_| LOWERINGS.map(|(_, name, _)| name.to_owned()).into()),
+    samples: &[
+        ("target", CostModel::names),
+        ("layout", |_| ["NCHW", "NHWC", "CHWN", "NCWH", "HWNC"].map(str::to_owned).into()),
+    ],
     floats: |_| FloatChange::Reorders,
     make: |options| {
         Ok(Box::new(GraphToAddr { options: ConvOptions::of(options)?, target: options.text("target").to_owned() }))

@@ -27,11 +27,11 @@ mod sync;
 mod tests;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, levels};
+use crate::partition::{Level, OFFLOAD, levels, offload};
 use compile::{Compiled, Settings};
 use gradus_cost::CostModel;
 use gradus_dialects::cluster;
-use gradus_ir::pass::{FloatChange, OptionKind, PassOption};
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
 use gradus_simulators::cluster::Machine;
@@ -98,6 +98,10 @@ number of clusters.",
         ("num-records", "Number of records of all clusters"),
         ("num-candidates", "Number of candidates that were timed"),
         ("num-host", "Number of ops that stay on the host though others like them are compiled"),
+    ],
+    rewrites: Rewrites::Tags(&[OFFLOAD]),
+    samples: &[
+        ("without", |_| Settings::default().names().map(|(name, _)| name.to_owned()).into()),
     ],
     floats: |_| FloatChange::Reorders,
     make: |options| {
@@ -176,17 +180,10 @@ fn convert(
     (machine, settings): (&Machine, Settings),
     cx: &mut PassContext<'_>,
 ) -> Result<(), Diagnostic> {
-    let mut refused = FxHashSet::default();
-    let parts = loop {
-        match compile_all(m, block, (machine, settings), &refused, &mut |n| cx.progress("candidates", n)) {
-            Ok(parts) => break parts,
-            Err((op, why)) => {
-                cx.emit(Diagnostic::remark(m.loc(op), format!("'{}' stays on the host: {why}", m.name_text(op))));
-                cx.count("num-host", 1);
-                refused.insert(op);
-            }
-        }
+    let mut compile = |host: &FxHashSet<Op>, cx: &mut PassContext<'_>| {
+        compile_all(m, block, (machine, settings), host, &mut |n| cx.progress("candidates", n))
     };
+    let parts = offload(m, FxHashSet::default(), cx, &mut compile, |part| &part.level.machine);
     let Some(end) = m.terminator(block).filter(|_| !parts.is_empty()) else { return Ok(()) };
     // New values of results that later programs may read, by the old ones.
     let mut renamed = FxHashMap::default();

@@ -42,12 +42,12 @@ mod timeline;
 mod view;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, levels};
+use crate::partition::{Level, OFFLOAD, levels, offload};
 pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
 use gradus_dialects::graph::QLinearMulOp;
 use gradus_dialects::npu;
-use gradus_ir::pass::{FloatChange, OptionKind, PassOption};
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Value,
@@ -146,6 +146,11 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
         ("num-instructions", "Number of instructions"),
         ("num-host", "Number of ops that stay on the host though others like them are compiled"),
     ],
+    rewrites: Rewrites::Tags(&[OFFLOAD]),
+    samples: &[
+        ("weights", |_| ["left", "right"].map(str::to_owned).into()),
+        ("mode", |_| ["8c", "4w4c", "8w4c-by-columns"].map(str::to_owned).into()),
+    ],
     floats: |options| match options.bool("allow-steps") {
         true => FloatChange::Quantizes,
         false => FloatChange::None,
@@ -219,20 +224,12 @@ impl GraphToNpu {
             mode: self.mode,
             skewed: self.without != "skewed-rows",
         };
-        let mut refused = FxHashSet::default();
+        let mut host = FxHashSet::default();
         if self.without == "multiplies" {
-            refused.extend(m.block_ops(block).filter(|&op| QLinearMulOp::cast(m, op).is_some()));
+            host.extend(m.block_ops(block).filter(|&op| QLinearMulOp::cast(m, op).is_some()));
         }
-        let compiled = loop {
-            match compile_all(m, block, &setting, &refused) {
-                Ok(compiled) => break compiled,
-                Err((op, why)) => {
-                    cx.emit(Diagnostic::remark(m.loc(op), format!("'{}' stays on the host: {why}", m.name_text(op))));
-                    cx.count("num-host", 1);
-                    refused.insert(op);
-                }
-            }
-        };
+        let mut compile = |host: &FxHashSet<Op>, _: &mut PassContext<'_>| compile_all(m, block, &setting, host);
+        let compiled = offload(m, host, cx, &mut compile, |compiled| &compiled.ops);
         let Some(end) = m.terminator(block).filter(|_| !compiled.is_empty()) else { return Ok(()) };
         let mut renamed = FxHashMap::default();
         for level in compiled {

@@ -11,7 +11,7 @@ mod product;
 use crate::emit::Emitter;
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_dialects::nna::{CallOp, MatMulOp, define};
-use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
 use gradus_simulators::nna::{Layout, Machine, Mapping, Order, Plan, Product};
@@ -67,6 +67,7 @@ A program for each plan of each product, of some thousand instructions; scheduli
         ("num-instructions", "Number of instructions"),
         ("num-cycles", "Estimated cycles of all products"),
     ],
+    rewrites: Rewrites::Tags(&["lower"]),
     make: |options| {
         let numbers: Vec<i64> = Machine::NUMBERS.iter().map(|number| options.int(number.0)).collect();
         Ok(Box::new(MatMulToNna { machine: Machine::from_numbers(&numbers)?, without: Without::of(options.text("without")) }))

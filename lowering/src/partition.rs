@@ -4,8 +4,11 @@
 //! the machine of a level are a program. Ops with effects keep their order.
 
 use gradus_ir::effects::is_memory_free;
-use gradus_ir::{Block, Module, Op, Traits, Value};
-use rustc_hash::FxHashMap;
+use gradus_ir::{Block, Diagnostic, Module, Op, PassContext, Traits, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The tag of the rewrite that makes an op part of a program.
+pub(crate) const OFFLOAD: &str = "offload";
 
 /// The ops of a level.
 #[derive(Clone, Default, Debug)]
@@ -47,4 +50,33 @@ pub(crate) fn levels(m: &Module, block: Block, is_of_machine: &dyn Fn(Op) -> boo
         of.extend(m.results(op).map(|v| (v, (level, is_machine))));
     }
     levels
+}
+
+/// Compiles a block to programs, each op of which is a numbered rewrite. `compile` gets the ops that stay on the host, and returns an op that must
+/// stay too if it fails; a remark says why. `ops_of` returns the ops that a program computes.
+pub(crate) fn offload<P>(
+    m: &Module,
+    mut host: FxHashSet<Op>,
+    cx: &mut PassContext<'_>,
+    compile: &mut dyn FnMut(&FxHashSet<Op>, &mut PassContext<'_>) -> Result<Vec<P>, (Op, String)>,
+    ops_of: fn(&P) -> &[Op],
+) -> Vec<P> {
+    let mut settle = |host: &mut FxHashSet<Op>, cx: &mut PassContext<'_>| loop {
+        match compile(host, cx) {
+            Ok(programs) => break programs,
+            Err((op, why)) => {
+                cx.emit(Diagnostic::remark(m.loc(op), format!("'{}' stays on the host: {why}", m.name_text(op))));
+                cx.count("num-host", 1);
+                host.insert(op);
+            }
+        }
+    };
+    let programs = settle(&mut host, cx);
+    let ops = programs.iter().flat_map(ops_of).copied();
+    let stopped: Vec<Op> = ops.filter(|&op| !cx.allows(OFFLOAD, m, op)).collect();
+    if stopped.is_empty() {
+        return programs;
+    }
+    host.extend(stopped);
+    settle(&mut host, cx)
 }

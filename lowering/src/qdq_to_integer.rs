@@ -19,7 +19,7 @@ mod table;
 use crate::emit::Emitter;
 use gradus_dialects::graph::{ClipOp, QuantizeLinearOp, ReluOp};
 use gradus_ir::effects::is_dead;
-use gradus_ir::pass::{FloatChange, OptionKind, PassOption};
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
 use quantization::Quantization;
 use table::Lookup;
@@ -77,6 +77,7 @@ Linear in the number of ops and constants; 256 evaluations per table and channel
         doc: "Turn products of two tensors that are not constant into products of integers too",
         kind: OptionKind::Bool(false),
     }],
+    rewrites: Rewrites::Tags(&["move-before-dequantize", "qdq-to-integer", "join-functions"]),
     floats: |_| FloatChange::Quantizes,
     make: |options| Ok(Box::new(QdqToInteger { products: options.bool("products") })),
     ..PassInfo::DEFAULT

@@ -13,6 +13,7 @@ use gradus_ir::conversion::{
     ConversionConfig, ConversionPattern, ConversionRewriter, ConversionTarget, Match, SignatureConversion, VisitOrder,
     apply_counted_conversion,
 };
+use gradus_ir::pass::Rewrites;
 use gradus_ir::{
     Block, DYNAMIC, Diagnostic, InsertPoint, Loc, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo,
     PatternRewriter, Region, Traits, Type, Value, ValueList,
@@ -46,6 +47,7 @@ Ops in a region that must be one block, and `scf.forall` with results, which is 
 
 Linear in the number of ops, times the depth of nesting.",
     statistics: &[("num-lowered", "Number of operations lowered")],
+    rewrites: Rewrites::Names(|_| LOWERINGS.map(|(_, name, _)| name.to_owned()).into()),
     make: |_| Ok(Box::new(ScfToCf)),
     ..PassInfo::DEFAULT
 };

@@ -18,7 +18,7 @@ use gradus_dialects::a64::{
     CallOp, Class, CodeOp, DispatchOp, FuncOp, INPUT, Inst, OUTPUT, POOL, Register, assemble, lift,
 };
 use gradus_dialects::sparse::{MatMulOp, PATTERNS, UNROLLED};
-use gradus_ir::pass::{FloatChange, OptionKind, PassOption};
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Type, Value};
 
 /// The declaration.
@@ -106,6 +106,7 @@ Linear in the number of elements of the constant.",
         PassOption { name: "bits", doc: "Columns of a pattern, 1 to 8", kind: OptionKind::Int(8) },
     ],
     statistics: &[("num-lowered", "Number of products"), ("num-instructions", "Number of instructions")],
+    rewrites: Rewrites::Tags(&["lower"]),
     floats: |_| FloatChange::Reorders,
     make: |options| {
         let positive = |name: &str| usize::try_from(options.int(name)).unwrap_or(0);

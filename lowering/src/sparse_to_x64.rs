@@ -33,7 +33,7 @@ use gradus_dialects::Columns;
 use gradus_dialects::op_cost::Contraction;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
-use gradus_ir::pass::{FloatChange, OptionKind, PassOption};
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
 use integer::Integer;
 use patterns::Patterns;
@@ -150,6 +150,7 @@ Linear in the number of elements of the constant.",
         PassOption { name: "bits", doc: "Columns of a pattern, 1 to 8", kind: OptionKind::Int(BITS as i64) },
     ],
     statistics: &[("num-lowered", "Number of products"), ("num-bytes", "Bytes of code")],
+    rewrites: Rewrites::Tags(&["lower"]),
     floats: |_| FloatChange::Reorders,
     make: |options| {
         let bits = usize::try_from(options.int("bits")).unwrap_or(0);

@@ -2,7 +2,7 @@
 
 use gradus_dialects::affine::{ForOp, footprint, is_permutable, perfect_nest, tile};
 use gradus_dialects::loops::CountedLoop;
-use gradus_ir::pass::{OptionKind, Options, PassOption};
+use gradus_ir::pass::{OptionKind, Options, PassOption, Rewrites};
 use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Traits};
 
 /// The declaration of the pass.
@@ -55,6 +55,10 @@ Linear in the number of ops, and quadratic in the number of distinct accesses of
         },
     ],
     statistics: &[("num-tiled", "Number of nests tiled")],
+    rewrites: Rewrites::Tags(&["tile"]),
+    samples: &[
+        ("tile-sizes", |_| ["2", "2,3", "3,1,2"].map(str::to_owned).into()),
+    ],
     make: |options| Ok(Box::new(Tile::new(options)?)),
     ..PassInfo::DEFAULT
 };

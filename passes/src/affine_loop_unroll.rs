@@ -2,7 +2,7 @@
 
 use gradus_dialects::affine::ForOp;
 use gradus_dialects::loops::{CountedLoop, Unroller, innermost_loops, loops_post_order};
-use gradus_ir::pass::{OptionKind, Options, PassOption};
+use gradus_ir::pass::{OptionKind, Options, PassOption, Rewrites};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
 /// The declaration of the pass.
@@ -63,6 +63,7 @@ Linear in the size of the result.",
         },
     ],
     statistics: &[("num-unrolled", "Number of loops unrolled")],
+    rewrites: Rewrites::Tags(&["unroll"]),
     make: |options| Ok(Box::new(Unroll::new(options)?)),
     ..PassInfo::DEFAULT
 };

@@ -1,6 +1,6 @@
 //! `apply-rules`: greedy application of rewrite rules.
 
-use gradus_cost::{CostError, CostModel, float_change, given, keep_named, rounds};
+use gradus_cost::{CostError, CostModel, FLOATS, float_change, given, keep_named, rounds};
 use gradus_dialects::scf::drop_undefined_parallel;
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::pass::{OptionKind, PassOption};
@@ -62,6 +62,7 @@ Linear in the number of ops and of changes.",
         let approx = rounds(options.text("floats"))?;
         Ok(Box::new(ApplyRules { limit, names: options.list("rules").to_vec(), target, approx }))
     },
+    samples: &[("target", CostModel::names), ("floats", |_| FLOATS.map(str::to_owned).into())],
     floats: float_change,
     ..PassInfo::DEFAULT
 };

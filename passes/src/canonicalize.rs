@@ -1,7 +1,7 @@
 //! `canonicalize`: folding, canonicalization patterns and rules.
 
-use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
-use gradus_ir::pass::{OptionKind, Options, PassOption};
+use gradus_ir::greedy::{GreedyOptions, RegionSimplification, canonicalizations};
+use gradus_ir::pass::{OptionKind, Options, PassOption, Rewrites};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
 /// The declaration of the pass.
@@ -63,6 +63,7 @@ Linear in the number of ops and of changes.",
         option("top-down", "Seed the worklist in general top-down order", OptionKind::Bool(true)),
     ],
     statistics: &[("num-changes", "Number of changes")],
+    rewrites: Rewrites::Names(canonicalizations),
     make: |options| Ok(Box::new(Canonicalize::new(options))),
     ..PassInfo::DEFAULT
 };

@@ -3,6 +3,7 @@
 use gradus_ir::control::loops;
 use gradus_ir::effects::has_map;
 use gradus_ir::effects::is_memory_free;
+use gradus_ir::pass::Rewrites;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{Block, Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Type};
 use rustc_hash::FxHashSet;
@@ -35,6 +36,7 @@ Ops with memory effects, loop bodies, and values that their users require to be 
 
 Linear in the number of uses times the depth of nesting.",
     statistics: &[("num-sunk", "Number of operations sunk")],
+    rewrites: Rewrites::Tags(&["sink"]),
     make: |_| Ok(Box::new(ControlFlowSink)),
     ..PassInfo::DEFAULT
 };

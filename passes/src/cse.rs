@@ -3,6 +3,7 @@
 use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::{Access, Effects, for_each_access, is_dead};
 use gradus_ir::equal::structurally_equal;
+use gradus_ir::pass::Rewrites;
 use gradus_ir::{
     Attr, Block, Diagnostic, Module, Op, OpName, Pass, PassContext, PassInfo, Region, Traits, Type, Value,
 };
@@ -36,6 +37,7 @@ Ops with other effects, regions with several blocks, and unregistered ops.
 
 Linear in the number of ops.",
     statistics: &[("num-cse'd", "Number of operations CSE'd"), ("num-dce'd", "Number of operations DCE'd")],
+    rewrites: Rewrites::Tags(&["cse", "erase-dead-op"]),
     make: |_| Ok(Box::new(Cse)),
     ..PassInfo::DEFAULT
 };

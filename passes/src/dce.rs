@@ -2,6 +2,7 @@
 
 use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
+use gradus_ir::pass::Rewrites;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Value};
 
 /// The declaration of the pass.
@@ -28,6 +29,7 @@ Ops that may have effects, including unregistered ops.
 
 Linear in the number of ops.",
     statistics: &[("num-dce'd", "Number of operations DCE'd")],
+    rewrites: Rewrites::Tags(&["erase-dead-op"]),
     make: |_| Ok(Box::new(Dce)),
     ..PassInfo::DEFAULT
 };

@@ -5,7 +5,7 @@ use gradus_dialects::addr::{self, banded};
 use gradus_dialects::graph::{ConvOp, convolution};
 use gradus_dialects::layout::{IMAGES, RESULTS, image_layout};
 use gradus_dialects::sparse;
-use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
 use indexmap::IndexSet;
 
@@ -43,6 +43,7 @@ Batches of several images, images of few positions or with a number of rows that
 Linear in the number of ops.",
     options: &[PassOption { name: "bands", doc: "Number of bands; 1 divides no image", kind: OptionKind::Int(2) }],
     statistics: &[("num-images", "Number of images in bands")],
+    rewrites: Rewrites::Tags(&["divide"]),
     make: |options| Ok(Box::new(DivideImages { bands: options.int("bands") })),
     ..PassInfo::DEFAULT
 };

@@ -5,6 +5,7 @@ use crate::propagate_layouts::{made, reshaped};
 use gradus_dialects::addr::{GemmOp, IndirectGemmOp, has_stage};
 use gradus_dialects::graph::ReshapeOp;
 use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
+use gradus_ir::pass::Rewrites;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type};
 
@@ -40,6 +41,7 @@ whose rows something else uses.
 
 Linear in the number of ops.",
     statistics: &[("num-changes", "Number of changes")],
+    rewrites: Rewrites::Patterns(PATTERNS),
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
     ..PassInfo::DEFAULT
 };

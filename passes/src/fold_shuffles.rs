@@ -5,7 +5,7 @@ use crate::propagate_layouts::{made, reshaped, transposition};
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, constant_table, groups, has_stage};
 use gradus_dialects::graph::{ReshapeOp, TransposeOp};
 use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
-use gradus_ir::pass::FloatChange;
+use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Tensor, Type, Value};
 use std::ops::Range;
@@ -40,6 +40,7 @@ channels are not at the same distances from each other; residuals of depthwise c
 # Cost
 
 Linear in the number of ops, and in the size of the changed constants.",
+    rewrites: Rewrites::Patterns(PATTERNS),
     floats: |_| FloatChange::Reorders,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),

@@ -3,7 +3,7 @@
 use crate::by_patterns::ByPatterns;
 use crate::propagate_layouts::{made, reshaped, transposition};
 use gradus_dialects::graph::{AddOp, AttentionOp, DivOp, MatMulOp, MulOp, ReshapeOp, SoftmaxOp, TransposeOp};
-use gradus_ir::pass::FloatChange;
+use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{DType, Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
 
@@ -41,6 +41,7 @@ Masks that do not have all keys, scales that are not positive, softmax of other 
 # Cost
 
 Linear in the number of ops.",
+    rewrites: Rewrites::Patterns(PATTERNS),
     floats: |_| FloatChange::Rounds,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),

@@ -4,6 +4,7 @@ use crate::by_patterns::ByPatterns;
 use crate::propagate_layouts::{made, reshaped};
 use gradus_dialects::addr::{DepthwisePlanesOp, has_stage, has_stage_after, is_product};
 use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, ReshapeOp, SumOp};
+use gradus_ir::pass::Rewrites;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
 
@@ -34,6 +35,7 @@ Additions after a clamp, and types other than `f32` and `bf16`. A `bf16` sum of 
 
 Linear in the number of ops.",
     statistics: &[("num-changes", "Number of changes")],
+    rewrites: Rewrites::Patterns(PATTERNS),
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
     ..PassInfo::DEFAULT
 };

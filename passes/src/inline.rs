@@ -2,6 +2,7 @@
 
 use gradus_dialects::affine;
 use gradus_ir::greedy::GreedyOptions;
+use gradus_ir::pass::Rewrites;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
     AttrData, Block, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, Traits, Value, ValueMap,
@@ -38,6 +39,7 @@ regions.
 Linear in the size of the result, which can be exponential in the size of the input, as chains of doubling calls are.",
     anchor: Some("builtin.module"),
     statistics: &[("num-inlined", "Number of calls inlined")],
+    rewrites: Rewrites::Tags(&["inline"]),
     make: |_| Ok(Box::new(Inline)),
     ..PassInfo::DEFAULT
 };

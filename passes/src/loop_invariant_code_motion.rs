@@ -2,6 +2,7 @@
 
 use gradus_ir::control::loops;
 use gradus_ir::effects::is_speculatable;
+use gradus_ir::pass::Rewrites;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Value};
 
 /// The declaration of the pass.
@@ -31,6 +32,7 @@ Ops with memory effects, and ops that may be undefined for some operands, since 
 
 Linear in the number of ops times the depth of nesting.",
     statistics: &[("num-hoisted", "Number of operations hoisted")],
+    rewrites: Rewrites::Tags(&["hoist"]),
     make: |_| Ok(Box::new(Licm)),
     ..PassInfo::DEFAULT
 };

@@ -3,6 +3,7 @@
 use gradus_dialects::scf::drop_undefined_parallel;
 use gradus_ir::branch::{carried_group, carry_also};
 use gradus_ir::dominance::{Dominance, is_graph, successors};
+use gradus_ir::pass::Rewrites;
 use gradus_ir::{
     Block, Builder, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, SlotRole, Type,
     TypeData, Value,
@@ -39,6 +40,7 @@ Slots whose address escapes or is used in nested regions, and branches that do n
 
 Linear in the number of ops, plus, for each slot, the number of branches in the blocks that its stores dominate.",
     statistics: &[("num-promoted", "Number of slots promoted")],
+    rewrites: Rewrites::Tags(&["promote"]),
     make: |_| Ok(Box::new(Mem2Reg)),
     ..PassInfo::DEFAULT
 };

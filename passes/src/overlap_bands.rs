@@ -5,6 +5,7 @@ use gradus_dialects::addr;
 use gradus_dialects::graph::{ClipOp, ConcatOp, ConvOp, ReluOp, SliceOp, convolution};
 use gradus_dialects::layout::{IMAGES, RESULTS, TiledLayout, image_layout, result_layout};
 use gradus_dialects::sparse;
+use gradus_ir::pass::Rewrites;
 use gradus_ir::{
     Builder, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Tensor, Type, Value,
 };
@@ -51,6 +52,7 @@ bands would need different numbers of rows.
 
 Linear in the number of ops.",
     statistics: &[("num-images", "Number of images whose bands are computed apart")],
+    rewrites: Rewrites::Tags(&["overlap"]),
     make: |_| Ok(Box::new(OverlapBands)),
     ..PassInfo::DEFAULT
 };

@@ -3,7 +3,7 @@
 use gradus_dialects::addr::{GemmOp, IndirectGemmOp, groups};
 use gradus_dialects::graph::ReshapeOp;
 use gradus_dialects::layout::{PackOp, TiledLayout};
-use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{
     AttrData, Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Tensor, Type,
     Value,
@@ -37,6 +37,7 @@ Right operands that are not constant, not float, or splats.
 Linear in the number of ops.",
     options: &[PassOption { name: "width", doc: "Number of columns nr per panel", kind: OptionKind::Int(16) }],
     statistics: &[("num-packed", "Number of factors packed")],
+    rewrites: Rewrites::Tags(&["pack"]),
     make: |options| {
         let width = options.int("width");
         if !(1..=1 << 16).contains(&width) {

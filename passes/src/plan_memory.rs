@@ -5,7 +5,7 @@ use gradus_dialects::sched::{
     ArenaOp, BufferOp, BufferView, StepOp, accesses, is_access, is_view, may_be_in_place, placeable, root,
     size_in_bytes,
 };
-use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{
     Attr, Block, Builder, Context, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo,
     Traits, Type, Value,
@@ -61,6 +61,10 @@ Linear in the number of accesses, and the planner's budget: 300,000 steps and 2,
         ("arena-bytes", "Size of the arenas in bytes"),
         ("lower-bound-bytes", "Largest sum of sizes of buffers live at the same time"),
         ("unshared-bytes", "Sum of sizes of all buffers"),
+    ],
+    rewrites: Rewrites::Tags(&["place-buffers", "join-in-place"]),
+    samples: &[
+        ("capacity", |_| ["4096", "65536"].map(str::to_owned).into()),
     ],
     make: |options| {
         let number = |name: &str, at_least: i64| {

@@ -1,6 +1,7 @@
 //! `reconcile-unrealized-casts`: removal of conversion casts that cancel.
 
 use gradus_ir::conversion::{CAST, reconcile_casts};
+use gradus_ir::pass::Rewrites;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
 /// The declaration of the pass.
@@ -28,6 +29,7 @@ Nothing; casts that do not cancel stay.
 
 Linear in the number of ops.",
     statistics: &[("num-removed", "Number of casts removed")],
+    rewrites: Rewrites::Tags(&["reconcile"]),
     make: |_| Ok(Box::new(ReconcileUnrealizedCasts)),
     ..PassInfo::DEFAULT
 };
@@ -38,7 +40,7 @@ impl Pass for ReconcileUnrealizedCasts {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let name = m.ctx.op_name(CAST);
         let mut casts = m.ops_under(op);
-        casts.retain(|&inner| m.name(inner) == name);
+        casts.retain(|&inner| m.name(inner) == name && cx.allows("reconcile", m, inner));
         let left = reconcile_casts(m, &casts);
         cx.count("num-removed", (casts.len() - left.len()) as u64);
         Ok(())

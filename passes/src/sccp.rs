@@ -7,6 +7,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
 use gradus_ir::eval::Datum;
+use gradus_ir::pass::Rewrites;
 use gradus_ir::rewrite::{constant_region, fold_given};
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
@@ -44,6 +45,7 @@ Arguments of public functions and results of unregistered ops are unknown. Unrea
 
 Linear in the number of uses: each value changes at most twice.",
     statistics: &[("num-replaced", "Number of values replaced by constants")],
+    rewrites: Rewrites::Tags(&["replace-by-constant"]),
     make: |_| Ok(Box::new(Sccp)),
     ..PassInfo::DEFAULT
 };

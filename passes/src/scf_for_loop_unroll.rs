@@ -2,7 +2,7 @@
 
 use gradus_dialects::loops::{Unroller, innermost_loops};
 use gradus_dialects::scf::ForOp;
-use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
 /// The declaration of the pass.
@@ -42,6 +42,7 @@ Linear in the size of the result.",
         kind: OptionKind::Int(4),
     }],
     statistics: &[("num-unrolled", "Number of loops unrolled")],
+    rewrites: Rewrites::Tags(&["unroll"]),
     make: |options| match options.int("unroll-factor") {
         factor @ (-1 | 1..) => Ok(Box::new(Unroll { factor: u64::try_from(factor).ok() })),
         _ => Err("Invalid option: 'unroll-factor' should be greater than 0 or equal to -1".into()),

@@ -4,7 +4,7 @@ use gradus_dialects::affine::MinOp;
 use gradus_dialects::arith::{AddIOp, AndIOp, CmpIOp, MulIOp};
 use gradus_dialects::scf::{IfOp, ParallelOp, ReduceOp, YieldOp};
 use gradus_ir::affine::{AffineExpr, AffineMap};
-use gradus_ir::pass::{OptionKind, Options, PassOption};
+use gradus_ir::pass::{OptionKind, Options, PassOption, Rewrites};
 use gradus_ir::{
     Attr, AttrData, Builder, Diagnostic, Loc, Module, Op, OpDecl, Pass, PassContext, PassInfo, Type, Value, ValueList,
 };
@@ -53,6 +53,10 @@ Linear in the number of ops.",
         },
     ],
     statistics: &[("num-tiled", "Number of loops tiled")],
+    rewrites: Rewrites::Tags(&["tile"]),
+    samples: &[
+        ("parallel-loop-tile-sizes", |_| ["2", "1,3", "3,2", "2,1,2"].map(str::to_owned).into()),
+    ],
     make: |options| Ok(Box::new(TileParallel::new(options)?)),
     ..PassInfo::DEFAULT
 };

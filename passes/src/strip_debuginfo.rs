@@ -1,5 +1,6 @@
 //! `strip-debuginfo`: removal of locations.
 
+use gradus_ir::pass::Rewrites;
 use gradus_ir::{Diagnostic, Loc, Module, Op, Pass, PassContext, PassInfo};
 
 /// The declaration of the pass.
@@ -25,6 +26,7 @@ Nothing.
 # Cost
 
 Linear in the number of ops.",
+    rewrites: Rewrites::Tags(&["strip-locations"]),
     make: |_| Ok(Box::new(StripDebugInfo)),
     ..PassInfo::DEFAULT
 };
@@ -32,8 +34,11 @@ Linear in the number of ops.",
 struct StripDebugInfo;
 
 impl Pass for StripDebugInfo {
-    fn run(&mut self, m: &mut Module, op: Op, _: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for inner in m.ops_under(op) {
+            if !cx.allows("strip-locations", m, inner) {
+                continue;
+            }
             m.set_loc(inner, Loc::UNKNOWN);
             for region in m.regions(inner).to_vec() {
                 for block in m.region_blocks(region).collect::<Vec<_>>() {

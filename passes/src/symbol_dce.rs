@@ -1,6 +1,7 @@
 //! `symbol-dce`: elimination of unreferenced private symbols.
 
 use gradus_ir::entity::SideTable;
+use gradus_ir::pass::Rewrites;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private, is_unknown_table};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 
@@ -29,6 +30,7 @@ An op that is not a symbol table, and unregistered ops with one region, which ma
 
 Linear in the number of ops.",
     statistics: &[("num-dce'd", "Number of symbols DCE'd")],
+    rewrites: Rewrites::Tags(&["erase-dead-symbol"]),
     make: |_| Ok(Box::new(SymbolDce)),
     ..PassInfo::DEFAULT
 };

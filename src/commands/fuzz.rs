@@ -14,6 +14,7 @@ use gradus_generate::survey::Survey;
 use gradus_ir::PrintOptions;
 use gradus_ir::pass::Pipeline;
 use gradus_targets::Target;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
@@ -46,8 +47,9 @@ fn command(tool: &Tool) -> Command {
              --from=17 --count=1 --print\n\nPrograms are generated from the declarations of ops, their documented \
              examples, the left sides of rules, and families of typical programs. With passes, they are directed at what \
              the passes rewrite, and later programs grow from those that reached rare rewrites. Seed and number determine \
-             the program otherwise. Without passes, one to six are drawn for each program. Exit status 1: a check failed; each failing program is written to the folder -o, \
-             with the command that reproduces it.",
+             the program otherwise. Without passes, one to six are drawn for each program. Options that are not given are drawn too. \
+             Exit status 1: a check failed, or no rewrite of the passes was reached; each failing program is written to the \
+             folder -o, with the command that reproduces it.",
         )
         .arg(Arg::new("count").long("count").value_name("N").value_parser(clap::value_parser!(u64)).help(format!(
             "Number of programs [default: {COUNT}, or as many as --seconds allow]"
@@ -99,7 +101,8 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let value = |name: &str| *matches.get_one::<u64>(name).expect("has a default");
     let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
     let stages = stages(tool, &pipeline);
-    let pipeline = (!pipeline.is_empty()).then(|| pipeline.to_string());
+    let rewrites = rewrites(tool, &pipeline);
+    let pipeline = (!pipeline.is_empty()).then(|| format!("{pipeline:#}"));
     let seeds = learn(matches, streams)?;
     let dialects: Vec<String> = matches.get_many("dialects").into_iter().flatten().cloned().collect();
     let campaign = Campaign {
@@ -124,13 +127,21 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let statistics = search(&campaign, numbers, matches, &mut findings, streams)?;
     let failures = findings.count();
     let mut text = summary(&statistics, failures, start.elapsed()) + &findings.summary();
+    let never = statistics.fired.never(&rewrites);
     match pipeline {
-        Some(_) => text.extend(statistics.fired.list().iter().map(|(name, n)| format!("{n:>8}  {name}\n"))),
+        Some(_) => {
+            text.extend(statistics.fired.list().iter().map(|(name, n)| format!("{n:>8}  {name}\n")));
+            list_never(&never, &mut text);
+        }
         None => coverage(&statistics, &tool.context(), &mut text),
     }
     io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
     if failures == 0 && statistics.modules > 0 && statistics.checked + statistics.inconclusive == 0 {
         return Err(Failure::Input("no program was checked: a pass rejected each of them".to_owned()));
+    }
+    if failures == 0 && statistics.modules > 0 && !never.is_empty() && never.len() == rewrites.len() {
+        let message = format!("no program reached a rewrite of the passes: {}", never.join(", "));
+        return Err(Failure::Input(message));
     }
     if failures == 0 { Ok(()) } else { Err(Failure::Reported) }
 }
@@ -179,6 +190,12 @@ fn search(
     })?;
     bar.finish_and_clear();
     Ok(statistics)
+}
+
+/// Returns the names of the rewrites that the passes of a pipeline declare.
+fn rewrites(tool: &Tool, pipeline: &Pipeline) -> BTreeSet<String> {
+    let ctx = tool.context();
+    pipeline.passes().into_iter().flat_map(|info| info.rewrites.names(&ctx)).collect()
 }
 
 /// Reads the programs to learn from, with their names. Binary files are skipped here, invalid programs later.
@@ -251,6 +268,11 @@ fn summary(statistics: &CampaignStatistics, failures: usize, time: Duration) -> 
 fn coverage(statistics: &CampaignStatistics, ctx: &gradus_ir::Context, text: &mut String) {
     let (fired, rewrites, never) = statistics.fired.coverage(ctx, (statistics.modules / 1000).max(1));
     let _ = writeln!(text, "rewrites applied (at least once per 1000 programs): {fired} of {rewrites}");
+    list_never(&never, text);
+}
+
+/// Appends the names of rewrites that never applied.
+fn list_never(never: &[String], text: &mut String) {
     for list in never.chunks(8) {
         let _ = writeln!(text, "  never: {}", list.join(", "));
     }

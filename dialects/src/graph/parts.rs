@@ -30,7 +30,8 @@ impl Part {
         if SplitOp::cast(m, op).is_some() {
             return m.with_args(op, |args| Part::of_split(args, index as usize))?;
         }
-        Part::of_slice(&m.args(SliceOp::cast(m, op)?.0)?)
+        let part = Part::of_slice(&m.args(SliceOp::cast(m, op)?.0)?)?;
+        part.has_extents_of(m, m.value_type(value)).then_some(part)
     }
 
     fn of_split(args: &OpArgs<'_>, index: usize) -> Option<Part> {
@@ -61,6 +62,13 @@ impl Part {
             part = Part { whole, axis, start: start as i64, extent: count as i64 };
         }
         Some(part)
+    }
+
+    /// Whether a type has the extents of the part: a slice of other extents than its type is poison.
+    fn has_extents_of(&self, m: &Module, ty: Type) -> bool {
+        let (whole, part) = (m.ctx.static_shape(m.value_type(self.whole)), m.ctx.static_shape(ty));
+        let extent = |(axis, &whole): (usize, &i64)| if axis == self.axis { self.extent } else { whole };
+        whole.zip(part).is_some_and(|(whole, part)| whole.iter().enumerate().map(extent).eq(part.iter().copied()))
     }
 
     fn is_whole(&self, dims: &[i64]) -> bool {

@@ -4,6 +4,22 @@
 use super::writer::Writer;
 use gradus_ir::random::Random;
 
+/// Buffers of which each iteration of a parallel loop stores an element of its own, by number of dimensions.
+const CELLS: [&str; 2] = ["memref<12xi32>", "memref<12x12xi32>"];
+const CELL_EXTENT: i64 = 12;
+
+/// Reductions of parallel loops, with their types.
+const REDUCTIONS: [(&str, &[&str]); 8] = [
+    ("addi", &["i32", "i32", "i8", "i64"]),
+    ("muli", &["i32", "i8"]),
+    ("andi", &["i32", "i8"]),
+    ("ori", &["i32", "i64"]),
+    ("addf", &["f32"]),
+    ("mulf", &["f32"]),
+    ("maximumf", &["f32"]),
+    ("minimumf", &["f32"]),
+];
+
 /// Types of buffers, with their extents.
 const BUFFERS: [(&str, &[i64]); 2] = [("memref<8xi32>", &[8]), ("memref<5x6xi32>", &[5, 6])];
 
@@ -18,6 +34,8 @@ struct Names {
     symbols: Vec<u32>,
     /// Whether a private function may be called.
     is_called: bool,
+    /// Whether the statements are in a parallel loop, where they store nothing that another iteration reads or stores.
+    is_parallel: bool,
 }
 
 pub(super) fn draw(random: &mut Random) -> String {
@@ -27,13 +45,15 @@ pub(super) fn draw(random: &mut Random) -> String {
         callee(&mut w);
     }
     let results = w.types(3);
-    let parameters = ["index", "index", "i32", "i32", "i1", BUFFERS[0].0, BUFFERS[0].0, BUFFERS[1].0];
+    let [first, second] = BUFFERS.map(|buffer| buffer.0);
+    let parameters = ["index", "index", "i32", "f32", "i1", first, first, second, CELLS[0], CELLS[1]];
     w.function(&format!("func.func @made{}", u8::from(is_called)), &parameters, &results);
-    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called };
+    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called, is_parallel: false };
     for _ in 0..1 + w.random.below(3) {
-        match w.random.percent(40) {
-            true => nest(&mut w, &mut names),
-            false => statements(&mut w, &mut names, 2),
+        match w.random.below(10) {
+            0..3 => nest(&mut w, &mut names),
+            3..5 => parallel(&mut w, &mut names, 1),
+            _ => statements(&mut w, &mut names, 2),
         }
     }
     let values = w.picks(&results).join(", ");
@@ -44,7 +64,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 /// Writes a private function that uses its index as a symbol, which its callers may not.
 fn callee(w: &mut Writer<'_>) {
     w.function("func.func private @made0", &CALLEE, &["i32"]);
-    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called: false };
+    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called: false, is_parallel: false };
     statements(w, &mut names, 1);
     access(w, &names);
     let value = w.pick("i32");
@@ -79,10 +99,11 @@ fn nest(w: &mut Writer<'_>, names: &mut Names) {
 fn statements(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
     for _ in 0..1 + w.random.below(4) {
         match w.random.below(10) {
-            0..3 if depth > 0 => carried_loop(w, names, depth - 1),
+            0..2 if depth > 0 => carried_loop(w, names, depth - 1),
+            2 if depth > 0 => parallel(w, names, depth - 1),
             3 if depth > 0 => condition(w, names, depth - 1),
             0..5 => access(w, names),
-            5 if names.is_called => call(w),
+            5 if names.is_called && !names.is_parallel => call(w),
             6 | 7 => index(w, names),
             _ => {
                 let ty = w.random.pick(&["i32", "i32", "i8", "i1", "index"]);
@@ -147,6 +168,70 @@ fn carried_loop(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
     w.bind_all(&results, &types);
 }
 
+/// Writes a parallel loop of one to three dimensions, with the larger or smaller of several bounds, and reductions.
+fn parallel(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
+    let rank = w.random.pick(&[1, 1, 2, 2, 2, 3]);
+    let (mut dims, mut lists): (Vec<u32>, [Vec<String>; 3]) = Default::default();
+    for _ in 0..rank {
+        let (first, step, trips) = (w.random.below(4) as i64, 1 + w.random.below(3) as i64, w.random.below(5) as i64);
+        let last = first + trips * step - w.random.below(step as u64) as i64;
+        dims.push(w.name());
+        lists[0].push(extreme(w, names, "max", first));
+        lists[1].push(extreme(w, names, "min", last.min(CELL_EXTENT)));
+        lists[2].push(step.to_string());
+    }
+    let kinds: Vec<(&str, &str)> = (0..w.random.below(4))
+        .map(|_| {
+            let (kind, types) = w.random.pick(&REDUCTIONS);
+            (kind, w.random.pick(types))
+        })
+        .collect();
+    let types: Vec<&str> = kinds.iter().map(|kind| kind.1).collect();
+    let words: Vec<String> = kinds.iter().map(|kind| format!("\"{}\"", kind.0)).collect();
+    let results = w.results(&types);
+    let reduced = match types.is_empty() {
+        true => String::new(),
+        false => format!(" reduce ({}) -> ({})", words.join(", "), types.join(", ")),
+    };
+    let variables: Vec<String> = dims.iter().map(|dim| format!("%v{dim}")).collect();
+    let (variables, [first, last, step]) = (variables.join(", "), lists.map(|list| list.join(", ")));
+    w.line(&format!("affine.parallel ({variables}) = ({first}) to ({last}) step ({step}){reduced} {{"));
+    let (mark, outer) = (w.enter(), names.clone());
+    dims.iter().for_each(|&dim| w.bind(dim, "index"));
+    names.dims.extend(&dims);
+    // Iterations of a loop around this one would store the same elements.
+    if !outer.is_parallel && rank <= CELLS.len() && w.random.percent(60) {
+        let (value, cells) = (w.compute("i32"), CELLS[rank - 1]);
+        let memory = w.known(cells).first().copied();
+        memory
+            .into_iter()
+            .for_each(|memory| w.line(&format!("affine.store %v{value}, %v{memory}[{variables}] : {cells}")));
+    }
+    names.is_parallel = true;
+    body(w, names, depth, &types);
+    *names = outer;
+    w.leave(mark);
+    w.line("}");
+    w.bind_all(&results, &types);
+}
+
+/// Draws a bound of a parallel loop: `number`, or the larger or smaller of it and one or two others.
+fn extreme(w: &mut Writer<'_>, names: &Names, several: &str, number: i64) -> String {
+    let mut exprs = vec![number.to_string()];
+    for _ in 0..w.random.pick(&[0, 0, 1, 1, 2]) {
+        let shift = w.random.below(6) as i64 - 1;
+        let other = match names.dims.last() {
+            Some(outer) if w.random.percent(50) => {
+                format!("%v{outer}{} + {shift}", w.random.pick(&["", " floordiv 2", " * 2"]))
+            }
+            _ => format!("symbol(%v{}) mod {} + {shift}", w.random.pick(&names.symbols), 2 + w.random.below(4)),
+        };
+        let at = w.random.below(exprs.len() as u64 + 1) as usize;
+        exprs.insert(at, other);
+    }
+    if exprs.len() == 1 { exprs.remove(0) } else { format!("{several}({})", exprs.join(", ")) }
+}
+
 /// Writes the statements of a region that yields values of types.
 fn body(w: &mut Writer<'_>, names: &mut Names, depth: u64, types: &[&str]) {
     let mark = w.enter();
@@ -208,7 +293,7 @@ fn access(w: &mut Writer<'_>, names: &Names) {
     let memory = w.random.pick(&known);
     let place: Vec<String> = extents.iter().map(|extent| format!("({}) mod {extent}", expression(w, names))).collect();
     let place = place.join(", ");
-    if w.random.percent(50) {
+    if names.is_parallel || w.random.percent(50) {
         w.op("i32", &format!("affine.load %v{memory}[{place}] : {ty}"));
         return;
     }

@@ -1,15 +1,17 @@
 //! Irregular control flow: blocks with arguments, several joins, loops, switches and returns; a slot is stored in
 //! branches and loaded at joins.
 
+use super::statements::{negated, rearranged};
 use super::writer::Writer;
 use gradus_ir::random::Random;
 
 /// Percentage of programs with slots.
 const SLOTS: u64 = 60;
 
-/// The types of a block's arguments.
+/// The arguments of a block, by type and name.
 struct Block {
     types: Vec<&'static str>,
+    names: Vec<u32>,
 }
 
 pub(super) fn draw(random: &mut Random) -> String {
@@ -29,7 +31,7 @@ pub(super) fn graph(
     statements: &dyn Fn(&mut Writer<'_>),
 ) {
     let count = 3 + w.random.below(5) as usize;
-    let mut blocks: Vec<Block> = (0..count).map(|_| Block { types: block_types(w) }).collect();
+    let mut blocks: Vec<Block> = (0..count).map(|_| Block { types: block_types(w), names: Vec::new() }).collect();
     blocks[0].types.clear();
     w.function(header, parameters, results);
     let slots = if w.random.percent(SLOTS) { allocate(w) } else { Default::default() };
@@ -41,7 +43,9 @@ pub(super) fn graph(
     for number in 0..count {
         w.leave(mark);
         if number > 0 {
-            let args: Vec<String> = blocks[number].types.iter().map(|ty| format!("%v{}: {ty}", w.value(ty))).collect();
+            let Block { types, names } = &mut blocks[number];
+            *names = types.iter().map(|ty| w.value(ty)).collect();
+            let args: Vec<String> = names.iter().zip(types).map(|(name, ty)| format!("%v{name}: {ty}")).collect();
             let list = if args.is_empty() { String::new() } else { format!("({})", args.join(", ")) };
             w.line(&format!("^bb{number}{list}:"));
         }
@@ -59,7 +63,11 @@ pub(super) fn graph(
 }
 
 fn block_types(w: &mut Writer<'_>) -> Vec<&'static str> {
-    if w.random.percent(70) { w.types(2) } else { Vec::new() }
+    match w.random.below(10) {
+        0..5 => w.types(2),
+        5..7 => vec![w.random.pick(&["i32", "i8"]); 2 + w.random.below(2) as usize],
+        _ => Vec::new(),
+    }
 }
 
 fn allocate(w: &mut Writer<'_>) -> Vec<u32> {
@@ -104,7 +112,14 @@ fn terminate(w: &mut Writer<'_>, blocks: &[Block], number: usize, results: &[&st
             w.line(&format!("cf.br {to}"));
         }
         2..7 => {
-            let condition = if w.random.percent(60) { w.pick("i1") } else { w.compute("i1") };
+            // Two branches often have the same condition, or one has the negation of the other's.
+            let first = w.known("i1").first().copied();
+            let condition = match (first, w.random.below(10)) {
+                (Some(first), 0..2) => first,
+                (Some(first), 2) => negated(w, first),
+                (_, 3..7) => w.pick("i1"),
+                _ => w.compute("i1"),
+            };
             let (yes, no) = (target(w, blocks, number), target(w, blocks, number));
             w.line(&format!("cf.cond_br %v{condition}, {yes}, {no}"));
         }
@@ -149,8 +164,15 @@ fn backwards(w: &mut Writer<'_>, blocks: &[Block], number: usize, fuel: u32) {
     let less = w.op("i8", &format!("arith.subi %v{left}, %v{one} : i8"));
     w.line(&format!("memref.store %v{less}, %v{fuel}[] : memref<i8>"));
     let more = w.op("i1", &format!("arith.cmpi sgt, %v{left}, %v{zero} : i8"));
-    let earlier = 1 + w.random.below(number as u64) as usize;
-    let (back, on) = (to(w, blocks, earlier), target(w, blocks, number));
+    let earlier = if w.random.percent(40) { number } else { 1 + w.random.below(number as u64) as usize };
+    let Block { types, names } = &blocks[earlier];
+    let is_uniform = types.len() > 1 && types.iter().all(|ty| *ty == types[0]);
+    let back = if earlier == number && is_uniform && w.random.percent(70) {
+        to_with(&rearranged(w, names), types, earlier)
+    } else {
+        to(w, blocks, earlier)
+    };
+    let on = target(w, blocks, number);
     w.line(&format!("cf.cond_br %v{more}, {back}, {on}"));
 }
 
@@ -163,6 +185,13 @@ fn target(w: &mut Writer<'_>, blocks: &[Block], number: usize) -> String {
 
 fn to(w: &mut Writer<'_>, blocks: &[Block], number: usize) -> String {
     let types = &blocks[number].types;
-    let values = w.picks(types).join(", ");
-    if types.is_empty() { format!("^bb{number}") } else { format!("^bb{number}({values} : {})", types.join(", ")) }
+    to_with(&w.picks(types), types, number)
+}
+
+/// Returns a block with the values of its arguments.
+fn to_with(values: &[String], types: &[&str], number: usize) -> String {
+    match types {
+        [] => format!("^bb{number}"),
+        _ => format!("^bb{number}({} : {})", values.join(", "), types.join(", ")),
+    }
 }

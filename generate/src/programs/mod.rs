@@ -6,8 +6,10 @@
 
 mod affine;
 mod attention;
+mod bands;
 mod blocks;
 mod calls;
+mod floats;
 mod indices;
 mod layouts;
 mod moves;
@@ -15,9 +17,11 @@ mod networks;
 mod parallel;
 mod qdq;
 mod ranges;
+mod residuals;
 mod rules;
 mod scalable;
 mod shuffles;
+mod sparse;
 mod statements;
 mod sums;
 mod tensors;
@@ -59,4 +63,8 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "layouts", draw: layouts::draw },
     Family { name: "shuffles", draw: shuffles::draw },
     Family { name: "attention", draw: attention::draw },
+    Family { name: "sparse", draw: sparse::draw },
+    Family { name: "bands", draw: bands::draw },
+    Family { name: "residuals", draw: residuals::draw },
+    Family { name: "floats", draw: floats::draw },
 ];

@@ -49,18 +49,31 @@ fn slice(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     n.generic("graph.slice", &operands, &sizes, &shape, x.elem)
 }
 
-fn pad(n: &mut Network<'_>, x: &Tensor) -> Tensor {
-    let (axes, named) = some_axes(n, x.shape.len());
+/// Pads some axes in any mode, or crops them; in images, mostly those of positions.
+pub(super) fn pad(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let (axes, named) = match x.shape.len() {
+        rank @ 3.. if n.random.percent(50) => ((2..rank).collect(), true),
+        rank => some_axes(n, rank),
+    };
     let axes = if named { axes } else { (0..x.shape.len()).collect() };
-    let pads: Vec<i64> = (0..2 * axes.len()).map(|_| n.random.below(3) as i64).collect();
+    let mode = n.random.pick(&["constant", "constant", "constant", "edge", "reflect", "wrap"]);
+    let mut pads = vec![0; 2 * axes.len()];
     let mut shape = x.shape.clone();
     for (i, &axis) in axes.iter().enumerate() {
-        shape[axis] += pads[i] + pads[axes.len() + i];
+        // Elements are reflected and wrapped around once.
+        let most = if mode == "reflect" { x.shape[axis] } else { x.shape[axis] + 1 }.min(4);
+        for side in [i, axes.len() + i] {
+            pads[side] = n.random.below(most as u64) as i64;
+            if n.random.percent(10) && shape[axis] > 1 {
+                pads[side] = -1;
+            }
+            shape[axis] += pads[side];
+        }
     }
     let axes: Vec<i64> = axes.into_iter().map(|axis| axis as i64).collect();
     let [pads, axes] = [&pads, &axes].map(|all| n.indices(all));
-    let value = n.random.percent(50).then(|| n.weights(&[], x.elem, 90));
-    let mode = if value.is_none() && n.random.percent(30) { ", mode = \"edge\"" } else { "" };
+    let value = (mode == "constant" && n.random.percent(50)).then(|| n.weights(&[], x.elem, 90));
+    let mode = if mode == "constant" { String::new() } else { format!(", mode = \"{mode}\"") };
     let operands: Vec<&Tensor> = [x, &pads].into_iter().chain(&value).chain(named.then_some(&axes)).collect();
     let counts = [value.is_some(), named].map(i32::from);
     let attrs = format!("operandSegmentSizes = array<i32: 1, 1, {}, {}>{mode}", counts[0], counts[1]);

@@ -1,5 +1,6 @@
 //! Networks: convolutions and pools of every geometry, and chains of ops per target stage.
 
+use super::moves;
 use gradus_ir::random::Random;
 
 /// Maximum number of multiplications of a convolution.
@@ -20,9 +21,28 @@ pub(super) struct Tensor {
 }
 
 impl Tensor {
-    fn ty(&self) -> String {
-        tensor(&self.shape, self.elem)
+    /// Returns the type.
+    pub(super) fn ty(&self) -> String {
+        format!("tensor<{}>", tensor(&self.shape, self.elem))
     }
+}
+
+/// Writes elements in row-major order as nested lists.
+fn nested(shape: &[i64], elements: &[String]) -> String {
+    let Some((&first, rest)) = shape.split_first() else { return elements.concat() };
+    let size = elements.len() / first.max(1) as usize;
+    let parts: Vec<String> = elements.chunks(size.max(1)).map(|part| nested(rest, part)).collect();
+    format!("[{}]", parts.join(", "))
+}
+
+/// Whether elements are floats.
+pub(super) fn is_float(elem: &str) -> bool {
+    elem.contains('f')
+}
+
+/// Returns the divisors of a number.
+pub(super) fn divisors(number: i64) -> Vec<i64> {
+    (1..=number).filter(|d| number % d == 0).collect()
 }
 
 pub(super) fn tensor(shape: &[i64], elem: &str) -> String {
@@ -51,7 +71,7 @@ impl Network<'_> {
 
     pub(super) fn parameter(&mut self, shape: &[i64], elem: &'static str) -> Tensor {
         let value = Tensor { name: self.name(), shape: shape.to_vec(), elem };
-        self.parameters.push(format!("{}: tensor<{}>", value.name, value.ty()));
+        self.parameters.push(format!("{}: {}", value.name, value.ty()));
         value
     }
 
@@ -63,27 +83,31 @@ impl Network<'_> {
         let (low, span) = match elem {
             "ui8" => (0, 256),
             "i8" => (-128, 256),
+            "i1" => (0, 2),
             _ => (-4, 9),
         };
-        let float = elem.starts_with('f');
+        let float = is_float(elem);
         let uniform = self.random.percent(15);
         let one = |random: &mut Random| {
             let number = random.below(span) as i64 + low;
             if float { format!("{number}.0") } else { number.to_string() }
         };
-        let text = if uniform || shape.is_empty() { one(self.random) } else { self.elements(shape, &one) };
-        self.constant(shape, elem, &text)
+        if uniform || shape.is_empty() {
+            let text = one(self.random);
+            return self.constant(shape, elem, &text);
+        }
+        let elements: Vec<String> = (0..shape.iter().product::<i64>()).map(|_| one(self.random)).collect();
+        self.listed(shape, elem, &elements)
+    }
+
+    /// Creates a constant of elements in row-major order.
+    pub(super) fn listed(&mut self, shape: &[i64], elem: &'static str, elements: &[String]) -> Tensor {
+        self.constant(shape, elem, &nested(shape, elements))
     }
 
     /// Creates a constant of the elements in `text`.
     pub(super) fn constant(&mut self, shape: &[i64], elem: &'static str, text: &str) -> Tensor {
         self.op(shape, elem, &format!("graph.constant dense<{text}> : tensor<{}>", tensor(shape, elem)))
-    }
-
-    fn elements(&mut self, shape: &[i64], one: &dyn Fn(&mut Random) -> String) -> String {
-        let Some((&first, rest)) = shape.split_first() else { return one(self.random) };
-        let parts: Vec<String> = (0..first).map(|_| self.elements(rest, one)).collect();
-        format!("[{}]", parts.join(", "))
     }
 
     pub(super) fn op(&mut self, shape: &[i64], elem: &'static str, op: &str) -> Tensor {
@@ -102,9 +126,25 @@ impl Network<'_> {
         elem: &'static str,
     ) -> Tensor {
         let names: Vec<&str> = operands.iter().map(|t| t.name.as_str()).collect();
-        let types: Vec<String> = operands.iter().map(|t| format!("tensor<{}>", t.ty())).collect();
+        let types: Vec<String> = operands.iter().map(|t| t.ty()).collect();
         let (names, types, result) = (names.join(", "), types.join(", "), tensor(shape, elem));
         self.op(shape, elem, &format!("\"{name}\"({names}) <{{{attrs}}}> : ({types}) -> tensor<{result}>"))
+    }
+
+    /// Creates an op in the form `name operands {attrs} : types`.
+    pub(super) fn custom(
+        &mut self,
+        name: &str,
+        operands: &[&Tensor],
+        attrs: &str,
+        shape: &[i64],
+        elem: &'static str,
+    ) -> Tensor {
+        let names: Vec<&str> = operands.iter().map(|t| t.name.as_str()).collect();
+        let types: Vec<String> = operands.iter().map(|t| t.ty()).collect();
+        let attrs = if attrs.is_empty() { String::new() } else { format!(" {{{attrs}}}") };
+        let (names, types, result) = (names.join(", "), types.join(", "), tensor(shape, elem));
+        self.op(shape, elem, &format!("{name} {names}{attrs} : ({types}) -> tensor<{result}>"))
     }
 
     /// Returns the program; its results are the last values.
@@ -112,7 +152,7 @@ impl Network<'_> {
         let from = self.values.len().saturating_sub(3);
         let last = &self.values[from..];
         let names: Vec<&str> = last.iter().map(|t| t.name.as_str()).collect();
-        let types: Vec<String> = last.iter().map(|t| format!("tensor<{}>", t.ty())).collect();
+        let types: Vec<String> = last.iter().map(Tensor::ty).collect();
         let (names, types) = (names.join(", "), types.join(", "));
         let parameters = self.parameters.join(", ");
         format!("func.func @made0({parameters}) -> ({types}) {{\n{}return {names} : {types}\n}}\n", self.lines)
@@ -154,14 +194,14 @@ impl Network<'_> {
 }
 
 /// Strides, dilations and pads of a window over some image dimensions, and the output extents.
-struct Window {
-    kernel: Vec<i64>,
-    attrs: String,
-    output: Vec<i64>,
+pub(super) struct Window {
+    pub(super) kernel: Vec<i64>,
+    pub(super) attrs: String,
+    pub(super) output: Vec<i64>,
 }
 
 /// Draws a window; `None` if the output is empty. `rounds_up`: whether partial windows at the end count.
-fn window(n: &mut Network<'_>, image: &[i64], rounds_up: bool) -> Option<Window> {
+pub(super) fn window(n: &mut Network<'_>, image: &[i64], rounds_up: bool) -> Option<Window> {
     let rank = image.len();
     let usual = n.random.percent(25);
     let auto_pad = if n.random.percent(12) { n.random.pick(&["SAME_UPPER", "SAME_LOWER", "VALID"]) } else { "NOTSET" };
@@ -209,8 +249,7 @@ fn window(n: &mut Network<'_>, image: &[i64], rounds_up: bool) -> Option<Window>
 pub(super) fn conv_window(n: &mut Network<'_>, x: &Tensor) -> Option<(Vec<i64>, String, Vec<i64>)> {
     let w = window(n, &x.shape[2..], false)?;
     let channels = x.shape[1];
-    let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
-    let group = if n.random.percent(40) { n.random.pick(&divisors) } else { 1 };
+    let group = if n.random.percent(40) { n.random.pick(&divisors(channels)) } else { 1 };
     let filters = group * n.extent(3);
     let shape = [&[filters, channels / group], &w.kernel[..]].concat();
     let out = [&[x.shape[0], filters], &w.output[..]].concat();
@@ -242,8 +281,7 @@ fn transposed(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     let mut draw = |most: u64| -> Vec<i64> { (0..rank).map(|_| n.extent(most)).collect() };
     let (kernel, strides, dilations, pads) = (draw(3), draw(3), draw(2), draw(2));
     let extra: Vec<i64> = strides.iter().map(|&stride| n.random.below(stride as u64) as i64).collect();
-    let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
-    let (group, each) = (n.random.pick(&divisors), n.extent(3));
+    let (group, each) = (n.random.pick(&divisors(channels)), n.extent(3));
     let extent = |i: usize| {
         let reach = (x.shape[2 + i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1;
         // Pads of 0 or 1, at both ends.
@@ -285,20 +323,21 @@ pub(super) fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
 
 /// Clamps a tensor between two numbers.
 pub(super) fn clip(n: &mut Network<'_>, x: &Tensor, (low, high): (&str, &str)) -> Tensor {
-    let (low, high) = (n.constant(&[], "f32", low), n.constant(&[], "f32", high));
+    let [low, high] = [low, high].map(|bound| n.constant(&[], x.elem, bound));
     n.generic("graph.clip", &[x, &low, &high], "operandSegmentSizes = array<i32: 1, 1, 1>", &x.shape, x.elem)
 }
 
 /// Adds an op of an epilogue: clamp, activation, residual, or a sum with a channel's constant.
 fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
-    match n.random.below(10) {
+    match n.random.below(11) {
         0 | 1 => n.relu(x),
-        2 | 3 if x.elem == "f32" => {
+        2 | 3 if is_float(x.elem) => {
             let bounds =
                 [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("-3.0", "0.0"), ("2.0", "3.0"), (NAN, "2.0")];
-            let bounds = n.random.pick(&bounds);
+            let bounds = n.random.pick(if x.elem == "f32" { &bounds } else { &bounds[..5] });
             clip(n, x, bounds)
         }
+        10 => with_row(n, x),
         4..7 => {
             let other = match n.random.below(5) {
                 0 | 1 => n.weights(&x.shape, x.elem, 30),
@@ -321,6 +360,23 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     }
 }
 
+/// Combines a tensor with a part of itself that is repeated along an axis.
+fn with_row(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    if x.shape.is_empty() {
+        return n.relu(x);
+    }
+    let axis = n.random.below(x.shape.len() as u64) as usize;
+    let start = n.random.below(x.shape[axis] as u64) as i64;
+    let mut shape = x.shape.clone();
+    shape[axis] = 1;
+    let [starts, ends, axes] = [start, start + 1, axis as i64].map(|number| n.indices(&[number]));
+    let sizes = "operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>";
+    let row = n.generic("graph.slice", &[x, &starts, &ends, &axes], sizes, &shape, x.elem);
+    let name = n.random.pick(&["graph.add", "graph.sub", "graph.mul", "graph.max"]);
+    let operands = if n.random.percent(60) { [x, &row] } else { [&row, x] };
+    n.generic(name, &operands, "", &x.shape, x.elem)
+}
+
 /// Reshapes a tensor to one with an axis of one element, at any place.
 fn with_axis(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let mut shape = x.shape.clone();
@@ -328,7 +384,7 @@ fn with_axis(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     n.reshaped(x, &shape)
 }
 
-/// Draws convolutions, pools and products with epilogues, on f32.
+/// Draws convolutions, pools and products with epilogues, on floats.
 pub(super) fn images(random: &mut Random) -> String {
     let mut n = Network::new(random);
     let rank = 1 + n.random.below(5).min(2) as usize;
@@ -336,15 +392,19 @@ pub(super) fn images(random: &mut Random) -> String {
     let equal = n.random.percent(40).then(|| n.extent(6));
     let image: Vec<i64> = (0..rank).map(|_| equal.unwrap_or_else(|| 1 + n.random.below(7) as i64)).collect();
     let shape = [&[batch, channels], &image[..]].concat();
-    let x = n.parameter(&shape, "f32");
+    let elem = n.random.pick(&["f32", "f32", "f32", "f32", "f32", "f32", "f16", "bf16"]);
+    let x = n.parameter(&shape, elem);
     n.values.push(x);
     for _ in 0..1 + n.random.below(3) {
-        let x = n.values[n.values.len() - 1].clone();
+        let mut x = n.values[n.values.len() - 1].clone();
+        if n.random.percent(20) {
+            x = moves::pad(&mut n, &x);
+        }
         let made = match n.random.below(8) {
             0 => pool(&mut n, &x),
             1 => {
                 let rows = n.extent(5);
-                Some(product(&mut n, "f32", rows))
+                Some(product(&mut n, elem, rows))
             }
             2 => branches(&mut n, &x),
             3 => transposed(&mut n, &x),
@@ -372,7 +432,7 @@ pub(super) fn images(random: &mut Random) -> String {
 /// Draws matrix products with epilogues, some of which follow a reshape or a concatenation.
 pub(super) fn products(random: &mut Random) -> String {
     let mut n = Network::new(random);
-    let elem = n.random.pick(&["f32", "f32", "f32", "f32", "f32", "f32", "f64", "i32"]);
+    let elem = n.random.pick(&["f32", "f32", "f32", "f32", "f32", "f32", "f64", "i32", "f16", "bf16"]);
     for _ in 0..1 + n.random.below(2) {
         let rows = n.extent(5);
         let mut y = product(&mut n, elem, rows);
@@ -439,8 +499,7 @@ pub(super) fn quantized(random: &mut Random) -> String {
     let of_w = n.random.pick(&["i8", "ui8"]);
     let x = n.parameter(&[batch, channels, image[0], image[1]], of_x);
     let Some(w) = window(&mut n, &image, false) else { return String::new() };
-    let divisors: Vec<i64> = (1..=channels).filter(|g| channels % g == 0).collect();
-    let group = n.random.pick(&divisors);
+    let group = n.random.pick(&divisors(channels));
     let filters = group * n.extent(2);
     let weights = n.weights(&[filters, channels / group, w.kernel[0], w.kernel[1]], of_w, 90);
     let out = [batch, filters, w.output[0], w.output[1]];

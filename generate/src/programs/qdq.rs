@@ -5,6 +5,8 @@ use gradus_ir::random::Random;
 
 /// Scales. Products of powers of two are exact, others round.
 const SCALES: [&str; 6] = ["0.5", "0.25", "0.03125", "1.0", "0.0123", "0.7"];
+/// Tiny, subnormal and huge scales.
+const EXTREME: [&str; 6] = ["3.3e-6", "1.0e-10", "1.2e-38", "2.0e-42", "1.0e6", "1.0e30"];
 
 /// Functions of one tensor.
 const FUNCTIONS: [&str; 8] = ["sigmoid", "tanh", "relu", "neg", "abs", "hard_swish", "exp", "sqrt"];
@@ -21,8 +23,10 @@ pub(super) fn draw(random: &mut Random) -> String {
     n.values.push(x);
     for _ in 0..1 + n.random.below(3) {
         let bytes = n.values[n.values.len() - 1].clone();
-        let real = dequantized(&mut n, &bytes, None);
-        let Some(y) = step(&mut n, &real) else { continue };
+        let mut y = dequantized(&mut n, &bytes, None);
+        for _ in 0..n.random.pick(&[1, 1, 1, 2, 3]) {
+            y = step(&mut n, &y).unwrap_or(y);
+        }
         let y = clamped(&mut n, y);
         let z = quantized(&mut n, &y, elem);
         n.values.push(z);
@@ -57,23 +61,43 @@ fn step(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
 
 /// Creates a scale for all elements, or for each of `count`.
 fn scale(n: &mut Network<'_>, count: Option<i64>) -> Tensor {
-    let shape: Vec<i64> = count.into_iter().collect();
-    let number = n.random.pick(&SCALES);
-    n.constant(&shape, "f32", number)
+    let from = if n.random.percent(6) { &EXTREME } else { &SCALES };
+    let (shape, first): (Vec<i64>, _) = (count.into_iter().collect(), n.random.pick(from));
+    let differ = n.random.percent(70);
+    let all = 0..shape.iter().product::<i64>();
+    let elements: Vec<String> = all.map(|_| if differ { n.random.pick(from) } else { first }.to_owned()).collect();
+    n.listed(&shape, "f32", &elements)
+}
+
+/// Creates zero points: any, or all at an end of the type.
+fn zero_point(n: &mut Network<'_>, shape: &[i64], elem: &'static str) -> Tensor {
+    if n.random.percent(75) {
+        return n.weights(shape, elem, 97);
+    }
+    let end = match elem {
+        "ui8" => n.random.pick(&["0", "255"]),
+        "i8" => n.random.pick(&["-128", "127"]),
+        _ => "0",
+    };
+    n.constant(shape, elem, end)
 }
 
 /// Dequantizes a tensor, by a scale and a zero point for all elements or for each of an axis.
 fn dequantized(n: &mut Network<'_>, x: &Tensor, axis: Option<usize>) -> Tensor {
     let count = axis.map(|axis| x.shape[axis]);
     let shape: Vec<i64> = count.into_iter().collect();
-    let (scale, zero) = (scale(n, count), n.weights(&shape, x.elem, 97));
+    let (scale, zero) = (scale(n, count), zero_point(n, &shape, x.elem));
     let attrs = axis.map_or(String::new(), |axis| format!("axis = {axis} : i64"));
     n.generic("graph.dequantize_linear", &[x, &scale, &zero], &attrs, &x.shape, "f32")
 }
 
 fn quantized(n: &mut Network<'_>, y: &Tensor, elem: &'static str) -> Tensor {
-    let (scale, zero) = (scale(n, None), n.weights(&[], elem, 97));
-    n.generic("graph.quantize_linear", &[y, &scale, &zero], "", &y.shape, elem)
+    let axis = n.random.percent(8).then(|| n.random.below(y.shape.len() as u64) as usize);
+    let count = axis.map(|axis| y.shape[axis]);
+    let shape: Vec<i64> = count.into_iter().collect();
+    let (scale, zero) = (scale(n, count), zero_point(n, &shape, elem));
+    let attrs = axis.map_or(String::new(), |axis| format!("axis = {axis} : i64"));
+    n.generic("graph.quantize_linear", &[y, &scale, &zero], &attrs, &y.shape, elem)
 }
 
 /// Creates dequantized weights, by one scale or one for each index of an axis.
@@ -86,8 +110,15 @@ fn weights(n: &mut Network<'_>, shape: &[i64], axis: usize) -> Tensor {
 
 /// Creates a bias, in f32 or dequantized from i32.
 fn bias(n: &mut Network<'_>, shape: &[i64]) -> Tensor {
-    if n.random.percent(40) {
-        return n.weights(shape, "f32", 95);
+    match n.random.below(10) {
+        0..2 => return n.weights(shape, "f32", 95),
+        2..5 => {
+            // No multiples of a step.
+            let one = |n: &mut Network<'_>| format!("{}.{}", n.random.below(9) as i64 - 4, 1 + n.random.below(9998));
+            let elements: Vec<String> = (0..shape.iter().product::<i64>()).map(|_| one(n)).collect();
+            return n.listed(shape, "f32", &elements);
+        }
+        _ => {}
     }
     let integers = n.weights(shape, "i32", 95);
     dequantized(n, &integers, None)
@@ -104,7 +135,9 @@ fn convolution(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
 /// Multiplies matrices; images are flattened before.
 fn gemm(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let x = flattened(n, x);
-    let (rows, depth, columns) = (x.shape[0], x.shape[1], n.extent(6));
+    let (rows, depth) = (x.shape[0], x.shape[1]);
+    // The scales of square weights, one for each row or column, say nothing about the axis.
+    let columns = if depth <= 8 && n.random.percent(35) { depth } else { n.extent(6) };
     let mut attrs = Vec::new();
     for name in ["alpha", "beta"] {
         if n.random.percent(20) {
@@ -116,7 +149,8 @@ fn gemm(n: &mut Network<'_>, x: &Tensor) -> Tensor {
         attrs.push("transB = 1 : i64".to_owned());
     }
     let shape = if by_rows { [columns, depth] } else { [depth, columns] };
-    let w = weights(n, &shape, usize::from(!by_rows));
+    let axis = if n.random.percent(80) { usize::from(!by_rows) } else { usize::from(by_rows) };
+    let w = weights(n, &shape, axis);
     let bias = n.random.percent(60).then(|| bias(n, &[columns]));
     let operands: Vec<&Tensor> = [&x, &w].into_iter().chain(&bias).collect();
     n.generic("graph.gemm", &operands, &attrs.join(", "), &[rows, columns], "f32")

@@ -60,7 +60,11 @@ fn statements(w: &mut Writer<'_>, mix: &Mix, count: u64, depth: u64) {
                 (true, _) => counted(w, mix, depth - 1),
                 (false, 0) if w.random.percent(40) => execute(w, mix, depth - 1),
                 (false, 0) => switch(w, mix, depth - 1),
-                (false, _) => condition(w, mix, depth - 1),
+                (false, 1) => conditions(w, mix, depth - 1),
+                (false, _) => {
+                    let flag = if w.random.percent(50) { w.compute("i1") } else { w.pick("i1") };
+                    condition(w, mix, depth - 1, flag);
+                }
             }
         } else if kind < nested + mix.memory {
             access(w);
@@ -76,12 +80,17 @@ fn body(w: &mut Writer<'_>, mix: &Mix, depth: u64, types: &[&str]) {
     let mark = w.enter();
     let count = 1 + w.random.below(4);
     statements(w, mix, count, depth);
-    let values = w.yields(types).join(", ");
+    let values = w.yields(types);
+    yielded(w, &values, types);
+    w.leave(mark);
+}
+
+/// Writes the terminator of a region.
+fn yielded(w: &mut Writer<'_>, values: &[String], types: &[&str]) {
     match types {
         [] => w.line("scf.yield"),
-        _ => w.line(&format!("scf.yield {values} : {}", types.join(", "))),
+        _ => w.line(&format!("scf.yield {} : {}", values.join(", "), types.join(", "))),
     }
-    w.leave(mark);
 }
 
 /// Writes a counted loop: signed or unsigned, of any integer type, with any bounds.
@@ -108,13 +117,18 @@ fn counted(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
             *bound = format!("%v{}", w.op(ty, &format!("arith.andi %v{x}, %v{mask} : {ty}")));
         }
     }
-    let types = if w.random.percent(75) { w.types(3) } else { Vec::new() };
+    let rotates = w.random.percent(20);
+    let types = match w.random.percent(75) {
+        true if rotates => vec![w.random.pick(&INTS); 2 + w.random.below(2) as usize],
+        true => w.types(3),
+        false => Vec::new(),
+    };
     let inits = w.picks(&types);
     let names = w.results(&types);
     let mark = w.enter();
     let var = w.value(ty);
-    let carried: Vec<String> =
-        types.iter().zip(&inits).map(|(ty, init)| format!("%v{} = {init}", w.value(ty))).collect();
+    let arguments: Vec<u32> = types.iter().map(|ty| w.value(ty)).collect();
+    let carried: Vec<String> = arguments.iter().zip(&inits).map(|(name, init)| format!("%v{name} = {init}")).collect();
     let keyword = if unsigned { "scf.for unsigned" } else { "scf.for" };
     let mut header = format!("{keyword} %v{var} = {} to {} step {}", bounds[0], bounds[1], bounds[2]);
     if !types.is_empty() {
@@ -124,7 +138,14 @@ fn counted(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
         header += &format!(" : {ty}");
     }
     w.line(&(header + " {"));
-    body(w, mix, depth, &types);
+    if rotates && !types.is_empty() {
+        let count = w.random.below(3);
+        statements(w, mix, count, depth);
+        let values = rearranged(w, &arguments);
+        yielded(w, &values, &types);
+    } else {
+        body(w, mix, depth, &types);
+    }
     w.leave(mark);
     w.line("}");
     w.bind_all(&names, &types);
@@ -206,22 +227,42 @@ fn permute(w: &mut Writer<'_>) {
 }
 
 /// Returns values as operands: as they are, rotated, or drawn one by one.
-fn rearranged(w: &mut Writer<'_>, values: &[u32]) -> Vec<String> {
+pub(super) fn rearranged(w: &mut Writer<'_>, values: &[u32]) -> Vec<String> {
     let by = w.random.below(values.len() as u64) as usize;
     let draws = w.random.percent(30);
     let at = |w: &mut Writer<'_>, i: usize| if draws { w.random.pick(values) } else { values[(i + by) % values.len()] };
     (0..values.len()).map(|i| format!("%v{}", at(w, i))).collect()
 }
 
-fn condition(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+/// Writes several conditions on a flag and on its negation.
+fn conditions(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+    let flag = if w.random.percent(50) { w.compute("i1") } else { w.pick("i1") };
+    for _ in 0..2 + w.random.below(3) {
+        let flag = if w.random.percent(40) { negated(w, flag) } else { flag };
+        condition(w, mix, depth, flag);
+        if w.random.percent(20) {
+            let ty = w.random.pick(&INTS);
+            w.compute(ty);
+        }
+    }
+}
+
+/// Returns the negation of a flag.
+pub(super) fn negated(w: &mut Writer<'_>, flag: u32) -> u32 {
+    let ones = w.op("i1", "arith.constant true");
+    w.op("i1", &format!("arith.xori %v{flag}, %v{ones} : i1"))
+}
+
+fn condition(w: &mut Writer<'_>, mix: &Mix, depth: u64, flag: u32) {
     let types = if w.random.percent(80) { w.types(2) } else { Vec::new() };
-    let condition = if w.random.percent(50) { w.compute("i1") } else { w.pick("i1") };
     let names = w.results(&types);
     let arrow = if types.is_empty() { String::new() } else { format!(" -> ({})", types.join(", ")) };
-    w.line(&format!("scf.if %v{condition}{arrow} {{"));
+    w.line(&format!("scf.if %v{flag}{arrow} {{"));
     body(w, mix, depth, &types);
-    w.line("} else {");
-    body(w, mix, depth, &types);
+    if !types.is_empty() || w.random.percent(60) {
+        w.line("} else {");
+        body(w, mix, depth, &types);
+    }
     w.line("}");
     w.bind_all(&names, &types);
 }

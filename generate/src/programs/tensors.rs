@@ -78,8 +78,15 @@ fn step(w: &mut Writer<'_>, tensors: &mut Vec<Tensor>, asked: &mut Vec<u32>) {
             tensor
         }
         1 | 2 => cast(w, &tensor),
-        3 => slice(w, &tensor),
+        3 => {
+            let tensor = slice(w, &tensor);
+            if w.random.percent(40) {
+                asked.extend((0..tensor.extents.len()).map(|at| dim_of(w, &tensor, at)));
+            }
+            tensor
+        }
         4 => padded(w, &tensor),
+        5 if w.random.percent(40) => overwritten(w, &tensor),
         5 => inserted(w, &tensor),
         6 => joined(w, &tensor),
         7 => divided(w, &tensor),
@@ -217,6 +224,11 @@ fn reduced(w: &mut Writer<'_>, extents: Vec<Extent>) -> Vec<Extent> {
 
 fn slice(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
     let (lists, extents) = part(w, tensor);
+    slice_at(w, tensor, &lists, extents)
+}
+
+/// Extracts a slice by its lists, of which some dimensions of extent 1 are dropped.
+fn slice_at(w: &mut Writer<'_>, tensor: &Tensor, lists: &str, extents: Vec<Extent>) -> Tensor {
     let extents = reduced(w, extents);
     let (from, to, value) = (type_of(&tensor.extents), type_of(&extents), w.name());
     w.line(&format!("%v{value} = tensor.extract_slice %v{}{lists} : {from} to {to}", tensor.value));
@@ -240,6 +252,30 @@ fn inserted(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
     let value = w.name();
     w.line(&format!("%v{value} = tensor.insert_slice %v{source} into %v{dest}{lists} : {ty} into {whole}"));
     Tensor { value, extents: tensor.extents.clone() }
+}
+
+/// Inserts several tensors of one number into another, often at the same place, and extracts a slice at one of the places.
+fn overwritten(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+    let mut places = vec![part(w, tensor)];
+    if w.random.percent(60) {
+        places.push(part(w, tensor));
+    }
+    let mut whole = tensor.clone();
+    for _ in 0..2 + w.random.below(2) {
+        let at = w.random.below(places.len() as u64) as usize;
+        let (lists, extents) = places[at].clone();
+        let extents = reduced(w, extents);
+        let (from, to) = (type_of(&extents), type_of(&whole.extents));
+        let (source, value) = (repeated(w, extents), w.name());
+        w.line(&format!("%v{value} = tensor.insert_slice %v{source} into %v{}{lists} : {from} into {to}", whole.value));
+        whole.value = value;
+    }
+    if w.random.percent(30) {
+        return whole;
+    }
+    let at = w.random.below(places.len() as u64) as usize;
+    let (lists, extents) = places.swap_remove(at);
+    slice_at(w, &whole, &lists, extents)
 }
 
 /// Makes a tensor of one number, by way of a type that knows other extents.

@@ -84,13 +84,19 @@ fn step(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Option<Vector> {
     match w.random.below(16) {
         0 => Some(filled(w, vector)),
         1 => Some(inserted(w, vector, all)),
+        2 if w.random.percent(50) => Some(overwritten(w, vector)),
         2 => {
             let extents = shape(w);
             Some(mask(w, extents))
         }
         3 | 4 => Some(slice(w, vector)),
         5 | 6 => {
-            let (whole, at) = put(w, vector, all);
+            let (mut whole, mut at) = put(w, vector, all);
+            if w.random.percent(40) {
+                let first = at;
+                (whole, at) = put(w, &whole, all);
+                at = if w.random.percent(50) { first } else { at };
+            }
             Some(if w.random.percent(40) { slice_at(w, &whole, &at) } else { whole })
         }
         7 if vector.element == "i32" && vector.extents.len() == 1 => Some(sum(w, vector)),
@@ -204,6 +210,41 @@ fn inserted(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
     let (list, ty, value) = (entries(w, &at), type_of(&vector.extents, vector.element), w.name());
     w.line(&format!("%v{value} = vector.insert %v{part}, %v{} [{list}] : {of} into {ty}", vector.value));
     Vector { value, ..vector.clone() }
+}
+
+/// Inserts elements and parts at positions that begin alike, each into the result of the one before, and extracts at one of them.
+fn overwritten(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+    let (at, mut whole) = (position(w, &vector.extents), vector.clone());
+    let ty = type_of(&vector.extents, vector.element);
+    for _ in 0..2 + w.random.below(2) {
+        let dims = 1 + w.random.below(at.len() as u64) as usize;
+        let mut place = at[..dims].to_vec();
+        if w.random.percent(30) {
+            place = position(w, &vector.extents[..dims]);
+        }
+        let (of, scalar) = (part_type(&vector.extents[dims..], vector.element), w.pick(vector.element));
+        let part = if dims == at.len() {
+            scalar
+        } else {
+            w.op("", &format!("vector.broadcast %v{scalar} : {} to {of}", vector.element))
+        };
+        let (list, value) = (entries(w, &place), w.name());
+        w.line(&format!("%v{value} = vector.insert %v{part}, %v{} [{list}] : {of} into {ty}", whole.value));
+        whole.value = value;
+    }
+    let dims = 1 + w.random.below(at.len() as u64) as usize;
+    let (list, of) = (entries(w, &at[..dims]), part_type(&vector.extents[dims..], vector.element));
+    let element = if dims == at.len() { vector.element } else { "" };
+    let value = w.op(element, &format!("vector.extract %v{}[{list}] : {of} from {ty}", whole.value));
+    match dims == at.len() {
+        true => whole,
+        false => Vector { value, extents: vector.extents[dims..].to_vec(), element: vector.element },
+    }
+}
+
+/// Returns the type of a part of a vector: an element, if it has no extents.
+fn part_type(extents: &[u64], element: &str) -> String {
+    if extents.is_empty() { element.to_owned() } else { type_of(extents, element) }
 }
 
 /// Inserts a vector of no more dimensions as a block; returns its place too.

@@ -46,7 +46,13 @@ fn step(w: &mut Writer<'_>, views: &mut Vec<View>, asked: &mut Vec<u32>) {
     let made = match w.random.below(12) {
         0 => created(w),
         1 | 2 => cast(w, &view),
-        3..=5 => part(w, &view),
+        3..=5 => {
+            let view = part(w, &view);
+            if w.random.percent(30) {
+                asked.extend((0..view.extents.len()).map(|at| dim_of(w, &view, at)));
+            }
+            view
+        }
         6 => transposed(w, &view),
         7 => reshaped(w, &view),
         8 => {
@@ -160,11 +166,15 @@ fn copy(w: &mut Writer<'_>, view: &View, views: &[View]) {
 
 /// Asks for the extent of a dimension.
 fn dim(w: &mut Writer<'_>, view: &View) -> u32 {
-    let at = w.random.below(view.extents.len().max(1) as u64) as i64;
-    let at = w.index(at);
     if view.extents.is_empty() {
-        return at;
+        return w.index(0);
     }
+    let at = w.random.below(view.extents.len() as u64) as usize;
+    dim_of(w, view, at)
+}
+
+fn dim_of(w: &mut Writer<'_>, view: &View, at: usize) -> u32 {
+    let at = w.index(at as i64);
     w.op("index", &format!("memref.dim %v{}, %v{at} : {}", view.value, view.ty()))
 }
 
@@ -206,7 +216,7 @@ fn part(w: &mut Writer<'_>, view: &View) -> View {
     let mut lists: [Vec<String>; 3] = Default::default();
     let mut made = View { value: w.name(), extents: Vec::new(), layout: None };
     let mut layout = (Vec::new(), offset);
-    let mut is_reduced = false;
+    let (mut is_reduced, several) = (false, w.random.percent(30));
     for (&(extent, _), &stride) in view.extents.iter().zip(&strides) {
         let (step, is_whole) = (1 + w.random.below(2) as i64, w.random.percent(40));
         let first = if is_whole { 0 } else { w.random.below(extent as u64) as i64 };
@@ -221,8 +231,8 @@ fn part(w: &mut Writer<'_>, view: &View) -> View {
         lists.iter_mut().zip(&entries).for_each(|(list, (text, _))| list.push(text.clone()));
         let moved = if *first == Some(0) { Some(0) } else { first.zip(stride).map(|(first, stride)| first * stride) };
         layout.1 = layout.1.zip(moved).map(|(sum, moved)| sum + moved);
-        // One of several dimensions that look alike cannot be dropped.
-        if *size == Some(1) && !is_reduced && w.random.percent(50) {
+        // One of several dimensions that look alike cannot be dropped without the others.
+        if *size == Some(1) && (several || !is_reduced && w.random.percent(50)) {
             is_reduced = true;
             continue;
         }

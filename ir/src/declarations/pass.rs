@@ -36,6 +36,10 @@ fn mistakes(ctx: &Context, info: &'static PassInfo) -> Vec<String> {
     found.extend(info.options.iter().filter_map(option_mistake));
     let twice = repeated(info.statistics.iter().map(|(name, _)| *name));
     found.extend(twice.into_iter().map(|name| format!("two statistics are called '{name}'")));
+    for (name, _) in info.samples.iter().filter(|(name, _)| info.options.iter().all(|option| option.name != *name)) {
+        let near = hint(name, info.options.iter().map(|option| option.name));
+        found.push(format!("it has values of an option '{name}', which is not declared{near}"));
+    }
     if found.is_empty() {
         found.extend(making_mistake(info));
     }

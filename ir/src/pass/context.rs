@@ -71,8 +71,14 @@ impl<'a> PassContext<'a> {
         self.actions.as_deref_mut()
     }
 
-    /// Announces a rewrite at `op`. Returns `false` if it must be skipped.
+    /// Announces a rewrite at `op`. Returns `false` if it must be skipped. Panics in builds with assertions if the tag is not declared,
+    /// which is a bug in the pass.
     pub fn allows(&mut self, tag: &'static str, m: &Module, op: Op) -> bool {
+        debug_assert!(
+            self.info.rewrites.names(&m.ctx).iter().any(|name| name == tag),
+            "'{}' declares no rewrite '{tag}'",
+            self.info.name
+        );
         let Some(actions) = &mut self.actions else { return true };
         let allowed = actions.begin(tag, "", Unit::Op(op), m);
         if allowed {

@@ -60,8 +60,10 @@ pub use run::{AfterPass, Failed, Passed, RunOptions, Watch};
 pub use statistics::Display;
 pub use timing::{Timer, TimingFormat};
 
+use crate::context::Context;
 use crate::diag::{Diagnostic, hint};
 use crate::module::{Module, Op};
+use crate::rewrite::Pattern;
 
 /// The declaration of a pass, from which command line, listings and documentation are generated.
 pub struct PassInfo {
@@ -77,6 +79,10 @@ pub struct PassInfo {
     pub options: &'static [PassOption],
     /// Statistics, updated by [`PassContext::count`]: name and description.
     pub statistics: &'static [(&'static str, &'static str)],
+    /// The numbered rewrites.
+    pub rewrites: Rewrites,
+    /// Values of options to test the pass with, where they do not follow from the option's kind: the option and its values.
+    pub samples: &'static [(&'static str, OptionSamples)],
     /// Properties of the program that the pass requires.
     pub requires: &'static [&'static Property],
     /// Properties of the program that the pass establishes.
@@ -86,6 +92,31 @@ pub struct PassInfo {
     /// Constructs the pass.
     pub make: MakePassFn,
 }
+
+/// The numbered rewrites of a pass, which `fuzz` expects to apply.
+#[derive(Clone, Copy)]
+pub enum Rewrites {
+    /// Tags of [`PassContext::allows`].
+    Tags(&'static [&'static str]),
+    /// Patterns of the greedy driver.
+    Patterns(&'static [Pattern]),
+    /// The names that a function returns.
+    Names(fn(&Context) -> Vec<String>),
+}
+
+impl Rewrites {
+    /// Returns the names of the rewrites.
+    pub fn names(&self, ctx: &Context) -> Vec<String> {
+        match self {
+            Rewrites::Tags(tags) => tags.iter().map(|&tag| tag.to_owned()).collect(),
+            Rewrites::Patterns(patterns) => patterns.iter().map(|pattern| pattern.name.to_owned()).collect(),
+            Rewrites::Names(names) => names(ctx),
+        }
+    }
+}
+
+/// Returns values of an option as text.
+pub type OptionSamples = fn(&Context) -> Vec<String>;
 
 /// Constructs a pass from its options. The error is a message about an invalid value, which becomes a [`PipelineError`].
 pub type MakePassFn = fn(&Options) -> Result<Box<dyn Pass>, String>;
@@ -99,6 +130,8 @@ impl PassInfo {
         anchor: None,
         options: &[],
         statistics: &[],
+        rewrites: Rewrites::Tags(&[]),
+        samples: &[],
         requires: &[],
         establishes: &[],
         floats: |_| FloatChange::None,

@@ -139,16 +139,27 @@ fn scientific(x: f64) -> String {
     format!("{mantissa}e{sign}{digits:0>2}")
 }
 
-/// The values of a pass's options, given or default.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Options(Vec<(&'static str, Setting)>);
+/// The values of a pass's options, given or default. They are equal if the values are.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Names with values, sorted by name.
+    values: Vec<(&'static str, Setting)>,
+    /// The names of those that were given.
+    given: Vec<&'static str>,
+}
+
+impl PartialEq for Options {
+    fn eq(&self, other: &Options) -> bool {
+        self.values == other.values
+    }
+}
 
 impl Options {
     /// Parses `a=1 b={x y}`. Errors name the option.
     pub fn parse(declared: &'static [PassOption], text: &str) -> Result<Options, PipelineError> {
         let mut rows: Vec<_> = declared.iter().map(|o| (o.name, Setting::default_of(o.kind))).collect();
         rows.sort_by_key(|row| row.0);
-        let mut rest = text;
+        let (mut rest, mut given) = (text, Vec::new());
         while let Some(argument) = next_argument(&mut rest) {
             let name = argument.0;
             let Some(option) = declared.iter().find(|o| o.name == name) else {
@@ -157,8 +168,16 @@ impl Options {
             };
             let row = rows.iter_mut().find(|row| row.0 == name).expect("all that are declared are there");
             row.1.set(option, argument.1)?;
+            if !given.contains(&option.name) {
+                given.push(option.name);
+            }
         }
-        Ok(Options(rows))
+        Ok(Options { values: rows, given })
+    }
+
+    /// Whether an option was given, rather than left to its default.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.contains(&name)
     }
 
     /// Whether a boolean option is set. Panics if it is not declared as such, which is a bug in the pass.
@@ -202,15 +221,19 @@ impl Options {
     }
 
     fn setting(&self, name: &str) -> &Setting {
-        let row = self.0.iter().find(|row| row.0 == name);
+        let row = self.values.iter().find(|row| row.0 == name);
         &row.unwrap_or_else(|| panic!("option '{name}' is not declared")).1
     }
 }
 
-/// Formats `{a=1 b={x y}}` with all options, as MLIR does: an empty list leaves only its blank. Empty without options.
+/// Formats `{a=1 b={x y}}` with all options, as MLIR does: an empty list leaves only its blank. Empty without options. `{:#}` leaves out
+/// those that were not given.
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (name, setting)) in self.0.iter().enumerate() {
+        let is_short = f.alternate();
+        let shown = self.values.iter().filter(|row| !is_short || self.is_given(row.0));
+        let is_empty = shown.clone().next().is_none();
+        for (i, (name, setting)) in shown.enumerate() {
             f.write_char(if i == 0 { '{' } else { ' ' })?;
             match setting {
                 Setting::List(items) if items.is_empty() => {}
@@ -218,7 +241,7 @@ impl fmt::Display for Options {
                 _ => write!(f, "{name}={setting}")?,
             }
         }
-        f.write_str(if self.0.is_empty() { "" } else { "}" })
+        f.write_str(if is_empty { "" } else { "}" })
     }
 }
 
@@ -317,6 +340,15 @@ mod tests {
         assert_eq!(o.to_string(), "{cost=2.000000e+00 label={x y} max=4 mode=lazy  top-down=false}");
         assert!(parse("top-down=false top-down").unwrap().bool("top-down"));
         assert_eq!(parse("").unwrap().to_string(), "{cost=3.000000e-01 label= max=10 mode=greedy  top-down=true}");
+    }
+
+    #[test]
+    fn given_options_are_known() {
+        let o = parse("max=10 label={x y} max=10").unwrap();
+        assert!(o.is_given("max") && !o.is_given("cost"));
+        assert_eq!(format!("{o:#}"), "{label={x y} max=10}");
+        assert_eq!(format!("{:#}", parse("").unwrap()), "");
+        assert_eq!(parse("max=10").unwrap(), parse("").unwrap());
     }
 
     #[test]

@@ -118,6 +118,33 @@ impl Pipeline {
         }
     }
 
+    /// Returns the declarations of all passes, in order.
+    pub fn passes(&self) -> Vec<&'static PassInfo> {
+        let of_step = |step: &Step| match step {
+            Step::Pass(scheduled) => vec![scheduled.info],
+            Step::Nested(pipelines) => pipelines.iter().flat_map(Pipeline::passes).collect(),
+        };
+        self.steps.iter().flat_map(of_step).collect()
+    }
+
+    /// Sets options that were not given: `draw` returns `name=value` pairs for a pass and its options. Values that the pass rejects are
+    /// ignored.
+    pub fn vary(&mut self, draw: &mut dyn FnMut(&'static PassInfo, &Options) -> String) {
+        for step in &mut self.steps {
+            match step {
+                Step::Pass(scheduled) => {
+                    let given = format!("{:#}", scheduled.options);
+                    let given = given.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or("");
+                    let text = format!("{given} {}", draw(scheduled.info, &scheduled.options));
+                    if let Ok(varied) = Scheduled::new(scheduled.info, &text) {
+                        **scheduled = varied;
+                    }
+                }
+                Step::Nested(pipelines) => pipelines.iter_mut().for_each(|pipeline| pipeline.vary(draw)),
+            }
+        }
+    }
+
     /// Whether the pipeline has no passes.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
@@ -219,13 +246,13 @@ fn merge(into: &mut Vec<Pipeline>, pipelines: Vec<Pipeline>) {
     }
 }
 
-/// Formats the pipeline with all options, as [`Pipeline::parse`] accepts it.
+/// Formats the pipeline as [`Pipeline::parse`] accepts it, with all options, or with `{:#}` those that were given.
 impl fmt::Display for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.anchor)?;
         for (i, step) in self.steps.iter().enumerate() {
             f.write_str(if i > 0 { "," } else { "" })?;
-            write!(f, "{step}")?;
+            step.fmt(f)?;
         }
         f.write_str(")")
     }
@@ -234,10 +261,14 @@ impl fmt::Display for Pipeline {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Pass(pass) => write!(f, "{}{}", pass.info.name, pass.options),
+            Step::Pass(pass) => {
+                f.write_str(pass.info.name)?;
+                pass.options.fmt(f)
+            }
             Step::Nested(pipelines) => {
                 for (i, pipeline) in pipelines.iter().enumerate() {
-                    write!(f, "{}{pipeline}", if i > 0 { "," } else { "" })?;
+                    f.write_str(if i > 0 { "," } else { "" })?;
+                    pipeline.fmt(f)?;
                 }
                 Ok(())
             }

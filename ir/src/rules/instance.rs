@@ -56,6 +56,12 @@ impl Context {
         self.dialects().iter().flat_map(|d| d.rules).map(|rule| rule.name)
     }
 
+    /// Returns the names of all declared rules: those of [`Context::rule_names`], and those of rule groups.
+    pub fn all_rule_names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let grouped = self.dialects().iter().flat_map(|d| d.rule_groups).flat_map(|group| group.rules);
+        self.rule_names().chain(grouped.map(|rule| rule.name))
+    }
+
     /// Builds an instance of the left side of a declared rule; see [`build_left_side`].
     pub fn build_left_side(&self, rule: &str, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
         let name = self.str(rule);

@@ -40,7 +40,9 @@ fn slice_offset(args: &OpArgs<'_>) -> Option<i64> {
     for (i, &axis) in axes.iter().enumerate() {
         let step = *steps.get(i)?;
         let extent = usize::try_from(from[axis]).ok()?;
-        let (first, _) = slice_axis(extent, *starts.get(i)?, *ends.get(i)?, step).ok()?;
+        let (first, count) = slice_axis(extent, *starts.get(i)?, *ends.get(i)?, step).ok()?;
+        // A slice of other extents than its type is poison.
+        (usize::try_from(to[axis]) == Ok(count)).then_some(())?;
         layout.offset += first as i64 * layout.strides[axis];
         layout.strides[axis] = layout.strides[axis].checked_mul(step)?;
     }

@@ -202,7 +202,9 @@ impl Emitter<'_> {
         let (stored, [row, pixel, channel]) = (&instance.stored[c], strides(info, &instance.stored[c]));
         let first = region.in_root(part).lo;
         let by = [row, pixel, channel];
-        let offset = self.memory.bufs[id].offset + (0..3).map(|i| (first[i] - stored.lo[i]) * by[i]).sum::<u32>();
+        // A box of no elements, such as that of a window of padding, may begin before what is stored.
+        let axes = if region.is_empty() { 0..0 } else { 0..3 };
+        let offset = self.memory.bufs[id].offset + axes.map(|i| (first[i] - stored.lo[i]) * by[i]).sum::<u32>();
         let [rows, cols, channels] = region.extents();
         Tile { offset, row, pixel, channel: channel * part.step, rows, cols, channels, elem: info.elem }
     }

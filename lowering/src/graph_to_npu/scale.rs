@@ -105,7 +105,7 @@ pub struct Fit<T> {
 pub fn sum(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<Fit<([i32; 2], u8)>> {
     let ratios = [a, b].map(|q| f64::from(q.scale) / f64::from(y.scale));
     let shift = binary_places(ratios[0].max(ratios[1]))?;
-    let near = ratios.map(|r| (r * 2_f64.powi(shift as i32)).round() as i64);
+    let near = [nearest_factor(ratios[0], shift)?, nearest_factor(ratios[1], shift)?];
     let pairs = Pairs::new([a, b], y, shift, |p, q| p + q, |[p, q]| p * near[0] + q * near[1]);
     let [f, g] = pairs.solve(near).unwrap_or(near);
     let factors = ([i32::try_from(f).ok()?, i32::try_from(g).ok()?], shift as u8);
@@ -116,7 +116,7 @@ pub fn sum(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<Fit<([i32; 2], u8)>> {
 pub fn product(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<Fit<Requantization>> {
     let ratio = f64::from(a.scale) * f64::from(b.scale) / f64::from(y.scale);
     let shift = binary_places(ratio)?;
-    let near = (ratio * 2_f64.powi(shift as i32)).round() as i64;
+    let near = nearest_factor(ratio, shift)?;
     let pairs = Pairs::new([a, b], y, shift, |p, q| p * q, |[p, q]| p * q * near);
     let factor = neighbours().map(|i| near + i).find(|factor| pairs.fit(|[p, q]| p * q * factor)).unwrap_or(near);
     let factors = Requantization { bias: 0, scale: i32::try_from(factor).ok()?, shift };
@@ -211,6 +211,12 @@ fn binary_places(ratio: f64) -> Option<u32> {
     (ratio > 0.0 && (0.0..=f64::from(MAX_SHIFT)).contains(&places)).then_some(places as u32)
 }
 
+/// The factor of 32 bits that is nearest to a ratio with some binary places.
+fn nearest_factor(ratio: f64, places: u32) -> Option<i64> {
+    let factor = (ratio * 2_f64.powi(places as i32)).round() as i64;
+    i32::try_from(factor).is_ok().then_some(factor)
+}
+
 /// 0, and multiples of a step in both directions.
 fn neighbours() -> impl Iterator<Item = i64> {
     std::iter::once(0).chain((1..=REACH / STEP).flat_map(|i| [i * STEP, -i * STEP]))
@@ -219,6 +225,14 @@ fn neighbours() -> impl Iterator<Item = i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn factors_fit_32_bits() {
+        let bytes = |scale| Bytes { scale, zero: 0, signed: true };
+        assert!(sum(&bytes(0.5), &bytes(-1.0e30), &bytes(0.25)).is_none());
+        assert!(product(&bytes(0.5), &bytes(1.0e30), &bytes(0.25)).is_none());
+        assert!(sum(&bytes(0.5), &bytes(-0.5), &bytes(0.25)).is_some_and(|fit| fit.steps == 0));
+    }
 
     #[test]
     fn rounds_half_to_even() {

@@ -13,7 +13,7 @@ mod network;
 use forms::Costs;
 use gradus_cost::{CostError, CostModel};
 use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
-use gradus_ir::pass::{FloatChange, OptionKind, PassOption};
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{
     Block, Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo, Traits,
     Type, Value,
@@ -61,6 +61,10 @@ A minimum cut of a network with a node per op and two per value with several rea
     statistics: &[
         ("num-forms", "Number of convolutions with another form"),
         ("num-changes", "Number of layout changes inserted"),
+    ],
+    rewrites: Rewrites::Tags(&["change", "form"]),
+    samples: &[
+        ("target", CostModel::names),
     ],
     floats: |_| FloatChange::Reorders,
     make: |options| Ok(Box::new(ChooseLayouts { target: options.text("target").to_owned() })),

@@ -14,7 +14,7 @@ use crate::by_patterns::ByPatterns;
 pub(crate) use elementwise::is_elementwise;
 use gradus_dialects::graph::{self, ReshapeOp, TransposeOp};
 use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
-use gradus_ir::pass::FloatChange;
+use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, OpState, PassInfo, Pattern, PatternRewriter, Tensor, Type, Value};
 
@@ -47,6 +47,7 @@ have the shape of the result.
 # Cost
 
 Linear in the number of ops: each unpack moves once per op.",
+    rewrites: Rewrites::Patterns(PATTERNS),
     floats: |_| FloatChange::Reorders,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),

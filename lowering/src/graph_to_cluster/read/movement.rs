@@ -158,7 +158,8 @@ impl Reader<'_> {
         let is_rest_whole = from[..2] == to[..2] && steps.iter().all(|&s| s == 1);
         let channels = i64::from(from[2]);
         let start = if starts[at] < 0 { starts[at] + channels } else { starts[at] }.clamp(0, channels);
-        is_rest_whole.then_some(start as u32)
+        // A slice of other extents than its type is poison.
+        (is_rest_whole && start + i64::from(to[2]) <= channels).then_some(start as u32)
     }
 
     /// Reads a reshape whose operand and result are the same feature, or one as a vector.

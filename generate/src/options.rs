@@ -1,0 +1,124 @@
+//! Options of the passes under test, drawn for each program.
+
+use gradus_ir::pass::{OptionKind, PassInfo, PassOption, Pipeline, RunOptions, Watch};
+use gradus_ir::random::Random;
+use gradus_ir::{Context, Module};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Percentage of pipelines with drawn options, and of options that are drawn in one.
+const VARIED: u64 = 50;
+const DRAWN: u64 = 30;
+
+/// Values of integer options, besides half and twice the default.
+const INTEGERS: [i64; 8] = [-1, 0, 1, 2, 3, 4, 5, 8];
+
+/// The values that passes accept for their options, found on demand.
+pub(crate) struct OptionValues {
+    ctx: Arc<Context>,
+    /// By pass and option.
+    known: FxHashMap<(&'static str, &'static str), Vec<String>>,
+}
+
+impl OptionValues {
+    pub(crate) fn new(ctx: &Arc<Context>) -> OptionValues {
+        OptionValues { ctx: ctx.clone(), known: FxHashMap::default() }
+    }
+
+    /// Draws some of the options that a pipeline leaves to their defaults.
+    pub(crate) fn vary(&mut self, pipeline: &mut Pipeline, random: &mut Random) {
+        if !random.percent(VARIED) {
+            return;
+        }
+        pipeline.vary(&mut |info, options| {
+            let mut drawn = String::new();
+            for option in info.options {
+                let values = if options.is_given(option.name) { &[] } else { self.values(info, option) };
+                if !values.is_empty() && random.percent(DRAWN) {
+                    let value = &values[random.below(values.len() as u64) as usize];
+                    drawn += &format!("{}={{{value}}} ", option.name);
+                }
+            }
+            drawn
+        });
+    }
+
+    fn values(&mut self, info: &'static PassInfo, option: &'static PassOption) -> &[String] {
+        let ctx = &self.ctx;
+        self.known.entry((info.name, option.name)).or_insert_with(|| {
+            candidates(ctx, info, option).into_iter().filter(|value| accepts(ctx, info, option, value)).collect()
+        })
+    }
+}
+
+/// Returns values of an option: those that the pass declares, or those of its kind.
+fn candidates(ctx: &Context, info: &PassInfo, option: &PassOption) -> Vec<String> {
+    if let Some((_, samples)) = info.samples.iter().find(|(name, _)| *name == option.name) {
+        return samples(ctx);
+    }
+    match option.kind {
+        OptionKind::Bool(_) => vec!["false".to_owned(), "true".to_owned()],
+        OptionKind::Word(_, words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
+        OptionKind::Int(default) => {
+            let integers = INTEGERS.into_iter().chain([default / 2, default.saturating_mul(2)]);
+            integers.map(|n| n.to_string()).collect()
+        }
+        OptionKind::Float(default) => [0.0, default / 2.0, default * 2.0].map(|x| x.to_string()).into(),
+        OptionKind::Text(_) | OptionKind::List => Vec::new(),
+    }
+}
+
+/// Whether a pass runs on an empty program with a value of an option.
+fn accepts(ctx: &Arc<Context>, info: &'static PassInfo, option: &PassOption, value: &str) -> bool {
+    let mut pipeline = Pipeline::on("builtin.module");
+    let text = format!("{}={{{value}}}", option.name);
+    let how = RunOptions { threads: 1, ..RunOptions::default() };
+    pipeline.add(info, &text).is_ok()
+        && pipeline.run(&mut Module::new(ctx.clone()), &how, &mut Watch::default()).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gradus_ir::{Diagnostic, Op, Pass, PassContext};
+
+    struct Nothing;
+
+    impl Pass for Nothing {
+        fn run(&mut self, _: &mut Module, _: Op, _: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+            Ok(())
+        }
+    }
+
+    const PASS: PassInfo = PassInfo {
+        name: "nothing",
+        options: &[
+            PassOption { name: "factor", doc: "", kind: OptionKind::Int(4) },
+            PassOption { name: "given", doc: "", kind: OptionKind::Int(7) },
+            PassOption { name: "mode", doc: "", kind: OptionKind::Word("a", &[("a", ""), ("b", "")]) },
+            PassOption { name: "sizes", doc: "", kind: OptionKind::List },
+        ],
+        samples: &[("sizes", |_| vec!["2,3".to_owned()])],
+        make: |options| match options.int("factor") {
+            1.. => Ok(Box::new(Nothing)),
+            _ => Err("factor: a positive number".to_owned()),
+        },
+        ..PassInfo::DEFAULT
+    };
+
+    #[test]
+    fn drawn_options_are_accepted_and_given_ones_stay() {
+        let mut values = OptionValues::new(&Context::new(&[]));
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..300_u64 {
+            let mut pipeline = Pipeline::on("builtin.module");
+            pipeline.add(&PASS, "given=7").unwrap();
+            values.vary(&mut pipeline, &mut Random::of(seed));
+            let text = pipeline.to_string();
+            assert!(text.contains("given=7") && !text.contains("factor=0") && !text.contains("factor=-"), "{text}");
+            seen.insert(text);
+        }
+        let has = |part: &str| seen.iter().any(|text| text.contains(part));
+        assert!(has("factor=2 ") && has("factor=8 ") && has("mode=b") && has("sizes={2,3}"), "{seen:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Floats of several widths: conversions one after another, whose intermediate rounding shows, and arithmetic near ties, limits and zero.
+
+use super::writer::Writer;
+use gradus_ir::random::Random;
+
+/// Types with their widths; vectors and tensors of a few elements too.
+const TYPES: [(&str, u32); 4] = [("f16", 16), ("bf16", 16), ("f32", 32), ("f64", 64)];
+
+/// Numbers that round differently at once and by way of a wider type, at ties of 8, 11 and 24 bits and beside them, at the limits of types and
+/// below their normal numbers. The second one of a pair is for types with the range of f16.
+const NUMBERS: [(&str, &str); 18] = [
+    ("1.00390625", "1.00390625"),
+    ("1.01171875", "1.01171875"),
+    ("1.0039062501", "1.00048828125"),
+    ("1.00390624999", "1.0004882813"),
+    ("1.0000000596046448", "1.00146484375"),
+    ("257.0", "257.0"),
+    ("2049.0", "2049.0"),
+    ("2051.0", "2051.0"),
+    ("16777217.0", "65504.0"),
+    ("65519.99", "65504.0"),
+    ("65520.0", "-65504.0"),
+    ("3.38953139e+38", "60000.0"),
+    ("3.396e+38", "-60000.0"),
+    ("1.0e-40", "6.0e-8"),
+    ("5.96046448e-8", "3.0e-8"),
+    ("2.98023224e-8", "9.0e-8"),
+    ("0.1", "0.1"),
+    ("-0.0", "-0.0"),
+];
+
+/// Draws a function of floats.
+pub(super) fn draw(random: &mut Random) -> String {
+    let mut w = Writer::new(random);
+    let shape = w.random.pick(&["", "", "", "vector<3x", "tensor<2x", "tensor<2x2x"]);
+    let types = TYPES.map(|(ty, width)| (shaped(shape, ty), width));
+    let parameters = [&*types[0].0, &types[1].0, &types[2].0, &types[3].0, "i32", "i8"];
+    let results: Vec<usize> = (0..4).map(|_| w.random.below(4) as usize).collect();
+    let of_results: Vec<&str> = results.iter().map(|&at| &*types[at].0).collect();
+    w.function("func.func @made0", &parameters, &of_results);
+    for _ in 0..4 + w.random.below(8) {
+        step(&mut w, &types, shape.is_empty());
+    }
+    let values: Vec<String> = of_results.iter().map(|ty| format!("%v{}", latest(&mut w, ty))).collect();
+    w.line(&format!("return {} : {}\n}}", values.join(", "), of_results.join(", ")));
+    w.text
+}
+
+fn shaped(shape: &str, ty: &str) -> String {
+    if shape.is_empty() { ty.to_owned() } else { format!("{shape}{ty}>") }
+}
+
+/// Picks a value of a type, recent ones with higher probability.
+fn latest(w: &mut Writer<'_>, ty: &str) -> u32 {
+    let known = w.known(ty);
+    let n = known.len() as u64;
+    let back = w.random.below(n).min(w.random.below(n)) as usize;
+    known[known.len() - 1 - back]
+}
+
+fn step(w: &mut Writer<'_>, types: &[(String, u32); 4], is_scalar: bool) {
+    let at = w.random.below(4) as usize;
+    let (ty, width) = &types[at];
+    match w.random.below(10) {
+        0..2 => constant(w, ty, *width, is_scalar),
+        2..6 => conversion(w, types, at),
+        6 if is_scalar => from_integer(w, ty),
+        7 => {
+            let (a, b) = (latest(w, ty), latest(w, ty));
+            let predicate = w.random.pick(&["olt", "ogt", "oeq", "une", "ult", "ord"]);
+            let flag = w.name();
+            w.line(&format!("%v{flag} = arith.cmpf {predicate}, %v{a}, %v{b} : {ty}"));
+            let flags = flags(ty);
+            w.op(
+                ty,
+                &format!(
+                    "arith.select %v{flag}, %v{a}, %v{b} : {}",
+                    if is_scalar { ty.clone() } else { format!("{flags}, {ty}") }
+                ),
+            );
+        }
+        _ => {
+            let op = w.random.pick(&["addf", "subf", "mulf", "divf", "maximumf", "minnumf", "remf"]);
+            let (a, b) = (latest(w, ty), latest(w, ty));
+            w.op(ty, &format!("arith.{op} %v{a}, %v{b} : {ty}"));
+        }
+    }
+}
+
+/// Returns the type of flags of the elements of a type.
+fn flags(ty: &str) -> String {
+    match ty.rsplit_once('x') {
+        Some((shape, _)) => format!("{shape}xi1>"),
+        None => "i1".to_owned(),
+    }
+}
+
+fn constant(w: &mut Writer<'_>, ty: &str, width: u32, is_scalar: bool) {
+    let (wide, narrow) = w.random.pick(&NUMBERS);
+    let number = if width == 16 && !ty.contains("bf16") { narrow } else { wide };
+    let text = if is_scalar { number.to_owned() } else { format!("dense<{number}>") };
+    w.op(ty, &format!("arith.constant {text} : {ty}"));
+}
+
+/// Converts a float to a type of another width, often back or to a third type at once.
+fn conversion(w: &mut Writer<'_>, types: &[(String, u32); 4], from: usize) {
+    let (mut from, mut value) = (from, latest(w, &types[from].0));
+    for _ in 0..1 + w.random.below(3) {
+        let to = w.random.below(4) as usize;
+        let ((of, width), (ty, other)) = (&types[from], &types[to]);
+        if width == other {
+            continue;
+        }
+        let op = if width > other { "truncf" } else { "extf" };
+        value = w.op(ty, &format!("arith.{op} %v{value} : {of} to {ty}"));
+        from = to;
+    }
+}
+
+/// Converts an integer to a float, and often back.
+fn from_integer(w: &mut Writer<'_>, ty: &str) {
+    let of = w.random.pick(&["i32", "i8"]);
+    let integer = w.pick(of);
+    let op = w.random.pick(&["sitofp", "uitofp"]);
+    let value = w.op(ty, &format!("arith.{op} %v{integer} : {of} to {ty}"));
+    if w.random.percent(40) {
+        let op = w.random.pick(&["fptosi", "fptoui"]);
+        w.op(of, &format!("arith.{op} %v{value} : {ty} to {of}"));
+    }
+}

@@ -1,0 +1,76 @@
+//! Networks whose values have several readers: residuals over several layers, parts of concatenations, and sums of neighbours.
+
+use super::networks::{Network, Tensor};
+use gradus_ir::random::Random;
+
+/// Draws layers on images of equal extents, each of which reads any of the earlier values.
+pub(super) fn draw(random: &mut Random) -> String {
+    let mut n = Network::new(random);
+    let elem = n.random.pick(&["f32", "f32", "f16", "f16", "bf16"]);
+    let (channels, rows, columns) = (n.random.pick(&[2, 4, 8]), n.extent(8), n.extent(8));
+    for _ in 0..n.extent(2) {
+        let x = n.parameter(&[1, channels, rows, columns], elem);
+        n.values.push(x);
+    }
+    for _ in 0..3 + n.random.below(8) {
+        let x = recent(&mut n);
+        let y = match n.random.below(12) {
+            0..3 => convolution(&mut n, &x),
+            3..7 => sum(&mut n, &x),
+            7 | 8 => activation(&mut n, &x),
+            9 => pool(&mut n, &x),
+            _ => parts(&mut n, &x),
+        };
+        n.values.push(y);
+    }
+    n.finish()
+}
+
+/// Picks an earlier value, recent ones with higher probability.
+fn recent(n: &mut Network<'_>) -> Tensor {
+    let count = n.values.len() as u64;
+    let back = n.random.below(count).min(n.random.below(count)) as usize;
+    n.values[n.values.len() - 1 - back].clone()
+}
+
+/// Adds a convolution that keeps the extents: 1x1 or 3x3, of all channels, of groups or depthwise.
+fn convolution(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let channels = x.shape[1];
+    let (kernel, group) = (n.random.pick(&[1, 3]), n.random.pick(&[1, 1, 2, channels]));
+    let weights = n.weights(&[channels, channels / group, kernel, kernel], x.elem, 98);
+    let bias = n.random.percent(50).then(|| n.weights(&[channels], x.elem, 98));
+    let operands: Vec<&Tensor> = [x, &weights].into_iter().chain(&bias).collect();
+    let pad = kernel / 2;
+    let attrs = format!("group = {group} : i64, pads = array<i64: {pad}, {pad}, {pad}, {pad}>");
+    n.generic("graph.conv", &operands, &attrs, &x.shape, x.elem)
+}
+
+/// Combines two earlier values, or one with a constant for each channel.
+fn sum(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let other = if n.random.percent(85) { recent(n) } else { n.weights(&[x.shape[1], 1, 1], x.elem, 98) };
+    let name = n.random.pick(&["graph.add", "graph.add", "graph.mul", "graph.sub", "graph.max"]);
+    n.generic(name, &[x, &other], "", &x.shape, x.elem)
+}
+
+fn activation(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let name = n.random.pick(&["graph.relu", "graph.relu", "graph.sigmoid", "graph.tanh", "graph.neg", "graph.abs"]);
+    n.generic(name, &[x], "", &x.shape, x.elem)
+}
+
+fn pool(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let name = n.random.pick(&["graph.max_pool", "graph.average_pool"]);
+    n.generic(name, &[x], "kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>", &x.shape, x.elem)
+}
+
+/// Concatenates two values and slices channels of both out of them; the concatenation often has another reader.
+fn parts(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let (other, channels) = (recent(n), x.shape[1]);
+    let mut whole = n.concat(&[x, &other], 1);
+    if n.random.percent(40) {
+        whole = activation(n, &whole);
+    }
+    let first = n.random.below(channels as u64 + 1) as i64;
+    let [starts, ends, axes] = [first, first + channels, 1].map(|number| n.indices(&[number]));
+    let sizes = "operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>";
+    n.generic("graph.slice", &[&whole, &starts, &ends, &axes], sizes, &x.shape, x.elem)
+}
