@@ -104,7 +104,7 @@ without values.
 
 # Refuses
 
-Other ops and types, batches of images, more than 64 groups, parameters that are not constant, reshapes that cut an axis elsewhere, and
+Other ops and types, batches of images unless they have one pixel and windows of one tap, more than 64 groups, parameters that are not constant, reshapes that cut an axis elsewhere, and
 sums and products without exact factors stay on the host, with a remark for ops that the machine could have computed.
 
 # Cost
