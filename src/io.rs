@@ -111,9 +111,9 @@ pub fn text_on(path: &str, threads: usize, streams: &mut Streams<'_>) -> Result<
     let name = if path == "-" { "<stdin>" } else { path };
     match String::from_utf8(read_on(path, threads, streams)?) {
         Ok(text) => Ok(Chunk { name: name.to_owned(), text: Arc::new(text), start: (1, 1) }),
-        Err(e) if e.as_bytes().starts_with(BYTECODE) => Err(Failure::Input(format!(
-            "'{name}' is MLIR bytecode, which is not read; mlir-opt prints it as text"
-        ))),
+        Err(e) if e.as_bytes().starts_with(BYTECODE) => {
+            Err(Failure::Input(format!("'{name}' is MLIR bytecode, which is not read; mlir-opt prints it as text")))
+        }
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&e.as_bytes()[..at]).into_owned();

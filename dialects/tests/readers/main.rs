@@ -13,8 +13,8 @@ use gradus_ir::{Context, ParseOptions, PrintOptions, Reader, disagreement, parse
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Number of texts read with one context, whose tables only grow.
 const PER_CONTEXT: usize = 500;

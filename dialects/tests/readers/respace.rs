@@ -3,8 +3,17 @@
 use gradus_ir::random::Random;
 
 /// Blanks between two tokens.
-const BLANKS: [&str; 9] =
-    [" ", "\n", "  ", "\t", "\r\n", "\n\n  ", " // a comment: (}<\" -> #x = %y\n", "//\n", "\n// : tensor<2xf32> loc(\n"];
+const BLANKS: [&str; 9] = [
+    " ",
+    "\n",
+    "  ",
+    "\t",
+    "\r\n",
+    "\n\n  ",
+    " // a comment: (}<\" -> #x = %y\n",
+    "//\n",
+    "\n// : tensor<2xf32> loc(\n",
+];
 
 /// Attributes whose body is read as tokens.
 const ENUMERATIONS: [&str; 3] = ["#arith.fastmath", "#arith.overflow", "#vector.kind"];
@@ -60,7 +69,8 @@ fn is_one_name(before: &str, token: &str) -> bool {
 fn are_words(before: &str, token: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_.$-\"".contains(c);
     before.ends_with(is_word) && token.starts_with(is_word)
-        || before.ends_with(['%', '#', '!', '^', '@', '-', ':', '/']) || token.starts_with(['<', ':', '#', '>', '='])
+        || before.ends_with(['%', '#', '!', '^', '@', '-', ':', '/'])
+        || token.starts_with(['<', ':', '#', '>', '='])
 }
 
 /// Returns the text without leading blanks and comments.

@@ -19,10 +19,13 @@ impl Parser<'_> {
         let place = self.place(at);
         let dialect = name.split_once('.').map_or("", |parts| parts.0);
         let is_known = self.ctx.dialect(dialect).is_some();
-        let mut error = Diagnostic::error(place, match is_known {
-            true => format!("dialect '{dialect}' has no operation '{name}'"),
-            false => format!("unregistered operation '{name}'"),
-        });
+        let mut error = Diagnostic::error(
+            place,
+            match is_known {
+                true => format!("dialect '{dialect}' has no operation '{name}'"),
+                false => format!("unregistered operation '{name}'"),
+            },
+        );
         if let Some(near) = self.near_op(name) {
             error = error.note(place, format!("did you mean '{near}'?"));
         } else if !dialect.is_empty() && !is_known && !std::mem::replace(&mut self.has_advised, true) {
