@@ -131,16 +131,16 @@ impl Dim {
         m.constant_int(self.step).is_none_or(|step| step.checked_mul(self.size).is_some_and(|n| n <= MAX_EXTENT))
     }
 
-    /// Creates the extent of a tile of `size` iterations, or of one where that is too large.
-    fn extent(&self, b: &mut Builder<'_>, loc: Loc, size: Value) -> Value {
+    /// Creates the step from tile to tile and the extent of a tile, of `size` iterations or, where that is too large, of one.
+    fn extents(&self, b: &mut Builder<'_>, loc: Loc, size: Value) -> [Value; 2] {
         let wraps = no_promise(b);
         let extent = MulIOp::build(b, loc, self.step, size, wraps, &[]).result(b.module);
-        if self.size == 1 || b.module.constant_int(self.step).is_some() {
-            return extent;
+        if b.module.constant_int(self.step).is_some() {
+            return [extent; 2];
         }
-        let most = index(b, loc, MAX_EXTENT / self.size);
+        let [most, one] = [MAX_EXTENT / self.size, 1].map(|n| index(b, loc, n));
         let fits = compare(b, loc, ULE, self.step, most);
-        SelectOp::build(b, loc, fits, extent, self.step, &[Type::INDEX]).result(b.module)
+        [self.step, one].map(|other| SelectOp::build(b, loc, fits, extent, other, &[Type::INDEX]).result(b.module))
     }
 }
 
@@ -157,12 +157,14 @@ impl TileParallel {
         let mut b = Builder::before(m, this.0);
         let zero = index(&mut b, loc, 0);
         let sizes: Vec<Value> = dims.iter().map(|dim| index(&mut b, loc, dim.size)).collect();
-        let steps: Vec<Value> = dims.iter().zip(sizes).map(|(dim, size)| dim.extent(&mut b, loc, size)).collect();
+        let extents = dims.iter().zip(sizes).map(|(dim, size)| dim.extents(&mut b, loc, size));
+        let (steps, extents): (Vec<Value>, Vec<Value>) = extents.map(|[step, extent]| (step, extent)).unzip();
         let column = |part: fn(&Dim) -> Value| dims.iter().map(part).collect::<Vec<Value>>();
         let outer = parallel(&mut b, loc, &column(|d| d.lower), &column(|d| d.upper), &steps);
         let at: ValueList = m.block_args(outer.body(m)).into();
         let mut b = Builder::before(m, outer.reduce(m).0);
-        let ends: Vec<Value> = (0..dims.len()).map(|i| self.box_end(&mut b, loc, &dims[i], steps[i], at[i])).collect();
+        let ends: Vec<Value> =
+            (0..dims.len()).map(|i| self.box_end(&mut b, loc, &dims[i], extents[i], at[i])).collect();
         let inner = parallel(&mut b, loc, &vec![zero; dims.len()], &ends, &column(|d| d.step));
         let all_even = dims.iter().all(|dim| dim.is_even(m));
         fill(m, this, inner, &at, if self.checks && !all_even { &dims } else { &[] });
@@ -171,14 +173,14 @@ impl TileParallel {
     }
 
     /// Returns the upper bound of a tile that starts at `at`, relative to `at`.
-    fn box_end(&self, b: &mut Builder<'_>, loc: Loc, dim: &Dim, step: Value, at: Value) -> Value {
+    fn box_end(&self, b: &mut Builder<'_>, loc: Loc, dim: &Dim, extent: Value, at: Value) -> Value {
         if self.checks || dim.is_even(b.module) {
-            return step;
+            return extent;
         }
         let [full, upper, at_dim] = [0, 1, 2].map(AffineExpr::Dim);
         let map = AffineMap::new(3, 0, [full, upper - at_dim]);
         let map = b.module.ctx.attr(AttrData::AffineMap(Box::new(map)));
-        MinOp::build(b, loc, &[step, dim.upper, at], map, &[Type::INDEX]).result(b.module)
+        MinOp::build(b, loc, &[extent, dim.upper, at], map, &[Type::INDEX]).result(b.module)
     }
 }
 

@@ -200,7 +200,9 @@ impl Emitter<'_> {
         let (part, instance): (Part, _) = (self.net.root(feature), &self.schedule.instances[id]);
         let info = &self.net.features[instance.root];
         let (stored, [row, pixel, channel]) = (&instance.stored[c], strides(info, &instance.stored[c]));
-        let first = region.in_root(part).lo;
+        // A box of windows that lie in the padding is empty, and has no place.
+        let inside = region.in_root(part);
+        let first = if inside.is_empty() { stored.lo } else { inside.lo };
         let by = [row, pixel, channel];
         let offset = self.memory.bufs[id].offset + (0..3).map(|i| (first[i] - stored.lo[i]) * by[i]).sum::<u32>();
         let [rows, cols, channels] = region.extents();
