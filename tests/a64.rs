@@ -344,3 +344,36 @@ fn a_network_runs_in_the_simulator() {
         assert!(has(&output.out, name, value), "{name} is not {value} in\n{}", output.out);
     }
 }
+
+/// An option of a sweep overrides that of the target's pipeline: each extension needs fewer instructions than the one before.
+#[test]
+fn sweeps_override_options_of_the_pipeline() {
+    let mut random = Random::of(5);
+    let mut value = |_| if random.percent(85) { 0 } else { 1 + random.below(8) };
+    let rows: Vec<String> = (0..16).map(|_| format!("{:?}", (0..64).map(&mut value).collect::<Vec<_>>())).collect();
+    let text = format!(
+        "func.func @main(%b: tensor<64x8xi32>) -> tensor<16x8xi32> {{
+  %a = graph.constant dense<[{}]> : tensor<16x64xi32>
+  %c = graph.matmul %a, %b : (tensor<16x64xi32>, tensor<64x8xi32>) -> tensor<16x8xi32>
+  return %c : tensor<16x8xi32>
+}}
+",
+        rows.join(", ")
+    );
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("sparse.mlir").display().to_string();
+    std::fs::write(&path, text).expect("a file can be written");
+    let swept = |option: &str| support::gradus(&["sweep", &path, "--target", "a64-ext", "--option", option]);
+    let output = swept("convert-sparse-to-a64.isa=base,madd-imm,ldr-sc-acc");
+    assert_eq!(output.code, 0, "{}", output.err);
+    let counts: Vec<u64> =
+        output.out.lines().skip(2).filter_map(|line| line.split_whitespace().nth(1)?.parse().ok()).collect();
+    assert!(counts.len() == 3 && counts[0] > counts[1] && counts[1] > counts[2], "{}", output.out);
+    for (option, why) in [
+        ("convert-sparse-to-a64.isaa=base", "no such option isaa; did you mean 'isa'?"),
+        ("convert-sparse-to-x64.isa=avx2", "has no pass 'convert-sparse-to-x64'"),
+    ] {
+        let output = swept(option);
+        assert!(output.code != 0 && output.err.contains(why), "{option}: {}", output.err);
+    }
+}

@@ -196,6 +196,19 @@ const EQUIVALENT: &[(&str, &str)] = &[
     // The condition prevents needless choices.
     ("mul-dynamic-as-conv", "without the condition 'decided_at_run_time'"),
     ("mul-dynamic-as-integer-conv", "without the condition 'decided_at_run_time'"),
+    // The operands of instances have no poison elements.
+    ("mul-as-conv", "without the condition 'unpoisoned'"),
+    ("mul-as-integer-conv", "without the condition 'unpoisoned'"),
+    ("mul-channels-as-conv", "without the condition 'unpoisoned'"),
+    ("mul-dynamic-as-conv", "without the condition 'unpoisoned'"),
+    ("mul-dynamic-as-integer-conv", "without the condition 'unpoisoned'"),
+    ("concat-matmul", "without the condition 'unpoisoned'"),
+    ("concat-conv", "without the condition 'unpoisoned'"),
+    ("concat-conv-bias", "without the condition 'unpoisoned'"),
+    ("matmul-pair", "without the condition 'unpoisoned'"),
+    ("matmul-pair-of-rows", "without the condition 'unpoisoned'"),
+    ("conv-pair", "without the condition 'unpoisoned'"),
+    ("conv-bias-pair", "without the condition 'unpoisoned'"),
     // The number of operands says which they are.
     ("slice-whole", "left: 'operandSegmentSizes' of 'graph.slice' forgotten"),
     ("slice-slice", "left: 'operandSegmentSizes' of 'graph.slice' forgotten"),

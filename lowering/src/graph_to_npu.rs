@@ -104,8 +104,9 @@ without values.
 
 # Refuses
 
-Other ops and types, batches of images, more than 64 groups, parameters that are not constant, reshapes that cut an axis elsewhere, and
-sums and products without exact factors stay on the host, with a remark for ops that the machine could have computed.
+Other ops and types, batches of images unless these have one pixel and windows have one tap, more than 64 groups, parameters that
+are not constant, reshapes that cut an axis elsewhere, and sums and products without exact factors stay on the host, with a remark for
+ops that the machine could have computed.
 
 # Cost
 

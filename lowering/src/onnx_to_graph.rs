@@ -12,9 +12,9 @@ mod node;
 
 pub use check::{Coverage, Unsupported, check};
 
-use crate::onnx::inline::{self, standard_version};
+use crate::onnx::inline::{self, Node, standard_version};
 use crate::onnx::proto::{GraphProto, ModelProto, TensorProto, TypeProto, ValueInfoProto, decode_model};
-use crate::onnx::{opset, tensor::to_tensor};
+use crate::onnx::{opset, sort, tensor::to_tensor};
 use bytes::Bytes;
 use gradus_dialects::func::{FuncOp, ReturnOp};
 use gradus_ir::{
@@ -45,24 +45,58 @@ pub fn import(
     name: &str,
     options: &ImportOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
-    let whole = named_loc(ctx, name);
-    let fail = |why: String| vec![Diagnostic::error(whole, why)];
-    let mut model = decode_model(bytes).map_err(|error| fail(error.to_string()))?;
-    let version = version(&model).map_err(fail)?;
-    let nodes = std::mem::take(&mut model.graph.get_or_insert_default().node);
-    let nodes = inline::inline(nodes, &model.functions, version)
-        .map_err(|(place, why)| vec![Diagnostic::error(named_loc(ctx, &place), why)])?;
-    let graph = model.graph.as_ref().ok_or_else(|| fail("the model has no graph".into()))?;
-    let mut importer = Importer::new(ctx, &model, graph, options, whole);
-    importer.later = nodes.iter().flat_map(|n| n.proto.output.iter().cloned()).collect();
-    importer.interface(version);
-    for node in nodes {
-        if importer.errors.len() >= MAX_ERRORS {
-            break;
-        }
-        importer.node(node);
+    Source::read(ctx, bytes, name)?.build(ctx, options)
+}
+
+/// A decoded model.
+struct Source {
+    /// The model without its graph.
+    model: ModelProto,
+    /// The graph without its nodes.
+    graph: GraphProto,
+    /// The nodes, inlined and sorted.
+    nodes: Vec<Node>,
+    /// Version of the standard operators.
+    version: i64,
+    /// Location of the model.
+    whole: Loc,
+}
+
+impl Source {
+    /// Decodes a model, inlines its functions and sorts its nodes.
+    fn read(ctx: &Context, bytes: Bytes, name: &str) -> Result<Source, Vec<Diagnostic>> {
+        let whole = named_loc(ctx, name);
+        let fail = |why: String| vec![Diagnostic::error(whole, why)];
+        let at = |(place, why): (String, String)| vec![Diagnostic::error(named_loc(ctx, &place), why)];
+        let mut model = decode_model(bytes).map_err(|error| fail(error.to_string()))?;
+        let version = version(&model).map_err(fail)?;
+        let mut graph = model.graph.take().unwrap_or_default();
+        let nodes = inline::inline(std::mem::take(&mut graph.node), &model.functions, version).map_err(at)?;
+        let inputs = graph.input.iter().map(|input| input.name.as_str());
+        let given: HashSet<&str> = inputs.chain(initializers(&graph).map(|(name, _)| name)).collect();
+        let nodes = sort::sort(nodes, |name| given.contains(name)).map_err(at)?;
+        Ok(Source { model, graph, nodes, version, whole })
     }
-    importer.finish()
+
+    /// Builds the program.
+    fn build(self, ctx: &Arc<Context>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
+        let mut importer = Importer::new(ctx, &self.model, &self.graph, options, self.whole);
+        importer.interface(self.version);
+        for node in self.nodes {
+            if importer.errors.len() >= MAX_ERRORS {
+                break;
+            }
+            importer.node(node);
+        }
+        importer.finish()
+    }
+}
+
+/// Returns the initializers of a graph by name.
+fn initializers(graph: &GraphProto) -> impl Iterator<Item = (&str, Initial<'_>)> {
+    let dense = graph.initializer.iter().map(|t| (t.name.as_str(), Initial::Proto(t)));
+    let sparse = graph.sparse_initializer.iter();
+    dense.chain(sparse.map(|s| (s.values.as_ref().map_or("", |v| v.name.as_str()), Initial::Sparse)))
 }
 
 /// Maximum number of reported errors.
@@ -137,8 +171,6 @@ struct Importer<'a> {
     values: HashMap<String, Option<Value>>,
     /// Types that the model states.
     declared: HashMap<&'a str, &'a TypeProto>,
-    /// All names that nodes define.
-    later: HashSet<String>,
     errors: Vec<Diagnostic>,
 }
 
@@ -159,9 +191,9 @@ impl<'a> Importer<'a> {
         let block = module.add_block(region);
         let stated = graph.input.iter().chain(&graph.value_info).chain(&graph.output);
         let declared = stated.filter_map(|v| Some((v.name.as_str(), v.r#type.as_ref()?))).collect();
-        let (constants, values, later, errors) = Default::default();
+        let (constants, values, errors) = Default::default();
         let ctx = ctx.clone();
-        Importer { ctx, module, model, graph, options, func, block, whole, constants, values, declared, later, errors }
+        Importer { ctx, module, model, graph, options, func, block, whole, constants, values, declared, errors }
     }
 
     fn error(&mut self, loc: Loc, message: impl Into<String>) {
@@ -193,10 +225,7 @@ impl<'a> Importer<'a> {
     }
 
     fn collect_constants(&mut self) {
-        let dense = self.graph.initializer.iter().map(|t| (t.name.as_str(), Initial::Proto(t)));
-        let sparse = self.graph.sparse_initializer.iter();
-        let sparse = sparse.map(|s| (s.values.as_ref().map_or("", |v| v.name.as_str()), Initial::Sparse));
-        for (name, initial) in dense.chain(sparse) {
+        for (name, initial) in initializers(self.graph) {
             if self.constants.insert(name, initial).is_some() {
                 self.error(named_loc(&self.ctx, name), "two initializers have this name");
             }
@@ -254,11 +283,7 @@ impl<'a> Importer<'a> {
             return known.ok_or(Stop::Reported);
         }
         let Some(&initial) = self.constants.get(name) else {
-            return Err(Stop::Because(if self.later.contains(name) {
-                format!("'{name}' is used before it is defined: the nodes are not sorted, or form a cycle")
-            } else {
-                format!("'{name}' is used, but not defined")
-            }));
+            return Err(Stop::Because(format!("'{name}' is used, but not defined")));
         };
         let made = self.constant(name, initial);
         self.values.insert(name.to_owned(), made.as_ref().ok().copied());

@@ -264,7 +264,7 @@ fn all_unsupported_operators_are_listed() {
         node("Frobnicate", &["x"], &["d"], vec![]),
     ];
     let m = model(17, nodes, vec![value("x", F, &["2"])], vec![value("y", F, &["2"])]);
-    let coverage = check(&context(), m.encode_to_vec().into(), "m").unwrap();
+    let coverage = check(&context(), m.encode_to_vec().into(), "m", &ImportOptions::default()).unwrap();
     assert_eq!(coverage.supported, [("Relu".to_owned(), 1)]);
     let list: Vec<_> = coverage.unsupported.iter().map(|u| (u.op.as_str(), u.count, u.places.join(" "))).collect();
     let want = [("Frobnicate", 1, "node_d".into()), ("If", 1, "node_c".into()), ("com.me.Magic", 2, "node_a b".into())];
@@ -294,8 +294,11 @@ fn what_is_wrong_is_named() {
     fails(vec![relu(), relu()], "'y' is defined twice");
     fails(vec![node("Relu", &["x"], &["x"], vec![])], "'x' is defined twice");
     fails(vec![node("Relu", &["w"], &["y"], vec![])], "'w' is used, but not defined");
-    fails(vec![node("Relu", &["t"], &["y"], vec![]), node("Relu", &["x"], &["t"], vec![])], "nodes are not sorted");
-    fails(vec![node("Relu", &["y"], &["y"], vec![])], "nodes are not sorted, or form a cycle");
+    fails(vec![node("Relu", &["y"], &["y"], vec![])], "the nodes form a cycle: 'node_y' uses 'node_y'");
+    fails(
+        vec![node("Relu", &["t"], &["y"], vec![]), node("Relu", &["y"], &["t"], vec![])],
+        "\"node_y\": error: the nodes form a cycle: 'node_y' uses 'node_t' uses 'node_y'",
+    );
     fails(vec![], "output 'y' is used, but not defined");
     let header = |change: fn(&mut ModelProto), why: &str| {
         let mut m = with(vec![relu()]);
@@ -330,7 +333,7 @@ fn damaged_models_are_refused() {
     import(&ctx, good.clone().into(), "m", &ImportOptions::default()).unwrap();
     for end in 0..good.len() {
         let _ = import(&ctx, good[..end].to_vec().into(), "m", &ImportOptions::default());
-        let _ = check(&ctx, good[..end].to_vec().into(), "m");
+        let _ = check(&ctx, good[..end].to_vec().into(), "m", &ImportOptions::default());
     }
     // A small generator of its own: the same damage in every run.
     let mut state = 1u64;

@@ -199,14 +199,14 @@ fn clip_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
 /// Replaces an op by the product with its clamp composed with `low` and `high`.
 fn bounded(r: &mut Rewriter<'_>, op: Op, product: Op, [low, high]: [Option<f64>; 2]) -> bool {
     let m = r.module();
-    // A bound that is no number makes every result none.
-    if has_stage_after(m, product, "high") || [low, high].into_iter().flatten().any(f64::is_nan) {
+    let own = ["low", "high"].map(|name| bound(m, product, name));
+    // A bound that is NaN makes every result NaN.
+    if has_stage_after(m, product, "high") || [low, high].into_iter().chain(own).flatten().any(f64::is_nan) {
         return false;
     }
     // The later clamp also bounds the earlier bounds. Equal bounds would keep a zero of the other sign.
     let within = |x: f64| x.max(low.unwrap_or(f64::NEG_INFINITY)).min(high.unwrap_or(f64::INFINITY));
-    let low = bound(m, product, "low").map(within).or(low);
-    let high = bound(m, product, "high").map(within).or(high);
+    let [low, high] = [own[0].map(within).or(low), own[1].map(within).or(high)];
     if low.zip(high).is_some_and(|(low, high)| low >= high) {
         return false;
     }

@@ -158,7 +158,8 @@ fn place_arguments(
     args
 }
 
-/// Returns, for each slot, the blocks that read it before writing it, and the blocks that write it.
+/// Returns, for each slot, the blocks that read it before writing it, and the blocks that write it. An allocation writes poison: a slot
+/// of a loop's body is a new one in each iteration, and lives in blocks only that its allocation dominates.
 fn accesses(
     m: &Module,
     order: &[Block],
@@ -168,19 +169,16 @@ fn accesses(
     let (mut reads, mut writes) = (vec![Vec::new(); slots], vec![Vec::new(); slots]);
     for &block in order {
         for op in m.block_ops(block) {
-            let slot = |i: usize| m.operands(op).get(i).and_then(|v| index.get(v)).copied();
-            match role(m, op) {
-                Some(SlotRole::Load) => {
-                    if let Some(i) = slot(0).filter(|&i| writes[i].last() != Some(&block)) {
-                        reads[i].push(block);
-                    }
-                }
-                Some(SlotRole::Store) => {
-                    if let Some(i) = slot(1).filter(|&i| writes[i].last() != Some(&block)) {
-                        writes[i].push(block);
-                    }
-                }
-                _ => {}
+            let Some(role) = role(m, op) else { continue };
+            let slot = match role {
+                SlotRole::Alloc => m.results(op).next(),
+                SlotRole::Load => m.operands(op).first().copied(),
+                SlotRole::Store => m.operands(op).get(1).copied(),
+            };
+            let Some(&i) = slot.and_then(|slot| index.get(&slot)) else { continue };
+            if writes[i].last() != Some(&block) {
+                let list = if role == SlotRole::Load { &mut reads[i] } else { &mut writes[i] };
+                list.push(block);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `scf-parallel-loop-tiling`: tiling of parallel loops.
 
 use gradus_dialects::affine::MinOp;
-use gradus_dialects::arith::{AddIOp, AndIOp, CmpIOp, MulIOp};
+use gradus_dialects::arith::{AddIOp, AndIOp, CmpIOp, MulIOp, SelectOp};
 use gradus_dialects::scf::{IfOp, ParallelOp, ReduceOp, YieldOp};
 use gradus_ir::affine::{AffineExpr, AffineMap};
 use gradus_ir::pass::{OptionKind, Options, PassOption, Rewrites};
@@ -31,11 +31,12 @@ scf.parallel (%i) = (%a) to (%b) step (%s) {    // becomes:   %t = arith.muli %s
 # Does
 
 Tiles innermost parallel loops. A partial last tile has a smaller bound or, with `no-min-max-bounds`, the full size and a condition in
-its body. Dimensions without a given size have tile size 1.
+its body. Dimensions without a given size have tile size 1. Tiles have one iteration where the product of tile size and a step that is
+not constant is too large.
 
 # Refuses
 
-Loops with reductions. Overflow of step times tile size is checked only for constant steps.
+Loops with reductions, and with a constant step whose product with the tile size is too large.
 
 # Cost
 
@@ -61,8 +62,12 @@ Linear in the number of ops.",
     ..PassInfo::DEFAULT
 };
 
-/// The `slt` predicate of `arith.cmpi`.
+/// Predicates of `arith.cmpi`.
 const SLT: i64 = 2;
+const ULE: i64 = 7;
+
+/// Maximum extent of a tile. It is a bound of the inner loop, and the step after the last tile does not overflow.
+const MAX_EXTENT: i64 = 1 << 61;
 
 struct TileParallel {
     sizes: Vec<i64>,
@@ -125,9 +130,21 @@ impl Dim {
         (distance + i128::from(step) - 1) / i128::from(step) % i128::from(self.size) == 0
     }
 
-    /// Whether the product of step and tile size does not overflow, if the step is constant.
-    fn has_step(&self, m: &Module) -> bool {
-        m.constant_int(self.step).is_none_or(|step| step.checked_mul(self.size).is_some())
+    /// Whether the extent of a tile is not too large, if the step is constant.
+    fn has_extent(&self, m: &Module) -> bool {
+        m.constant_int(self.step).is_none_or(|step| step.checked_mul(self.size).is_some_and(|n| n <= MAX_EXTENT))
+    }
+
+    /// Creates the step from tile to tile and the extent of a tile, of `size` iterations or, where that is too large, of one.
+    fn extents(&self, b: &mut Builder<'_>, loc: Loc, size: Value) -> [Value; 2] {
+        let wraps = no_promise(b);
+        let extent = MulIOp::build(b, loc, self.step, size, wraps, &[]).result(b.module);
+        if b.module.constant_int(self.step).is_some() {
+            return [extent; 2];
+        }
+        let [most, one] = [MAX_EXTENT / self.size, 1].map(|n| index(b, loc, n));
+        let fits = compare(b, loc, ULE, self.step, most);
+        [self.step, one].map(|other| SelectOp::build(b, loc, fits, extent, other, &[Type::INDEX]).result(b.module))
     }
 }
 
@@ -138,23 +155,20 @@ impl TileParallel {
         let sizes = self.sizes.iter().copied().chain(std::iter::repeat(1));
         let bounds = this.lower_bound(m).into_iter().zip(this.upper_bound(m)).zip(this.step(m)).zip(sizes);
         let dims: Vec<Dim> = bounds.map(|(((lower, upper), step), size)| Dim { lower, upper, step, size }).collect();
-        if !dims.iter().all(|dim| dim.has_step(m)) {
+        if !dims.iter().all(|dim| dim.has_extent(m)) {
             return false;
         }
         let mut b = Builder::before(m, this.0);
         let zero = index(&mut b, loc, 0);
         let sizes: Vec<Value> = dims.iter().map(|dim| index(&mut b, loc, dim.size)).collect();
-        let wraps = no_promise(&b);
-        let steps: Vec<Value> = dims
-            .iter()
-            .zip(sizes)
-            .map(|(dim, size)| MulIOp::build(&mut b, loc, dim.step, size, wraps, &[]).result(b.module))
-            .collect();
+        let extents = dims.iter().zip(sizes).map(|(dim, size)| dim.extents(&mut b, loc, size));
+        let (steps, extents): (Vec<Value>, Vec<Value>) = extents.map(|[step, extent]| (step, extent)).unzip();
         let column = |part: fn(&Dim) -> Value| dims.iter().map(part).collect::<Vec<Value>>();
         let outer = parallel(&mut b, loc, &column(|d| d.lower), &column(|d| d.upper), &steps);
         let at: ValueList = m.block_args(outer.body(m)).into();
         let mut b = Builder::before(m, outer.reduce(m).0);
-        let ends: Vec<Value> = (0..dims.len()).map(|i| self.box_end(&mut b, loc, &dims[i], steps[i], at[i])).collect();
+        let ends: Vec<Value> =
+            (0..dims.len()).map(|i| self.box_end(&mut b, loc, &dims[i], extents[i], at[i])).collect();
         let inner = parallel(&mut b, loc, &vec![zero; dims.len()], &ends, &column(|d| d.step));
         let all_even = dims.iter().all(|dim| dim.is_even(m));
         fill(m, this, inner, &at, if self.checks && !all_even { &dims } else { &[] });
@@ -163,14 +177,14 @@ impl TileParallel {
     }
 
     /// Returns the upper bound of a tile that starts at `at`, relative to `at`.
-    fn box_end(&self, b: &mut Builder<'_>, loc: Loc, dim: &Dim, step: Value, at: Value) -> Value {
+    fn box_end(&self, b: &mut Builder<'_>, loc: Loc, dim: &Dim, extent: Value, at: Value) -> Value {
         if self.checks || dim.is_even(b.module) {
-            return step;
+            return extent;
         }
         let [full, upper, at_dim] = [0, 1, 2].map(AffineExpr::Dim);
         let map = AffineMap::new(3, 0, [full, upper - at_dim]);
         let map = b.module.ctx.attr(AttrData::AffineMap(Box::new(map)));
-        MinOp::build(b, loc, &[step, dim.upper, at], map, &[Type::INDEX]).result(b.module)
+        MinOp::build(b, loc, &[extent, dim.upper, at], map, &[Type::INDEX]).result(b.module)
     }
 }
 
@@ -187,8 +201,7 @@ fn fill(m: &mut Module, from: ParallelOp, to: ParallelOp, at: &[Value], checked:
         .collect();
     let mut inside = None;
     for (dim, &var) in checked.iter().zip(&vars) {
-        let predicate = b.module.ctx.int_attr(Type::I64, SLT);
-        let below = CmpIOp::build(&mut b, loc, var, dim.upper, predicate, &[]).result(b.module);
+        let below = compare(&mut b, loc, SLT, var, dim.upper);
         inside = Some(match inside {
             Some(others) => AndIOp::build(&mut b, loc, others, below, &[]).result(b.module),
             None => below,
@@ -227,6 +240,11 @@ fn parallel(b: &mut Builder<'_>, loc: Loc, lower: &[Value], upper: &[Value], ste
 fn index(b: &mut Builder<'_>, loc: Loc, value: i64) -> Value {
     let attr = b.module.ctx.int_attr(Type::INDEX, value);
     b.constant(attr, Type::INDEX, "arith", loc).expect("arith has constants of type index")
+}
+
+fn compare(b: &mut Builder<'_>, loc: Loc, predicate: i64, lhs: Value, rhs: Value) -> Value {
+    let predicate = b.module.ctx.int_attr(Type::I64, predicate);
+    CmpIOp::build(b, loc, lhs, rhs, predicate, &[]).result(b.module)
 }
 
 fn no_promise(b: &Builder<'_>) -> Attr {

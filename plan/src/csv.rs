@@ -10,29 +10,31 @@ pub struct Table<'a> {
     pub buffers: Vec<Buffer>,
     /// The `id` of each row.
     pub ids: Vec<&'a str>,
+    /// The columns that are kept but not read, as messages at their names.
+    pub unread: Vec<CsvMessage>,
     header: &'a str,
     rows: Vec<&'a str>,
     offset_column: Option<usize>,
 }
 
-/// An error in a CSV file, at a 1-based line and column in bytes.
+/// An error or a warning at a place of a CSV file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CsvError {
+pub struct CsvMessage {
     /// Line, from 1.
     pub line: usize,
     /// Column in bytes, from 1.
     pub column: usize,
-    /// The violated rule.
+    /// The violated rule, or the fact to know.
     pub message: String,
 }
 
-impl fmt::Display for CsvError {
+impl fmt::Display for CsvMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.line, self.column, self.message)
     }
 }
 
-impl std::error::Error for CsvError {}
+impl std::error::Error for CsvMessage {}
 
 /// The columns that are read, in the order of [`Columns`]; the first four are required.
 const NAMES: [&str; 6] = ["id", "lower", "upper", "size", "alignment", "offset"];
@@ -41,12 +43,12 @@ const NAMES: [&str; 6] = ["id", "lower", "upper", "size", "alignment", "offset"]
 type Columns = [Option<usize>; 6];
 
 impl<'a> Table<'a> {
-    /// Reads a file. Lifetimes are half-open, `lower..upper`; other columns are kept and ignored. With
+    /// Reads a file. Lifetimes are half-open, `lower..upper`; other columns are kept, and listed in [`Table::unread`]. With
     /// `are_offsets_fixed`, a column `offset` gives fixed offsets, otherwise it is ignored.
-    pub fn parse(text: &'a str, are_offsets_fixed: bool) -> Result<Table<'a>, CsvError> {
+    pub fn parse(text: &'a str, are_offsets_fixed: bool) -> Result<Table<'a>, CsvMessage> {
         let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
         let blank = |line: &str| line.trim().is_empty();
-        let error = |line, column, message: String| CsvError { line, column, message };
+        let error = |line, column, message: String| CsvMessage { line, column, message };
         let Some((number, header)) = lines.by_ref().find(|(_, line)| !blank(line)) else {
             return Err(error(1, 1, "the file has no header 'id,lower,upper,size'".to_owned()));
         };
@@ -55,7 +57,8 @@ impl<'a> Table<'a> {
         let columns = columns(header).map_err(|(column, message)| error(number, mark + column, message))?;
         let width = header.split(',').count();
         let offset_column = columns[5];
-        let mut table = Table { buffers: Vec::new(), ids: Vec::new(), header, rows: Vec::new(), offset_column };
+        let unread = unread(header).map(|(column, message)| error(number, mark + column, message)).collect();
+        let mut table = Table { buffers: Vec::new(), ids: Vec::new(), unread, header, rows: Vec::new(), offset_column };
         for (number, row) in lines.filter(|(_, line)| !blank(line)) {
             let parsed = parse_row(row, &columns, width, are_offsets_fixed);
             let (id, buffer) = parsed.map_err(|(column, message)| error(number, column, message))?;
@@ -84,16 +87,30 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Returns the names of the header, with the columns in bytes at which they begin and their position among [`NAMES`].
+fn names(header: &str) -> impl Iterator<Item = (usize, &str, Option<usize>)> {
+    header.split(',').scan(1, |next, cell| {
+        let at = std::mem::replace(next, *next + cell.len() + 1);
+        Some((at, cell.trim(), NAMES.iter().position(|name| *name == cell.trim())))
+    })
+}
+
+/// Returns a message for each column that is not among [`NAMES`], with its column in bytes.
+fn unread(header: &str) -> impl Iterator<Item = (usize, String)> {
+    let message = |name: &str| {
+        let shown: String = name.chars().take(30).collect();
+        format!("column '{shown}' is not read; the columns are {}", NAMES.join(", "))
+    };
+    names(header).filter(|(.., known)| known.is_none()).map(move |(at, name, _)| (at, message(name)))
+}
+
 /// Finds the columns in the header. An error has its column in bytes.
 fn columns(header: &str) -> Result<Columns, (usize, String)> {
     let mut columns = Columns::default();
-    let mut at = 1;
-    for (i, cell) in header.split(',').enumerate() {
-        let known = NAMES.iter().position(|name| *name == cell.trim());
+    for (i, (at, name, known)) in names(header).enumerate() {
         if known.is_some_and(|known| columns[known].replace(i).is_some()) {
-            return Err((at, format!("there are two columns '{}'", cell.trim())));
+            return Err((at, format!("there are two columns '{name}'")));
         }
-        at += cell.len() + 1;
     }
     match columns[..4].iter().position(Option::is_none) {
         Some(missing) => Err((1, format!("the header has no column '{}'", NAMES[missing]))),

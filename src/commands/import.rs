@@ -1,6 +1,6 @@
 //! `gradus import`: prints an ONNX model as IR.
 
-use super::model::{load, load_args};
+use super::model::{import_options, is_onnx, load, load_args};
 use crate::io::{self, report, write};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -26,23 +26,28 @@ fn command(_: &Tool) -> Command {
             Arg::new("check")
                 .long("check")
                 .action(ArgAction::SetTrue)
-                .help("Only list which ops are supported, how often each occurs, and where the others are"),
+                .help("Only list which ops are supported, how often each occurs, where the others are, and what else is wrong"),
         )
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let ctx = tool.context();
     let file: &String = matches.get_one("FILE").expect("is required");
-    if matches.get_flag("check") {
-        return coverage(&ctx, file, streams);
+    if matches.get_flag("check") && is_onnx(file) {
+        return coverage(&ctx, file, matches, streams);
     }
     let m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    if matches.get_flag("check") {
+        return Ok(());
+    }
     let output: &String = matches.get_one("output").expect("has a default");
     write(output, streams, |out| m.print(PrintOptions::default(), out))
 }
 
-fn coverage(ctx: &Arc<Context>, file: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let found = check(ctx, io::read(file, streams)?.into(), file).map_err(|d| report(ctx, &d, streams))?;
+/// Lists the operators of a model. An error unless it can be imported.
+fn coverage(ctx: &Arc<Context>, file: &str, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let options = import_options(matches, file)?;
+    let found = check(ctx, io::read(file, streams)?.into(), file, &options).map_err(|d| report(ctx, &d, streams))?;
     let mut text = String::new();
     for (op, count) in &found.supported {
         let _ = writeln!(text, "supported    {count:5}  {op}");
@@ -51,5 +56,5 @@ fn coverage(ctx: &Arc<Context>, file: &str, streams: &mut Streams<'_>) -> Result
         let _ = writeln!(text, "unsupported  {:5}  {}: {}", row.count, row.op, row.places.join(", "));
     }
     write("-", streams, |out| out.write_all(text.as_bytes()))?;
-    if found.unsupported.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+    if found.is_complete() { Ok(()) } else { Err(report(ctx, &found.errors, streams)) }
 }

@@ -63,6 +63,12 @@ pub fn is_model(path: &str) -> bool {
     Format::of(path) != Format::Text
 }
 
+/// Whether a file is read as an ONNX model.
+#[cfg(feature = "onnx")]
+pub fn is_onnx(path: &str) -> bool {
+    Format::of(path) == Format::Onnx
+}
+
 /// Loads the program of a command line, compiled for its target. Returns the target, if it is compiled.
 pub fn open<'a>(
     tool: &Tool,
@@ -161,7 +167,7 @@ fn read_model(
 
 /// Returns the import options for the ONNX model at `path`.
 #[cfg(feature = "onnx")]
-fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
+pub fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
     let mut dims = Vec::new();
     for text in matches.get_many::<String>("dim").into_iter().flatten() {
         let parsed = text.split_once('=').and_then(|(name, n)| Some((name.to_owned(), n.parse::<i64>().ok()?)));

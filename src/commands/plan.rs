@@ -1,10 +1,10 @@
 //! `gradus plan`: offsets for the buffers of a CSV file.
 
-use crate::io::{report, text, write};
+use crate::io::{Chunk, report, text, write};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use gradus_ir::{Context, Diagnostic, Loc, svg};
-use gradus_plan::csv::{CsvError, Table};
+use gradus_plan::csv::{CsvMessage, Table};
 use gradus_plan::{Budget, Conflict, Infeasible, Plan, Pool, Problem, plan};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ fn command(_: &Tool) -> Command {
         .after_help(
             "Example:\n  gradus plan buffers.csv --capacity 1048576 -o planned.csv --svg planned.svg\n\nThe file has the \
              columns id, lower, upper and size, as MiniMalloc's: a buffer is live from 'lower' to before 'upper'. A column \
-             'alignment' is optional. The same rows with a column 'offset' are written. The exit status is 1 if no plan fits.",
+             'alignment' is optional; others are kept, with a warning. The same rows with a column 'offset' are written. The exit status is 1 if no plan fits.",
         )
         .arg(Arg::new("FILE").required(true).help("The buffers (.csv), or '-' for standard input"))
         .arg(number("capacity", "BYTES").value_parser(value_parser!(u64)).help("Size of the memory [default: unlimited]"))
@@ -52,12 +52,11 @@ fn run(_: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), 
     let chunk = text(file, streams)?;
     let mut table = match Table::parse(&chunk.text, matches.get_flag("keep-offsets")) {
         Ok(table) => table,
-        Err(e) => {
-            let ctx = Context::new(&[]);
-            let loc = Loc::source(ctx.add_source(&chunk.name, chunk.text.clone()), position(&chunk.text, &e));
-            return Err(report(&ctx, &[Diagnostic::error(loc, e.message)], streams));
-        }
+        Err(e) => return Err(report_at(&chunk, &[e], Diagnostic::error, streams)),
     };
+    if !table.unread.is_empty() {
+        report_at(&chunk, &table.unread, Diagnostic::warning, streams);
+    }
     let [capacity, alignment] = ["capacity", "alignment"].map(|name| matches.get_one::<u64>(name).copied());
     for buffer in &mut table.buffers {
         buffer.alignment = alignment.unwrap_or(buffer.alignment);
@@ -67,16 +66,29 @@ fn run(_: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), 
     match plan(&problem, budget(matches), &mut |_| ControlFlow::Continue(())) {
         Ok(plan) => write_plan(matches, &table, &plan, capacity, streams),
         Err(infeasible) => {
-            let _ = streams.out.write_all(summary(&infeasible.plan).as_bytes());
+            // Offsets that conflict are no plan.
+            if infeasible.conflicts.is_empty() {
+                let _ = streams.out.write_all(summary(&infeasible.plan).as_bytes());
+            }
             Err(Failure::Input(message(&chunk.name, &table, &infeasible)))
         }
     }
 }
 
-/// Returns the offset of an error in the text, in bytes.
-fn position(text: &str, error: &CsvError) -> usize {
-    let before: usize = text.split_inclusive('\n').take(error.line - 1).map(str::len).sum();
-    before + error.column - 1
+/// Prints messages as diagnostics at their places.
+fn report_at(
+    chunk: &Chunk,
+    messages: &[CsvMessage],
+    severity: fn(Loc, String) -> Diagnostic,
+    streams: &mut Streams<'_>,
+) -> Failure {
+    let ctx = Context::new(&[]);
+    let source = ctx.add_source(&chunk.name, chunk.text.clone());
+    let at = |message: &CsvMessage| {
+        let before: usize = chunk.text.split_inclusive('\n').take(message.line - 1).map(str::len).sum();
+        severity(Loc::source(source, before + message.column - 1), message.message.clone())
+    };
+    report(&ctx, &messages.iter().map(at).collect::<Vec<_>>(), streams)
 }
 
 /// Returns the budget in steps. The clock ends the work on a machine that is slower than the calibrated one.

@@ -162,7 +162,8 @@ pub(super) fn pipeline_with(
     Pipeline::parse(&text, &tool.passes).map_err(|e| Failure::Input(format!("in {text}: {e}")))
 }
 
-/// Returns a pipeline's text with an option added to each pass of a name; `None` if the pass is not in it.
+/// Returns a pipeline's text with an option added to each pass of a name, as its last one, which overrides those before; `None` if
+/// the pass is not in it.
 fn with_option(pipeline: &str, pass: &str, option: &str) -> Option<String> {
     let (mut out, mut rest, mut found) = (String::new(), pipeline, false);
     while let Some(at) = rest.find(pass) {
@@ -175,12 +176,27 @@ fn with_option(pipeline: &str, pass: &str, option: &str) -> Option<String> {
             continue;
         }
         found = true;
-        match after.strip_prefix('{') {
-            Some(options) => (out += &format!("{{{option} "), rest = options).0,
-            None => out += &format!("{{{option}}}"),
-        }
+        let (options, rest_after) = braced(after);
+        out += &format!("{{{options}{}{option}}}", if options.is_empty() { "" } else { " " });
+        rest = rest_after;
     }
     found.then(|| out + rest)
+}
+
+/// Splits a text into the contents of the braces at its start, empty if there are none, and what follows.
+fn braced(text: &str) -> (&str, &str) {
+    let depths = text.bytes().scan(0_usize, |depth, byte| {
+        *depth = match byte {
+            b'{' => *depth + 1,
+            b'}' => depth.saturating_sub(1),
+            _ => *depth,
+        };
+        Some(*depth)
+    });
+    match depths.enumerate().find(|&(_, depth)| depth == 0) {
+        Some((end @ 1.., _)) => (&text[1..end], &text[end + 1..]),
+        _ => ("", text),
+    }
 }
 
 /// Formats lines: the first statistic, its ratio to that of the first line, the statistics that are asked for, and whether the
@@ -242,8 +258,8 @@ mod tests {
 
     #[test]
     fn options_are_added_to_passes_of_the_whole_name() {
-        let pipeline = "builtin.module(cse,cse-all{a=1},cse{b=2})";
-        let expected = "builtin.module(cse{c=3},cse-all{a=1},cse{c=3 b=2})";
+        let pipeline = "builtin.module(cse,cse-all{a=1},cse{b=2},cse{c={1} d=2},cse{})";
+        let expected = "builtin.module(cse{c=3},cse-all{a=1},cse{b=2 c=3},cse{c={1} d=2 c=3},cse{c=3})";
         assert_eq!(with_option(pipeline, "cse", "c=3").as_deref(), Some(expected));
         assert_eq!(with_option(pipeline, "dce", "c=3"), None);
     }

@@ -147,6 +147,18 @@ const CORNERS: &[(&str, Is)] = &[
         Poison,
     ),
     (
+        "%m = ub.poison : memref<2x?xf32>\n%d = memref.dim %m, %i1 : memref<2x?xf32>\n%r = arith.index_cast %d : index to i32",
+        Poison,
+    ),
+    (
+        "%m = ub.poison : memref<2x?xf32>\n%d = memref.dim %m, %i5 : memref<2x?xf32>\n%r = arith.index_cast %d : index to i32",
+        Ub,
+    ),
+    (
+        "%m = ub.poison : memref<*xf32>\n%d = memref.rank %m : memref<*xf32>\n%r = arith.index_cast %d : index to i32",
+        Poison,
+    ),
+    (
         "%m = memref.alloc() : memref<2xi32>\nmemref.store %p, %m[%i1] : memref<2xi32>\n%r = arith.addi %one, %z : i32",
         Int(1),
     ),

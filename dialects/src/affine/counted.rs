@@ -3,7 +3,7 @@
 use super::range::ranges;
 use super::value_map::AffineValueMap;
 use super::{ApplyOp, ForOp};
-use crate::loops::{CountedLoop, function_start};
+use crate::loops::{CountedLoop, FURTHEST, function_start};
 use gradus_ir::affine::{AffineExpr, AffineMap, Range as ValueRange};
 use gradus_ir::{Block, Builder, InsertPoint, Loc, Module, Op, Traits, Type, Value};
 use std::ops::Range;
@@ -20,21 +20,28 @@ pub struct UnrollPlan {
 }
 
 impl ForOp {
-    /// Returns the trip count as the minimum of the results. A loop that does not run may have a negative count.
-    fn trips(self, m: &Module) -> Option<AffineValueMap> {
-        let step = self.bounds(m)?.step;
+    /// Returns the distances from the lower bound to the upper bounds.
+    fn spans(self, m: &Module) -> Option<AffineValueMap> {
         let [lower, upper] = self.applied_bounds(m)?;
-        let ([_], 1..) = (&lower.exprs[..], step) else { return None };
+        let [_] = &lower.exprs[..] else { return None };
         let mut both = lower.and(&upper);
         let first = both.exprs.remove(0);
         both.exprs.iter_mut().for_each(|end| *end = end.clone() - first.clone());
         both.compose(m);
-        both.exprs.iter_mut().for_each(|span| *span = span.clone().ceil_div(AffineExpr::Constant(step)));
         Some(both)
     }
 
+    /// Returns the trip count as the minimum of the results. A loop that does not run may have a negative count.
+    fn trips(self, m: &Module) -> Option<AffineValueMap> {
+        let step = self.bounds(m)?.step;
+        let mut spans = self.spans(m).filter(|_| step > 0)?;
+        spans.exprs.iter_mut().for_each(|span| *span = span.clone().ceil_div(AffineExpr::Constant(step)));
+        Some(spans)
+    }
+
     /// Returns the upper bound of the unrolled loop and the lower bound of the epilogue. The latter is at least the
-    /// original lower bound; the former may be less if the loop does not run.
+    /// original lower bound; the former may be less if the loop does not run. `None` if computing them may overflow where the
+    /// original bounds do not.
     fn split(self, m: &Module, factor: i64) -> Option<[AffineValueMap; 2]> {
         let bounds = self.bounds(m)?;
         if let (Some(lower), Some(trips)) = (bounds.lower.single_constant(), bounds.trip_count()) {
@@ -43,17 +50,39 @@ impl ForOp {
             let end = AffineValueMap::map(&AffineMap::constant(end), &[]);
             return Some([end.clone(), end]);
         }
-        let (trips, [lower, upper]) = (self.trips(m)?, self.applied_bounds(m)?);
-        let ([trip_count], [_]) = (&trips.exprs[..], &upper.exprs[..]) else { return None };
-        let runs = trip_count.range(trips.num_dims, &known_ranges(m, &trips.operands)).0 >= Some(0);
-        let both = lower.and(&trips);
-        let (first, count) = (both.exprs[0].clone(), both.exprs[1].clone());
+        let (spans, [lower, upper]) = (self.spans(m)?, self.applied_bounds(m)?);
+        let ([span], [_], step @ 1..) = (&spans.exprs[..], &upper.exprs[..], bounds.step) else { return None };
+        let trip_count = span.clone().ceil_div(AffineExpr::Constant(step));
+        let runs = trip_count.range(spans.num_dims, &known_ranges(m, &spans.operands)).0 >= Some(0);
+        let both = lower.and(&spans);
+        let (first, span) = (both.exprs[0].clone(), both.exprs[1].clone());
+        let count = span.clone().ceil_div(AffineExpr::Constant(step));
         let whole = count.clone() - count.modulo(AffineExpr::Constant(factor));
-        let mut end = both.with_exprs(vec![first + whole * AffineExpr::Constant(bounds.step)]);
+        let mut end = both.with_exprs(vec![first + whole * AffineExpr::Constant(step), span]);
         end.compose(m);
+        let span = end.exprs.pop()?;
+        let ranges = self.ranges_around(m, &end.operands);
+        end.exprs[0].dividends_fit(end.num_dims, &ranges, &span).then_some(())?;
+        end.canonicalize(m);
         let mut begin = if runs { end.clone() } else { end.and(&lower) };
         begin.compose(m);
         Some([end, begin])
+    }
+}
+
+impl ForOp {
+    /// Returns the known ranges of values, among them bounds of the loop.
+    fn ranges_around(self, m: &Module, values: &[Value]) -> Vec<ValueRange> {
+        let is_bound = |v: Value| {
+            let is_one = |bound: &AffineValueMap| matches!(&bound.exprs[..], [expr] if bound.value_of(expr) == Some(v));
+            self.applied_bounds(m).is_some_and(|bounds| bounds.iter().any(is_one))
+        };
+        let furthest = FURTHEST as i64;
+        let within = |(least, greatest): ValueRange| {
+            (Some(least.unwrap_or(-furthest).max(-furthest)), Some(greatest.unwrap_or(furthest).min(furthest)))
+        };
+        let known = known_ranges(m, values).into_iter().zip(values);
+        known.map(|(range, &v)| if is_bound(v) { within(range) } else { range }).collect()
     }
 }
 

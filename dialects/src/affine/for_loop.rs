@@ -5,7 +5,7 @@ use super::range::drop_redundant;
 use super::scope::check_identifiers;
 use super::text::{dims_and_symbols, map_data, print_map};
 use super::value_map::{AffineValueMap, map_attr};
-use super::{MAP, YieldOp, results};
+use super::{MAP, YieldOp, bound};
 use crate::constraint::{ANY, INDEX, kind};
 use crate::scf::verify_loop;
 use gradus_ir::affine::{AffineExpr, AffineMap};
@@ -24,7 +24,7 @@ const INDEX_ATTR: AttrKind =
 /// Loop with affine bounds and a constant positive step.
 ///
 /// The induction variable goes from the maximum of the lower bounds to the minimum of the upper bounds, exclusive. If `index` does not
-/// hold the value that ends the loop, the behavior is undefined, as that of `scf.for`.
+/// hold the value that ends the loop, the behavior is undefined, as that of `scf.for`, and so it is for bounds beyond 3 * 2^60.
 /// Loop-carried values start as `inits`, are passed to the next iteration by `affine.yield`, and become the results.
 ///
 /// ```mlir
@@ -302,8 +302,8 @@ fn counted(args: &OpArgs<'_>, data: &[Datum]) -> Result<Counted, Trap> {
     let step =
         args.int("step").filter(|&step| step > 0).ok_or_else(|| Trap::Ub("a loop has a non-positive step".into()))?;
     let (uppers, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
-    let first = results(lower, &data[..uppers])?.into_iter().max().unwrap_or(0);
-    let end = results(upper, &data[uppers..inits])?.into_iter().min().unwrap_or(0);
+    let first = bound(lower, &data[..uppers], i64::max)?;
+    let end = bound(upper, &data[uppers..inits], i64::min)?;
     Ok(Counted {
         first: first.into(),
         end: end.into(),

@@ -38,6 +38,7 @@ pub use tile::{perfect_nest, tile};
 pub use value_map::AffineValueMap;
 
 use crate::constraint::{ANY, kind};
+use crate::loops::FURTHEST;
 use gradus_ir::affine::{AffineBinOp, AffineBinary, AffineExpr, AffineMap, NoValue};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::scalar::Scalar;
@@ -84,17 +85,19 @@ fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// Maximum absolute value of bounds, which leaves room for the arithmetic of passes, such as rounding to multiples of a
-/// factor.
-const FURTHEST: u64 = 3 << 60;
-
 /// Evaluates a map whose results control execution: poison and overflow are undefined behavior. Never empty.
 fn results(map: &AffineMap, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     if data.contains(&Datum::Poison) {
         return Err(Trap::Ub("a control-flow decision depends on a poison affine map".into()));
     }
-    let near = |list: &Vec<i64>| list.iter().all(|n| n.unsigned_abs() <= FURTHEST);
-    values(map, data)?.filter(near).ok_or_else(|| Trap::Ub("an affine expression overflows".into()))
+    values(map, data)?.ok_or_else(|| Trap::Ub("an affine expression overflows".into()))
+}
+
+/// Evaluates the bound of a loop, which `pick` chooses among the results of a map. One beyond [`FURTHEST`] is undefined behavior.
+fn bound(map: &AffineMap, data: &[Datum], pick: fn(i64, i64) -> i64) -> Result<i64, Trap> {
+    let bound = results(map, data)?.into_iter().reduce(pick).unwrap_or(0);
+    let is_near = bound.unsigned_abs() <= FURTHEST;
+    is_near.then_some(bound).ok_or_else(|| Trap::Ub(format!("a bound of a loop is {bound}, beyond 3 * 2^60")))
 }
 
 /// Evaluates a map; `None` on overflow. Never empty.

@@ -276,11 +276,16 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
         _ => 0,
     };
     let (lower, upper) = (count(this.lower_bounds_groups(m)), count(this.upper_bounds_groups(m)));
-    let steps = this.step_sizes(m).len();
+    let step_sizes = this.step_sizes(m);
+    let steps = step_sizes.len();
     if [lower, upper, steps as i64].iter().any(|&n| n != vars as i64) {
         return Err(format!(
             "the number of region arguments ({vars}) and the number of map groups for lower ({lower}) and upper bound ({upper}), and the number of steps ({steps}) must all match"
         ));
+    }
+    // As scf.parallel, which it becomes, asks of constants.
+    if let Some(step) = step_sizes.iter().find(|&&step| step <= 0) {
+        return Err(format!("expected each step to be positive, but found {step}"));
     }
     let Some([lower, upper]) = this.bounds(m) else { return Err(wrong_groups(m, this)) };
     if lower.groups.contains(&0) || upper.groups.contains(&0) {

@@ -3,22 +3,23 @@
 use super::types::WITH_DIMENSIONS;
 use super::{AllocOp, AllocaOp, CastOp, LoadOp, ReshapeOp, SubViewOp, ViewOp};
 use crate::constraint::{ANY_MEMREF, INDEX};
-use crate::views::{Mixed, Slice};
+use crate::views::{Mixed, Slice, has_constant_dimension};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
     Type, Value, op,
 };
 
-/// Returns the size of a dimension. A dimension out of range is undefined behavior.
+/// Returns the size of a dimension. A dimension out of range is undefined behavior; a dynamic size of a poison memref is poison.
 ///
 /// ```mlir
 /// %0 = memref.dim %m, %c1 : memref<4x?xf32>
 /// ```
 #[op(
     "memref.dim",
-    traits = Traits::EXTENT,
+    traits = Traits::EXTENT.and(Traits::SEES_POISON),
     effects = Effects::MayUb,
+    speculatable = has_constant_dimension,
     format = "attr-dict $source `,` $index `:` type($source)",
     fold = fold_dim,
     eval = dim,
@@ -55,11 +56,17 @@ pub struct RankOp {
     result: OpResult<INDEX>,
 }
 
-fn dim(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let (view, index) = (data[0].memref()?, data[1].int()?);
-    let size = usize::try_from(index).ok().and_then(|i| view.sizes.get(i));
-    size.map(|&n| vec![Datum::Int(n)])
-        .ok_or_else(|| Trap::Ub(format!("dimension {index} is out of range for a memref of rank {}", view.sizes.len())))
+fn dim(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let Datum::Int(index) = data[1] else { return Err(Trap::Ub("the dimension is poison".into())) };
+    let sizes = match &data[0] {
+        Datum::Poison => args.ctx().shape(args.operand_type(0)).unwrap_or(&[]),
+        memref => &memref.memref()?.sizes[..],
+    };
+    match usize::try_from(index).ok().and_then(|i| sizes.get(i)) {
+        None => Err(Trap::Ub(format!("dimension {index} is out of range for a memref of rank {}", sizes.len()))),
+        Some(&DYNAMIC) => Ok(vec![Datum::Poison]),
+        Some(&size) => Ok(vec![Datum::Int(size)]),
+    }
 }
 
 /// Folds to the static size, or to the operand that defines a dynamic size.

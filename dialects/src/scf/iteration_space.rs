@@ -1,5 +1,6 @@
 //! Iteration spaces of parallel loops.
 
+use crate::loops::FURTHEST;
 use gradus_ir::control::Next;
 use gradus_ir::eval::{Datum, Trap};
 
@@ -13,9 +14,12 @@ pub struct IterationSpace {
 }
 
 impl IterationSpace {
-    /// Creates an iteration space. Undefined behavior: non-positive steps, a distance of bounds that overflows `index`,
-    /// and an induction variable that overflows, as in the equivalent sequential loop nest.
+    /// Creates an iteration space. Undefined behavior: non-positive steps, bounds beyond [`FURTHEST`], and an induction variable that
+    /// overflows, as in the equivalent sequential loop nest.
     pub fn new(lower: Vec<i64>, upper: Vec<i64>, step: Vec<i64>) -> Result<IterationSpace, Trap> {
+        if let Some(bound) = lower.iter().chain(&upper).find(|bound| bound.unsigned_abs() > FURTHEST) {
+            return Err(Trap::Ub(format!("a bound of a parallel loop is {bound}, beyond 3 * 2^60")));
+        }
         let bounds = lower.iter().zip(&upper).zip(&step);
         let trips =
             bounds.map(|((&lower, &upper), &step)| trips(lower, upper, step)).collect::<Result<Vec<u64>, _>>()?;
@@ -68,9 +72,7 @@ fn trips(lower: i64, upper: i64, step: i64) -> Result<u64, Trap> {
     if lower >= upper {
         return Ok(0);
     }
-    let distance = upper
-        .checked_sub(lower)
-        .ok_or_else(|| Trap::Ub(format!("the distance from {lower} to {upper} overflows 'index'")))?;
+    let distance = upper - lower;
     let last = lower + (distance - 1) / step * step;
     match last.checked_add(step) {
         Some(_) => Ok(((distance - 1) / step).unsigned_abs() + 1),

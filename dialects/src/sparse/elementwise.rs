@@ -17,7 +17,7 @@ macro_rules! elementwise {
         $(#[$doc])*
         #[op(
             $name,
-            traits = Traits::SAME_TYPE,
+            traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE),
             extensions = &[&DeclaredCost(|args| cost(args, stringify!($sparse)))],
             eval = $eval,
             format = "$a `,` $b attr-dict `:` type($y)"

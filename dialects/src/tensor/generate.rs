@@ -147,9 +147,13 @@ pub(super) struct ElementChunks {
 }
 
 impl ElementChunks {
-    /// Returns the elements before the region ran, plus the yielded one; `rank` is the number of region arguments.
+    /// Returns the elements before the region ran, plus the yielded one; `rank` is the number of region arguments. An error if the
+    /// former are unknown, as in an analysis: their number decides whether there are more.
     pub(super) fn after(event: Event<'_>, rank: usize, dtype: DType) -> Result<ElementChunks, Trap> {
         let Event::Left { args, yielded, .. } = event else { return Ok(ElementChunks { chunks: Vec::new(), dtype }) };
+        if args.iter().skip(rank).any(|chunk| chunk.masked().is_none()) {
+            return Err(Trap::unsupported("a number of elements that is unknown"));
+        }
         let mut elements = ElementChunks { chunks: args.get(rank..).unwrap_or(&[]).to_vec(), dtype };
         let yielded = yielded.first().ok_or_else(|| Trap::unsupported("a region that yields nothing"))?;
         elements.push(Datum::from_elements(dtype, &[1], std::slice::from_ref(yielded))?);

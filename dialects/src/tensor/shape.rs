@@ -3,6 +3,7 @@
 use super::types::{SHAPE_TENSOR, SIZED_TENSOR, before_cast, shape};
 use super::{ExtractOp, FromElementsOp, GenerateOp, data, names};
 use crate::constraint::{INDEX, TENSOR};
+use crate::views::has_constant_dimension;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
@@ -18,6 +19,7 @@ use gradus_ir::{
     "tensor.dim",
     traits = Traits::EXTENT.and(Traits::SEES_POISON),
     effects = Effects::MayUb,
+    speculatable = has_constant_dimension,
     fold = fold_dim,
     eval = dim,
     patterns = &[DIM_OF_CAST, DIM_OF_DESTINATION, DIM_OF_RESHAPE],

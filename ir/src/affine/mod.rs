@@ -7,6 +7,7 @@
 //! A sum of a hundred thousand terms is a tree of that depth. Each node therefore caches the subtree properties that
 //! the rules need, and traversals use an explicit stack.
 
+mod dividends;
 mod expr;
 mod flat;
 mod map;

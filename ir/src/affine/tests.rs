@@ -80,3 +80,31 @@ fn deep_expressions() {
     assert_eq!(at_limit.clone().modulo(Constant(2)), Dim(0).modulo(Constant(2)));
     assert!(at_limit.floor_div(Constant(2)).to_string().starts_with("d0 floordiv 2 + d1 + d2 +"));
 }
+
+/// Simplification divides a part of a sum, which may overflow where the sum does not.
+#[test]
+fn dividends_fit_by_ranges_or_since_they_are_known() {
+    let (a, b, four) = (|| Symbol(0), || Symbol(1), || Constant(4));
+    let all = [(None, None); 2];
+    let near = [(Some(-(1 << 60)), Some(1 << 60)); 2];
+    for (expr, expected) in [
+        ((a() * four() + b()).floor_div(four()), [true, true, true]),
+        ((b().modulo(four()) - a()).floor_div(four()), [false, true, false]),
+        ((b() - a()).floor_div(four()), [false, true, true]),
+        ((b() - a() + Constant(3)).ceil_div(Constant(2)).modulo(four()), [false, true, true]),
+        ((b() * Constant(2) - a() * Constant(2)).floor_div(Constant(6)), [false, true, true]),
+        ((a() * Constant(16)).floor_div(Constant(3)), [false, false, false]),
+        (a() * Constant(i64::MAX) + b().floor_div(Constant(3)), [true, true, true]),
+    ] {
+        let distance = b() - a();
+        let other = Constant(0);
+        let fits = [
+            expr.dividends_fit(0, &all, &other),
+            expr.dividends_fit(0, &near, &other),
+            expr.dividends_fit(0, &all, &distance),
+        ];
+        assert_eq!(fits, expected, "{expr}");
+    }
+    assert_eq!((b().modulo(four()) - a()).floor_div(four()).eval(&[], &[i64::MIN, 0]), Err(NoValue::Overflow));
+    assert_eq!((b() - a()).floor_div(four()).eval(&[], &[i64::MIN, i64::MIN + 8]), Ok(2));
+}

@@ -42,6 +42,10 @@ impl Reader<'_> {
         let (x, y) = (conv.x(m), m.result(conv.0, 0));
         let weights = self.constant(conv.w(m))?;
         let view = self.ordered(x, Order::ChannelsFirst)?;
+        // The columns of a batch are its images, which windows of several columns would mix.
+        if extents(m, x)?.first() != Some(&1) && !window.is_pointwise() {
+            return None;
+        }
         let [_, _, channels] = self.extents_of(&view);
         let (to_extents, axes) = Order::ChannelsFirst.of(&extents(m, y)?)?;
         let kernels = to_extents[2];

@@ -104,7 +104,9 @@ pub struct Fit<T> {
 /// the nearest ones.
 pub fn sum(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<Fit<([i32; 2], u8)>> {
     let ratios = [a, b].map(|q| f64::from(q.scale) / f64::from(y.scale));
-    let shift = binary_places(ratios[0].max(ratios[1]))?;
+    // The maximum of numbers ignores NaN.
+    let is_finite = ratios.iter().all(|ratio| ratio.is_finite());
+    let shift = binary_places(ratios[0].abs().max(ratios[1].abs())).filter(|_| is_finite)?;
     let near = [nearest_factor(ratios[0], shift)?, nearest_factor(ratios[1], shift)?];
     let pairs = Pairs::new([a, b], y, shift, |p, q| p + q, |[p, q]| p * near[0] + q * near[1]);
     let [f, g] = pairs.solve(near).unwrap_or(near);
@@ -252,7 +254,8 @@ mod tests {
             let mut bytes = || {
                 let signed = next(2) == 0;
                 let zero = next(256) as i16 - if signed { 128 } else { 0 };
-                Bytes { scale: 0.001 + next(1000) as f32 / 9973.0, zero, signed }
+                let sign = if next(8) == 0 { -1.0 } else { 1.0 };
+                Bytes { scale: sign * (0.001 + next(1000) as f32 / 9973.0), zero, signed }
             };
             let [a, b, y] = [bytes(), bytes(), bytes()];
             if let Some(Fit { factors: (factors, shift), steps }) = sum(&a, &b, &y) {
@@ -282,5 +285,24 @@ mod tests {
             }
         }
         assert!(found * 4 > 2 * rounds * 3, "only {found} of {}", 2 * rounds);
+    }
+
+    #[test]
+    fn extreme_scales_are_refused_or_computed() {
+        let scales = [0.5, -0.5, -1.6e31, 3e38, 1e-40, 0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+        let bytes = |scale: f32| Bytes { scale, zero: 3, signed: true };
+        let mut found = 0;
+        for i in 0..scales.len().pow(3) {
+            let [a, b, y] = [1, scales.len(), scales.len().pow(2)].map(|n| bytes(scales[i / n % scales.len()]));
+            for Fit { factors: ([f, g], shift), steps } in sum(&a, &b, &y) {
+                let value = |p, q| i64::from(p - a.zero) * i64::from(f) + i64::from(q - b.zero) * i64::from(g);
+                let have = |p, q| y.saturate(round_shift(value(p, q), shift.into()) + i64::from(y.zero));
+                let pairs = a.all().flat_map(|p| b.all().map(move |q| (p, q)));
+                let wrong = pairs.filter(|&(p, q)| have(p, q) != y.quantize(a.real(p) + b.real(q))).count();
+                assert_eq!(wrong, steps, "{a:?} {b:?} {y:?}");
+                found += 1;
+            }
+        }
+        assert!(found > 8, "only {found}");
     }
 }

@@ -1,11 +1,12 @@
-//! The ONNX format: messages ([`proto`]), tensors ([`tensor`]), operator versions ([`opset`]), and model-local
-//! functions ([`inline`]).
+//! The ONNX format: messages ([`proto`]), tensors ([`tensor`]), operator versions ([`opset`]), model-local
+//! functions ([`inline`]), and the order of nodes ([`sort`]).
 //!
 //! This module uses only the tensors of the IR; [`onnx_to_graph`](crate::onnx_to_graph) creates ops.
 
 pub mod inline;
 pub mod opset;
 pub mod proto;
+pub mod sort;
 pub mod tensor;
 
 use proto::{AttributeProto, AttributeType, NodeProto};

@@ -1,20 +1,30 @@
-//! Operator coverage of a model.
+//! Operator coverage of a model, and whether it can be imported.
 
-use super::node::declaration;
-use super::{named_loc, version};
-use crate::onnx::{inline, is_standard, node_place, operator, opset, proto::decode_model};
+use super::node::is_supported;
+use super::{ImportOptions, Source, named_loc};
+use crate::onnx::inline::Node;
+use crate::onnx::{node_place, operator};
 use bytes::Bytes;
 use gradus_ir::{Context, Diagnostic};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The operators of a model by name, with their domain unless that is the standard one.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Coverage {
     /// Supported operators and their number of nodes.
     pub supported: Vec<(String, usize)>,
     /// Unsupported operators.
     pub unsupported: Vec<Unsupported>,
+    /// The other errors of the import.
+    pub errors: Vec<Diagnostic>,
+}
+
+impl Coverage {
+    /// Whether the model can be imported.
+    pub fn is_complete(&self) -> bool {
+        self.unsupported.is_empty() && self.errors.is_empty()
+    }
 }
 
 /// An unsupported operator.
@@ -28,28 +38,28 @@ pub struct Unsupported {
     pub places: Vec<String>,
 }
 
-/// Lists the operators of a model and whether they are supported. Attributes and types of nodes are not checked.
+/// Lists the operators of a model and whether they are supported, and imports it.
 ///
 /// # Errors
-/// The file is not a model, or its functions cannot be inlined.
-pub fn check(ctx: &Arc<Context>, bytes: Bytes, name: &str) -> Result<Coverage, Vec<Diagnostic>> {
-    let fail = |place: &str, why: String| vec![Diagnostic::error(named_loc(ctx, place), why)];
-    let mut model = decode_model(bytes).map_err(|error| fail(name, error.to_string()))?;
-    let version = version(&model).map_err(|why| fail(name, why))?;
-    let nodes = model.graph.take().unwrap_or_default().node;
-    let nodes = inline::inline(nodes, &model.functions, version).map_err(|(place, why)| fail(&place, why))?;
+/// The file is not a model, its functions cannot be inlined, or its nodes form a cycle.
+pub fn check(
+    ctx: &Arc<Context>,
+    bytes: Bytes,
+    name: &str,
+    options: &ImportOptions,
+) -> Result<Coverage, Vec<Diagnostic>> {
+    let source = Source::read(ctx, bytes, name)?;
     let mut places: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
-    for node in &nodes {
-        let newest = opset::newest_name(&node.proto.op_type, node.version);
-        let supported = is_standard(&node.proto.domain) && declaration(ctx, newest).is_some();
-        let place = node_place(&node.proto).to_owned();
-        places.entry((supported, operator(&node.proto))).or_default().push(place);
+    for Node { proto, version } in &source.nodes {
+        let supported = is_supported(ctx, proto, *version);
+        places.entry((supported, operator(proto))).or_default().push(node_place(proto).to_owned());
     }
-    let mut coverage = Coverage::default();
+    let mut coverage = Coverage { errors: source.build(ctx, options).err().unwrap_or_default(), ..Coverage::default() };
     for ((supported, op), places) in places {
         if supported {
             coverage.supported.push((op, places.len()));
         } else {
+            coverage.errors.retain(|error| !places.iter().any(|place| error.loc == named_loc(ctx, place)));
             coverage.unsupported.push(Unsupported { op, count: places.len(), places });
         }
     }

@@ -12,8 +12,13 @@ use gradus_ir::tensor::DType;
 use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, Type, Value, ValueSpec};
 
 /// Returns the declaration of a standard operator in its newest version.
-pub(super) fn declaration(ctx: &Context, op_type: &str) -> Option<&'static OpInfo> {
+fn declaration(ctx: &Context, op_type: &str) -> Option<&'static OpInfo> {
     ctx.dialect("graph").and_then(|_| graph::operator(op_type))
+}
+
+/// Whether the operator of a node of this version is supported.
+pub(super) fn is_supported(ctx: &Context, node: &NodeProto, version: i64) -> bool {
+    is_standard(&node.domain) && declaration(ctx, opset::newest_name(&node.op_type, version)).is_some()
 }
 
 /// Returns the reason why an operator is not supported.
@@ -94,8 +99,7 @@ impl Importer<'_> {
 
     fn try_node(&mut self, node: Node, loc: Loc) -> Result<(), Stop> {
         let Node { proto, version } = node;
-        if !is_standard(&proto.domain) || declaration(&self.ctx, opset::newest_name(&proto.op_type, version)).is_none()
-        {
+        if !is_supported(&self.ctx, &proto, version) {
             return Err(unsupported(&proto).into());
         }
         if proto.output.iter().all(String::is_empty) {

@@ -74,7 +74,7 @@ fn widened(kind: Narrow, constant: &Tensor) -> Bytes {
 /// run.
 pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let kind = Narrow::of(args, 0)?;
-    let (range, factor) = (bounds(args), Factor::of(m, args)?);
+    let (range, factor) = (bounds(args)?, Factor::of(m, args)?);
     let addresses = factor.addresses(&constant_table(args)?)?;
     let mut operands = Operands::new(args);
     let add = operands.input("add");
@@ -109,7 +109,8 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(Kernel { reads: operands.inputs()?, columns, in_place: false, steps: None, run: Box::new(run) }.into())
 }
 
-/// Returns the bounds of the clamp.
-pub(super) fn bounds(args: &OpArgs<'_>) -> (f32, f32) {
-    (float(args, "low").unwrap_or(f32::NEG_INFINITY), float(args, "high").unwrap_or(f32::INFINITY))
+/// Returns the bounds of the clamp. `None` if one is NaN: kernels keep a NaN of the sum, not of a bound.
+pub(super) fn bounds(args: &OpArgs<'_>) -> Option<(f32, f32)> {
+    let (low, high) = (float(args, "low").unwrap_or(f32::NEG_INFINITY), float(args, "high").unwrap_or(f32::INFINITY));
+    (!low.is_nan() && !high.is_nan()).then_some((low, high))
 }

@@ -19,7 +19,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let mut operands = Operands::new(args);
     let bias = operands.constant("bias", |bias| Some(Narrow::BF16.floats(bias.bytes()).into_owned()))?;
     let b = constant(args, "b").filter(|_| Narrow::of(args, 0) == Some(Narrow::BF16))?;
-    let (add, range, each) = (operands.input("add"), bounds(args), columns / groups);
+    let (add, range, each) = (operands.input("add"), bounds(args)?, columns / groups);
     let rows = table.rows() / groups;
     let b: &[u16] = bytemuck::cast_slice(b.bytes());
     let group = |i: usize| {

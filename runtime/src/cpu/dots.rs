@@ -44,7 +44,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     starts.iter().all(|&start| start <= buffer && depth <= buffer - start).then_some(())?;
     let mut operands = Operands::new(args);
     let [b, bias, add] = ["b", "bias", "add"].map(|name| operands.input(name));
-    let (b, (low, high)) = (b?, bounds(args));
+    let (b, (low, high)) = (b?, bounds(args)?);
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
         let (a, vectors) = (floats(data[0]), floats(data[b]));
         let [bias, add] = [bias, add].map(|input| input.map(|i| floats(data[i])));

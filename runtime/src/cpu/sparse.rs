@@ -101,7 +101,7 @@ fn gemm_of<T: Element>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     (rows.reach() <= extents(m, args.operand_type(0))?.iter().product()).then_some(())?;
     let mut operands = Operands::new(args);
     let bias = operands.constant("bias", |bias| Some(cast_slice::<u8, T>(bias.bytes()).to_vec()))?;
-    let (add, (low, high)) = (operands.input("add"), bounds(args));
+    let (add, (low, high)) = (operands.input("add"), bounds(args)?);
     let steps = Some(rows.steps());
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
         let epilogue =

@@ -70,7 +70,7 @@ fn plane_axis(geometry: &Geometry, from_last: usize) -> Option<PlaneAxis> {
 
 /// Prepares `addr.depthwise_planes` on images of one or two dimensions.
 pub(super) fn depthwise_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let (kind, range) = (Narrow::of(args, 0)?, bounds(args));
+    let (kind, range) = (Narrow::of(args, 0)?, bounds(args)?);
     let geometry =
         Geometry::from_attr(args.ctx(), args.attr("geometry")?).filter(|g| (1..3).contains(&g.windows.len()))?;
     let weights = kind.floats(constant(args, "b")?.bytes()).into_owned();
@@ -98,7 +98,7 @@ pub(super) fn depthwise_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared
 
 /// Prepares windows over an image, with optional weights.
 fn windows(args: &OpArgs<'_>, weights: Option<Vec<f32>>, is_max: bool) -> Option<Prepared> {
-    let (kind, range) = (Narrow::of(args, 0)?, bounds(args));
+    let (kind, range) = (Narrow::of(args, 0)?, bounds(args)?);
     let places = WindowTable::new(&constant_table(args)?).ok()?;
     let mut operands = Operands::new(args);
     let [bias, add] = ["bias", "add"].map(|name| operands.input(name));

@@ -4,7 +4,7 @@ use super::{Operands, Random, count};
 use gradus_simulators::nna::{Conditions, Latencies, Machine, Plan, Product, Shape};
 
 /// Draws a machine whose resources can grow, with latencies of up to three times the defaults.
-fn machine(random: &mut Random) -> Machine {
+pub fn machine(random: &mut Random) -> Machine {
     let mut cycles = |default: u32| 1 + random.below(3 * default as usize) as u32;
     let d = Latencies::DEFAULT;
     let latency = Latencies {

@@ -49,6 +49,7 @@ fn check(shape: Shape, plan: Plan, machine: &Machine, random: &mut Random) {
         statistics.cycles,
         product.cycles
     );
+    assert!(product.layout.bound(machine) <= statistics.cycles, "{shape:?} {plan:?} {machine:?}");
     let stalled = Conditions { interlock: Interlock::Stall, ..Conditions::REJECT };
     let (_, _, with_stalls) = operands.run(&product, machine, &stalled).unwrap();
     assert_eq!(with_stalls.stalls.iter().sum::<u64>(), 0, "{shape:?} {plan:?} {machine:?} {with_stalls:?}");
@@ -80,6 +81,31 @@ fn edge_cases_equal_plain_loops() {
             Plan::candidates(shape, &machine).into_iter().for_each(|plan| check(shape, plan, &machine, &mut random));
         }
     }
+}
+
+/// The bound of a plan is at most the cycles of its program, whatever its tails, initial sums and latencies.
+#[test]
+fn bounds_are_lower_bounds() {
+    let (mut random, mut tight) = (Random(3), 0);
+    for _ in 0..count("NNA_BOUNDS", 400) {
+        let machine = if random.below(2) == 0 { machine(&mut random) } else { super::monotone::machine(&mut random) };
+        let plan = plan(&machine, &mut random);
+        let largest = [40, 70, 300][random.below(3)];
+        let mut extent = || 1 + random.below(largest);
+        let shape = Shape { rows: extent(), depth: extent(), columns: extent().min(70) };
+        let Ok(product) = Product::new(shape, plan, &machine) else { continue };
+        let bound = product.layout.bound(&machine);
+        assert!(bound <= product.cycles, "{shape:?} {plan:?} {machine:?}: bound {bound}, {} cycles", product.cycles);
+        tight += usize::from(2 * bound > product.cycles);
+    }
+    // The example of two pixels per column, whose loads are one each.
+    let shape = Shape { rows: 33, depth: 64, columns: 33 };
+    for plan in Plan::candidates(shape, &Machine::V2) {
+        let product = Product::new(shape, Plan { initial: true, ..plan }, &Machine::V2).expect("a product");
+        let (bound, cycles) = (product.layout.bound(&Machine::V2), product.cycles);
+        assert!(bound <= cycles, "{plan:?}: bound {bound}, {cycles} cycles");
+    }
+    assert!(tight > 50, "only {tight} bounds are above half of the cycles");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod extents;
 mod functions;
 mod merge;
 mod pads;
+mod poison;
 mod slice_bounds;
 
 pub(super) use canonical::CANONICAL;

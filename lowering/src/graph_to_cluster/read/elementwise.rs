@@ -86,7 +86,9 @@ impl Reader<'_> {
             Stage::Clamp { low: 0.0, high: f32::INFINITY }
         } else if let Some(clip) = ClipOp::cast(m, op) {
             let [low, high] = clip.constant_bounds(m)?.map(|b| b.map(|b| b as f32));
-            Stage::Clamp { low: low.unwrap_or(f32::NEG_INFINITY), high: high.unwrap_or(f32::INFINITY) }
+            let (low, high) = (low.unwrap_or(f32::NEG_INFINITY), high.unwrap_or(f32::INFINITY));
+            // The machine keeps a NaN of the operand, not of a bound.
+            (!low.is_nan() && !high.is_nan()).then_some(Stage::Clamp { low, high })?
         } else if LeakyReluOp::cast(m, op).is_some() {
             Stage::Leaky { slope: number("alpha")? }
         } else if SigmoidOp::cast(m, op).is_some() {

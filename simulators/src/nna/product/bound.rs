@@ -22,6 +22,8 @@ impl Layout {
     pub fn bound(&self, machine: &Machine) -> u64 {
         let Shape { rows, depth, columns } = self.shape;
         let (kernels, patches) = self.plan.extents(self.shape);
+        // Without a patch there is no convolution, and no kernel is written.
+        let kernels = if patches > 0 { kernels } else { 0 };
         let scalar = match self.plan.mapping {
             Mapping::Dense => 0,
             Mapping::Diagonal => rows * depth * (columns % CHANNELS),
@@ -48,7 +50,9 @@ impl Layout {
         let weights = kernels * weights_read * all_taps * 16;
         let loads = if is_dense { weights } else { weights / 16 * 17 };
         let written = fills * 2 * ((groups - 1) * 3 + last.div_ceil(3));
-        let read = fills * if is_dense { all_taps.div_ceil(3) * 2 - usize::from(last % 3 == 1) } else { all_taps };
+        // Two pixels are loaded at once; of a last row with fewer than three the second load is left out.
+        let dense_loads = all_taps.div_ceil(3) * 2 - usize::from(last % 3 != 0);
+        let read = fills * if is_dense { dense_loads } else { all_taps };
         let starts = kernels * steps * groups;
         let engine = weights + written + 2 * starts + halves * groups;
         let vector = loads + read + halves * (groups + 2 * sums) + scalar;

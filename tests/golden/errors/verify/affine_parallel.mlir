@@ -119,3 +119,22 @@ func.func @yields(%x: f32) {
   }
   return
 }
+
+// -----
+
+// As a constant step of scf.parallel, which it becomes.
+func.func @step() {
+  // expected-error@+1 {{expected each step to be positive, but found 0}}
+  affine.parallel (%i, %j) = (0, 0) to (10, 10) step (1, 0) {
+  }
+  return
+}
+
+// -----
+
+func.func @negative_step() {
+  // expected-error@+1 {{expected each step to be positive, but found -2}}
+  affine.parallel (%i) = (0) to (10) step (-2) {
+  }
+  return
+}

@@ -1,0 +1,139 @@
+//! Damaged models: the check of a model and its import agree, and the order of nodes does not matter.
+
+use gradus_dialects::context;
+use gradus_lowering::onnx::proto::*;
+use gradus_lowering::onnx_to_graph::{ImportOptions, check, import};
+use prost::Message;
+
+/// A generator of numbers (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % n.max(1)
+    }
+
+    fn pick<'a, T>(&mut self, of: &'a mut [T]) -> Option<&'a mut T> {
+        let i = self.below(of.len());
+        of.get_mut(i)
+    }
+}
+
+fn examples() -> Vec<ModelProto> {
+    let names = ["digits_cnn", "digits_cnn_batch", "digits_cnn_int8", "digits_mlp_sparse90_batch"];
+    let path = |name: &str| format!("{}/../examples/{name}.onnx", env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &&str| std::fs::read(path(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    names.iter().map(|name| decode_model(read(name).into()).expect("it is a model")).collect()
+}
+
+fn graph(m: &mut ModelProto) -> &mut GraphProto {
+    m.graph.get_or_insert_default()
+}
+
+fn shuffle(nodes: &mut [NodeProto], r: &mut Random) {
+    for i in (1..nodes.len()).rev() {
+        nodes.swap(i, r.below(i + 1));
+    }
+}
+
+/// Makes a random change of a kind to a model; some leave it as it is.
+fn damage(m: &mut ModelProto, kind: usize, r: &mut Random) -> Option<()> {
+    let (n, g) = (r.below(1 << 20), graph(m));
+    match kind {
+        0 => shuffle(&mut g.node, r),
+        1 => drop(g.node.remove(n % g.node.len())),
+        2 => g.node.push(g.node[n % g.node.len()].clone()),
+        3 => r.pick(&mut g.initializer)?.data_type = n as i32 % 24,
+        4 => *r.pick(&mut g.initializer)?.dims.first_mut()? = n as i64 % 40,
+        5 => drop(g.initializer.remove(n % g.initializer.len())),
+        6 => g.initializer.push(g.initializer[n % g.initializer.len()].clone()),
+        7 => tensor(r.pick(&mut g.input)?)?.elem_type = n as i32 % 18,
+        8 => drop(tensor(r.pick(&mut g.output)?)?.shape.as_mut()?.dim.pop()),
+        9 => r.pick(&mut g.output)?.name.push('x'),
+        10 => g.output.clear(),
+        11 => r.pick(&mut m.opset_import)?.version = n as i64 % 30,
+        12 => drop(m.opset_import.pop()),
+        _ => {
+            let names: Vec<String> = g.node.iter().flat_map(|node| node.output.clone()).collect();
+            damage_node(r.pick(&mut g.node)?, kind, &names, r)?;
+        }
+    }
+    Some(())
+}
+
+/// Makes a random change of a kind to a node.
+fn damage_node(node: &mut NodeProto, kind: usize, names: &[String], r: &mut Random) -> Option<()> {
+    let n = r.below(1 << 20);
+    match kind {
+        13 => node.input.last_mut()?.push('x'),
+        14 => *r.pick(&mut node.input)? = names[n % names.len()].clone(),
+        15 => drop(node.input.pop()),
+        16 => *r.pick(&mut node.output)? = names[n % names.len()].clone(),
+        17 => node.op_type = ["Add", "MatMul", "Relu", "Flatten", "Frobnicate", "If"][n % 6].to_owned(),
+        18 => node.domain = "com.me".to_owned(),
+        19 => r.pick(&mut node.attribute)?.i = n as i64 % 5 - 1,
+        20 => r.pick(&mut node.attribute)?.r#type = n as i32 % 9,
+        21 => r.pick(&mut node.attribute)?.ints.push(n as i64 % 3),
+        22 => r.pick(&mut node.attribute)?.name.push('x'),
+        _ => drop(node.attribute.pop()),
+    }
+    Some(())
+}
+
+fn tensor(value: &mut ValueInfoProto) -> Option<&mut TensorType> {
+    match &mut value.r#type.as_mut()?.value {
+        Some(TypeValue::Tensor(tensor)) => Some(tensor),
+        _ => None,
+    }
+}
+
+/// Number of kinds of damage.
+const KINDS: usize = 24;
+
+#[test]
+fn the_check_agrees_with_the_import() {
+    let (models, mut r, mut seen) = (examples(), Random(0x9e37_79b9_7f4a_7c15), [0, 0]);
+    let options = ImportOptions::default();
+    for i in 0..500 {
+        let mut m = models[i % models.len()].clone();
+        for _ in 0..=r.below(2) {
+            // A kind that does not apply changes nothing.
+            let kind = r.below(KINDS);
+            let _ = damage(&mut m, kind, &mut r);
+        }
+        let (ctx, bytes) = (context(), m.encode_to_vec());
+        let imported = import(&ctx, bytes.clone().into(), "m", &options);
+        let checked = check(&ctx, bytes.into(), "m", &options);
+        let is_complete = checked.as_ref().is_ok_and(|found| found.is_complete());
+        let errors: Vec<String> = imported.as_ref().err().into_iter().flatten().map(|e| e.render(&ctx)).collect();
+        assert_eq!(is_complete, imported.is_ok(), "model {i}: {checked:?}\n{}", errors.concat());
+        assert!(imported.is_ok() || !errors.is_empty(), "model {i} is refused without a reason");
+        seen[usize::from(imported.is_ok())] += 1;
+    }
+    assert!(seen.iter().all(|&n| n > 50), "{seen:?} are refused and accepted");
+}
+
+#[test]
+fn nodes_come_in_any_order() {
+    let mut r = Random(7);
+    for m in examples() {
+        let ops = |m: &ModelProto| {
+            let ctx = context();
+            let imported = import(&ctx, m.encode_to_vec().into(), "m", &ImportOptions::default());
+            let imported = imported.unwrap_or_else(|e| panic!("{}", e[0].render(&ctx)));
+            let all = imported.ops_under(imported.root()).into_iter();
+            let mut names: Vec<String> = all.map(|op| imported.name_text(op).to_owned()).collect();
+            names.sort_unstable();
+            names
+        };
+        let expected = ops(&m);
+        for _ in 0..5 {
+            let mut shuffled = m.clone();
+            shuffle(&mut graph(&mut shuffled).node, &mut r);
+            assert_eq!(ops(&shuffled), expected);
+        }
+    }
+}
