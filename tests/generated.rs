@@ -23,13 +23,14 @@ fn findings(
     programs: u64,
 ) -> (Vec<FuzzFailure>, CampaignStatistics) {
     let dialects: Vec<String> = dialects.iter().map(|d| (*d).to_owned()).collect();
+    let pipelines: Vec<String> = pipeline.into_iter().map(str::to_owned).collect();
     let campaign = Campaign {
         context: &|| tool.context(),
         seeds: &[],
         dialects: &dialects,
         passes: &tool.passes,
         favourite: tool.passes.iter().find(|info| info.name == "canonicalize").copied(),
-        pipeline,
+        pipelines: &pipelines,
         stages: &[],
         seed: 1,
         limits: Limits::default(),

@@ -48,8 +48,8 @@ pub struct Campaign<'a> {
     pub passes: &'a [&'static PassInfo],
     /// A pass that every second pipeline contains.
     pub favourite: Option<&'static PassInfo>,
-    /// A fixed pipeline in place of drawn ones. Options that it does not give are drawn.
-    pub pipeline: Option<&'a str>,
+    /// Fixed pipelines in place of drawn ones, of which one is drawn for each program. Options that it does not give are drawn.
+    pub pipelines: &'a [String],
     /// Pipelines that lead to the fixed one, such as a target's up to its first pass.
     pub stages: &'a [String],
     /// Seed of all random choices.
@@ -145,15 +145,17 @@ impl Campaign<'_> {
                 library.add(m);
             }
         }
-        if let Some(pipeline) = self.pipeline {
+        if !self.pipelines.is_empty() {
             let (mut options, mut random) = (OptionValues::new(ctx), Random::of((self.seed, "focus")));
             let mut under_test = || {
-                let mut pipeline = Pipeline::parse(pipeline, self.passes).ok()?;
+                let mut pipeline = self.fixed_pipeline(&mut random)?;
                 options.vary(&mut pipeline, &mut random);
                 Some(pipeline)
             };
             let mut grown = |n| self.program(&library, u64::MAX - n, &mut Statistics::default()).module;
-            let starts = (self.passes, self.stages);
+            // The pipeline of a target starts with programs as they are.
+            let preceding = if self.executions.is_empty() { self.passes } else { &[] };
+            let starts = (preceding, self.stages);
             library.focus = Focus::of(ctx, starts, &mut under_test, &library.rules, &mut grown);
         }
         library
@@ -194,7 +196,7 @@ impl Campaign<'_> {
             } else if let Some(error) = self.thread_mistake(&mut collected, &grown.module, number, &pipeline) {
                 let title = "several threads".to_owned();
                 found(FuzzFailure { number, title, text: String::new(), pipeline, error });
-            } else if tally.fired.take_rare() && self.pipeline.is_some() {
+            } else if tally.fired.take_rare() && !self.pipelines.is_empty() {
                 library.focus.keep(&grown.module);
             }
         }
@@ -255,10 +257,16 @@ impl Campaign<'_> {
     /// Returns the pipeline of a program: the fixed one, or one of one to six passes, with drawn options.
     fn draw_pipeline(&self, number: u64, options: &mut OptionValues) -> String {
         let mut random = Random::of((self.seed, number, "pipeline"));
-        let fixed = self.pipeline.and_then(|text| Pipeline::parse(text, self.passes).ok());
+        let fixed = self.fixed_pipeline(&mut random);
         let mut pipeline = fixed.unwrap_or_else(|| self.draw_passes(&mut random));
         options.vary(&mut pipeline, &mut random);
         pipeline.to_string()
+    }
+
+    /// Draws one of the fixed pipelines.
+    fn fixed_pipeline(&self, random: &mut Random) -> Option<Pipeline> {
+        let text = self.pipelines.get(random.below(self.pipelines.len().max(1) as u64) as usize)?;
+        Pipeline::parse(text, self.passes).ok()
     }
 
     fn draw_passes(&self, random: &mut Random) -> Pipeline {

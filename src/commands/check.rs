@@ -28,7 +28,7 @@ fn command(tool: &Tool) -> Command {
             "Examples:\n  gradus check a.mlir --pipeline='builtin.module(func.func(cse,canonicalize))'\n  gradus check \
              a.mlir --canonicalize --lower-affine\n  mlir-opt a.mlir --canonicalize -o b.mlir && gradus check a.mlir \
              b.mlir\n  gradus check net.onnx --target cpu --dim batch=1\n  gradus check --rules builtin add-add\n  gradus check --rules rules.mlir\n  gradus check net.onnx --dim batch=1 --canonicalize --floats=algebra --inputs=5\n\nEach public function is run on random and extreme inputs. With passes, the program is compared \
-             after each of them; the first pass and rewrite that change its meaning are named. Exit status 0: no \
+             after each of them, and with --target at last as the target executes it, on one to three threads and read back from a file; the first pass and rewrite that change its meaning are named. Exit status 0: no \
              difference was found; 1: a difference was found, or the check is inconclusive.",
         )
         .arg(
@@ -155,17 +155,14 @@ fn passes_checked(
     Err(failure)
 }
 
-/// Returns the passes of the flags, or the pipeline of the target.
+/// Returns the passes of the flags, or else the pipeline of the target.
 fn pipeline(tool: &Tool, ctx: &Context, matches: &ArgMatches) -> Result<Pipeline, Failure> {
     let passes = pass_flags::pipeline(tool, matches, "builtin.module")?;
     match named(tool, matches)? {
         None => Ok(passes),
-        Some(_) if !passes.is_empty() => {
-            Err(Failure::Usage("--target checks the passes of a target, without others".into()))
-        }
         Some(target) => {
             check_machine(ctx, Some(target))?;
-            Ok(tool.target_pipeline(target, ctx)?)
+            if passes.is_empty() { Ok(tool.target_pipeline(target, ctx)?) } else { Ok(passes) }
         }
     }
 }

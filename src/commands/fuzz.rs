@@ -2,12 +2,15 @@
 
 mod findings;
 
+use crate::commands::comparison::executions;
 use crate::io::{self, Chunk};
 use crate::split::{MARKER, split};
+use crate::target::{named, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use crate::{interrupt, pass_flags, progress};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use findings::Findings;
+use gradus_check::Execution;
 use gradus_generate::Limits;
 use gradus_generate::campaign::{self, Campaign, CampaignStatistics};
 use gradus_generate::survey::Survey;
@@ -17,13 +20,16 @@ use gradus_targets::Target;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+/// The help of `--target`.
+const TARGET: &str = "Run the passes of a target, or those given, and execute each program on the target, too: its kernels on one to three \
+                      threads, and as read back from a file";
 
 /// Number of programs, where neither it nor a time is given.
 const COUNT: u64 = 1000;
@@ -44,7 +50,7 @@ fn command(tool: &Tool) -> Command {
         .about("Generate random valid programs, run passes on them, and check each by execution")
         .after_help(
             "Examples:\n  gradus fuzz --count=1000\n  gradus fuzz --seconds=60 --canonicalize --cse -o found\n  gradus fuzz \
-             --from=17 --count=1 --print\n\nPrograms are generated from the declarations of ops, their documented \
+             --target cpu --seconds=60\n  gradus fuzz --from=17 --count=1 --print\n\nPrograms are generated from the declarations of ops, their documented \
              examples, the left sides of rules, and families of typical programs. With passes, they are directed at what \
              the passes rewrite, and later programs grow from those that reached rare rewrites. Seed and number determine \
              the program otherwise. Without passes, one to six are drawn for each program. Options that are not given are drawn too. \
@@ -76,17 +82,22 @@ fn command(tool: &Tool) -> Command {
                 .value_parser(tool.dialects.iter().map(|d| d.name).collect::<Vec<_>>())
                 .help("Use ops of these dialects only [default: all]"),
         )
+        .arg(Arg::new("each").long("each").action(ArgAction::SetTrue).help(
+            "Run a campaign on each of the passes by itself: those given, those of the target, or all",
+        ))
         .arg(Arg::new("print").long("print").action(ArgAction::SetTrue).help("Only print the programs"))
         .arg(Arg::new("stats").long("stats").action(ArgAction::SetTrue).help(
             "Only print, for each op, the number of instances and of distinct attributes, types and shapes",
         ))
         .arg(Arg::new("output").short('o').value_name("FOLDER").help("Folder for failing programs"))
+        .args(target_args(tool).filter(|arg| arg.get_id() == "target").map(|arg| arg.help(TARGET)))
         .args(pass_flags::pipeline_arguments(tool))
 }
 
-/// Returns the pipelines of targets up to the first pass of a pipeline. They do not saturate, which takes long.
-fn stages(tool: &Tool, pipeline: &Pipeline) -> Vec<String> {
-    let Some(first) = pipeline.first() else { return Vec::new() };
+/// Returns the pipelines of targets up to the first pass of the pipelines. They do not saturate, which takes long.
+fn stages(tool: &Tool, pipelines: &[String]) -> Vec<String> {
+    let first = pipelines.first().and_then(|text| Pipeline::parse(text, &tool.passes).ok()?.first());
+    let Some(first) = first else { return Vec::new() };
     let ctx = tool.context();
     let stage = |target: &Target| {
         let text = target.pipeline(&target.cost.machine(&ctx).ok()?).ok()?;
@@ -98,52 +109,108 @@ fn stages(tool: &Tool, pipeline: &Pipeline) -> Vec<String> {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let (given, target) = (pass_flags::pipeline(tool, matches, "builtin.module")?, named(tool, matches)?);
+    let sources = Sources {
+        seeds: learn(matches, streams)?,
+        dialects: matches.get_many("dialects").into_iter().flatten().cloned().collect(),
+    };
+    if matches.get_flag("each") {
+        return each(tool, matches, &given, &sources, streams);
+    }
+    let pipelines = match target.filter(|_| given.is_empty()) {
+        Some(target) => pipelines_of(tool, target)?,
+        None if given.is_empty() => Vec::new(),
+        None => vec![format!("{given:#}")],
+    };
+    let executions = executions(tool, matches, &tool.context())?;
+    campaign_on((tool, matches), &sources, &pipelines, &executions, streams)
+}
+
+/// Runs a campaign on each of the passes by itself: those given, those of the target, or all.
+fn each(
+    tool: &Tool,
+    matches: &ArgMatches,
+    given: &Pipeline,
+    sources: &Sources,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let whole = match named(tool, matches)? {
+        _ if !given.is_empty() => vec![format!("{given:#}")],
+        Some(target) => vec![target.pipeline(&target.cost.machine(&tool.context())?)?],
+        None => tool.passes.iter().map(|pass| format!("builtin.module({})", pass.name)).collect(),
+    };
+    let mut result = Ok(());
+    for single in whole.iter().filter_map(|text| Some(Pipeline::parse(text, &tool.passes).ok()?.singles())).flatten() {
+        let heading = format!("\n{single}\n");
+        io::write("-", streams, |out| out.write_all(heading.as_bytes()))?;
+        match campaign_on((tool, matches), sources, &[format!("{single:#}")], &[], streams) {
+            Ok(()) => {}
+            Err(Failure::Input(message)) => {
+                let _ = writeln!(streams.err, "{single}: {message}");
+                result = Err(Failure::Reported);
+            }
+            Err(failure) => result = Err(failure),
+        }
+    }
+    result
+}
+
+/// Programs and dialects from which a campaign draws.
+struct Sources {
+    seeds: Vec<(String, String)>,
+    dialects: Vec<String>,
+}
+
+/// Runs a campaign on pipelines, or drawn ones if there are none, and prints its summary.
+fn campaign_on(
+    (tool, matches): (&Tool, &ArgMatches),
+    sources: &Sources,
+    pipelines: &[String],
+    executions: &[Box<dyn Execution + Sync>],
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
     let value = |name: &str| *matches.get_one::<u64>(name).expect("has a default");
-    let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
-    let stages = stages(tool, &pipeline);
-    let rewrites = rewrites(tool, &pipeline);
-    let pipeline = (!pipeline.is_empty()).then(|| format!("{pipeline:#}"));
-    let seeds = learn(matches, streams)?;
-    let dialects: Vec<String> = matches.get_many("dialects").into_iter().flatten().cloned().collect();
     let campaign = Campaign {
         context: &|| tool.context(),
-        seeds: &seeds,
-        dialects: &dialects,
+        seeds: &sources.seeds,
+        dialects: &sources.dialects,
         passes: &tool.passes,
         favourite: tool.passes.iter().find(|info| info.name == "canonicalize").copied(),
-        pipeline: pipeline.as_deref(),
-        stages: &stages,
+        pipelines,
+        stages: &stages(tool, pipelines),
         seed: value("seed"),
         limits: Limits { ops: value("ops") as usize, ..Limits::default() },
         options: campaign::options(value("inputs")),
-        executions: &[],
+        executions,
     };
     let numbers = numbers(matches);
     if matches.get_flag("print") || matches.get_flag("stats") {
         return show(&campaign, numbers, matches.get_flag("stats"), streams);
     }
     let start = Instant::now();
-    let mut findings = Findings::new(tool, &campaign, matches.get_one::<String>("output").map(Path::new));
+    let mut findings = Findings::new(tool, &campaign, matches);
     let statistics = search(&campaign, numbers, matches, &mut findings, streams)?;
     let failures = findings.count();
     let mut text = summary(&statistics, failures, start.elapsed()) + &findings.summary();
+    let rewrites = rewrites(tool, pipelines);
     let never = statistics.fired.never(&rewrites);
-    match pipeline {
-        Some(_) => {
-            text.extend(statistics.fired.list().iter().map(|(name, n)| format!("{n:>8}  {name}\n")));
-            list_never(&never, &mut text);
-        }
-        None => coverage(&statistics, &tool.context(), &mut text),
+    if pipelines.is_empty() {
+        coverage(&statistics, &tool.context(), &mut text);
+    } else {
+        text.extend(statistics.fired.list().iter().map(|(name, n)| format!("{n:>8}  {name}\n")));
+        list_never(&never, &mut text);
     }
     io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
-    if failures == 0 && statistics.modules > 0 && statistics.checked + statistics.inconclusive == 0 {
-        return Err(Failure::Input("no program was checked: a pass rejected each of them".to_owned()));
+    match statistics.modules {
+        _ if failures > 0 => Err(Failure::Reported),
+        1.. if statistics.checked + statistics.inconclusive == 0 => {
+            Err(Failure::Input("no program was checked: a pass rejected each of them".to_owned()))
+        }
+        1.. if !never.is_empty() && never.len() == rewrites.len() => {
+            Err(Failure::Input(format!("no program reached a rewrite of the passes: {}", never.join(", "))))
+        }
+        _ => Ok(()),
     }
-    if failures == 0 && statistics.modules > 0 && !never.is_empty() && never.len() == rewrites.len() {
-        let message = format!("no program reached a rewrite of the passes: {}", never.join(", "));
-        return Err(Failure::Input(message));
-    }
-    if failures == 0 { Ok(()) } else { Err(Failure::Reported) }
 }
 
 /// Returns the numbers of the programs of a command line.
@@ -192,10 +259,25 @@ fn search(
     Ok(statistics)
 }
 
-/// Returns the names of the rewrites that the passes of a pipeline declare.
-fn rewrites(tool: &Tool, pipeline: &Pipeline) -> BTreeSet<String> {
+/// Returns the names of the rewrites that the passes of pipelines declare.
+fn rewrites(tool: &Tool, pipelines: &[String]) -> BTreeSet<String> {
     let ctx = tool.context();
-    pipeline.passes().into_iter().flat_map(|info| info.rewrites.names(&ctx)).collect()
+    let passes = pipelines.iter().filter_map(|text| Some(Pipeline::parse(text, &tool.passes).ok()?.passes()));
+    passes.flatten().flat_map(|info| info.rewrites.names(&ctx)).collect()
+}
+
+/// Returns the pipelines of a target: mostly without saturation, which takes long, and in each precision.
+fn pipelines_of(tool: &Tool, target: &Target) -> Result<Vec<String>, Failure> {
+    let machine = target.cost.machine(&tool.context())?;
+    let parse = |text: &str| Pipeline::parse(text, &tool.passes).map_err(|error| Failure::Input(error.to_string()));
+    let quick = |text: &str| {
+        let mut pipeline = parse(text)?;
+        pipeline.leave_out("saturate");
+        Ok(format!("{pipeline:#}"))
+    };
+    let whole = target.pipeline(&machine)?;
+    let precise = target.precisions.iter().map(|precision| quick(&target.pipeline_in(&machine, precision.name)?));
+    [Ok(format!("{:#}", parse(&whole)?)), quick(&whole), quick(&whole)].into_iter().chain(precise).collect()
 }
 
 /// Reads the programs to learn from, with their names. Binary files are skipped here, invalid programs later.

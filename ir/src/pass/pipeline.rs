@@ -2,6 +2,7 @@
 
 use super::error::PipelineError;
 use super::{FloatChange, Options, Pass, PassInfo};
+use rustc_hash::FxHashSet;
 use std::fmt::{self, Write};
 
 /// The anchor of a pipeline that runs on any op.
@@ -204,6 +205,24 @@ impl Pipeline {
             }
         }
         self.steps = steps;
+    }
+
+    /// Returns the pipelines that run one of the passes alone, at the same nesting and with its options, each once.
+    pub fn singles(&self) -> Vec<Pipeline> {
+        let mut singles: Vec<Pipeline> = Vec::new();
+        let on = |step: Step| Pipeline { anchor: self.anchor.clone(), steps: vec![step] };
+        for step in &self.steps {
+            match step {
+                Step::Pass(pass) => singles.push(on(Step::Pass(Box::new(pass.again())))),
+                Step::Nested(pipelines) => {
+                    let inner = pipelines.iter().flat_map(Pipeline::singles);
+                    singles.extend(inner.map(|single| on(Step::Nested(vec![single]))));
+                }
+            }
+        }
+        let mut texts = FxHashSet::default();
+        singles.retain(|single| texts.insert(single.to_string()));
+        singles
     }
 
     /// Creates a pipeline with the same passes and no statistics.

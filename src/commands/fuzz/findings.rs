@@ -3,6 +3,7 @@
 use crate::commands::reduce::{Reproducer, flag_of};
 use crate::io::write_file;
 use crate::{Failure, Streams, Tool};
+use clap::ArgMatches;
 use gradus_generate::campaign::{Campaign, FuzzFailure};
 use gradus_ir::parse_module;
 use gradus_ir::pass::Pipeline;
@@ -16,6 +17,8 @@ const NAMED: usize = 5;
 pub(super) struct Findings<'a> {
     tool: &'a Tool,
     campaign: &'a Campaign<'a>,
+    /// The target on which programs are executed.
+    target: Option<&'a str>,
     /// Folder of failing programs.
     folder: Option<&'a Path>,
     /// The title of each kind, with the numbers of its programs.
@@ -23,9 +26,11 @@ pub(super) struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    /// Creates the findings of a campaign, which are also written to a folder.
-    pub fn new(tool: &'a Tool, campaign: &'a Campaign<'a>, folder: Option<&'a Path>) -> Findings<'a> {
-        Findings { tool, campaign, folder, kinds: Vec::new() }
+    /// Creates the findings of the campaign of a command line.
+    pub fn new(tool: &'a Tool, campaign: &'a Campaign<'a>, matches: &'a ArgMatches) -> Findings<'a> {
+        let target = matches.try_get_one::<String>("target").ok().flatten().map(String::as_str);
+        let folder = matches.get_one::<String>("output").map(Path::new);
+        Findings { tool, campaign, target, folder, kinds: Vec::new() }
     }
 
     /// Returns the number of failures.
@@ -82,7 +87,8 @@ impl<'a> Findings<'a> {
     /// Returns the command that checks a file with a pipeline, or with that of the failure.
     fn run_line(&self, failure: &FuzzFailure, pipeline: Option<&str>) -> String {
         let pipeline = pipeline.unwrap_or(&failure.pipeline);
-        format!("{} check %s {}", self.tool.name, flag_of(self.tool, pipeline))
+        let target = self.target.map_or(String::new(), |target| format!(" --target={target}"));
+        format!("{} check %s{target} {}", self.tool.name, flag_of(self.tool, pipeline))
     }
 
     /// Writes a file of a failure, if there is a folder.
