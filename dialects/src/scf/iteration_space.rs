@@ -1,8 +1,11 @@
 //! Iteration spaces of parallel loops.
 
-use crate::loops::FURTHEST;
 use gradus_ir::control::Next;
 use gradus_ir::eval::{Datum, Trap};
+
+/// Maximum absolute value of the bounds of loops of `affine` and of parallel loops. It leaves room for the arithmetic of passes, such as
+/// the distance of bounds and rounding to multiples of a factor.
+pub(crate) const FURTHEST: u64 = 3 << 60;
 
 /// A grid of iteration points, last dimension fastest.
 pub struct IterationSpace {
