@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --convert-graph-to-cluster | FileCheck %s
 
-// COM: What trains drops elements: the op stays. Without a mode it is the identity.
+// COM: A dropout in training mode drops elements, so the op stays. Without a mode it is the identity.
 // CHECK-LABEL: func.func @training
 // CHECK:         graph.dropout
 // CHECK:         cluster.call
