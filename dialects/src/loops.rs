@@ -7,10 +7,6 @@ use gradus_ir::{Block, Builder, Loc, Module, Op, OpDecl, Traits, Value, ValueLis
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Maximum absolute value of the bounds of loops of `affine` and of parallel loops. It leaves room for the arithmetic of passes, such as
-/// the distance of bounds and rounding to multiples of a factor.
-pub(crate) const FURTHEST: u64 = 3 << 60;
-
 /// A loop with an induction variable and a constant step. The body is one block; its arguments are the induction
 /// variable and the loop-carried values, and its terminator yields the next loop-carried values.
 pub trait CountedLoop: OpDecl + Copy {

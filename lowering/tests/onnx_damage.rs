@@ -2,7 +2,7 @@
 
 use gradus_dialects::context;
 use gradus_lowering::onnx::proto::*;
-use gradus_lowering::onnx_to_graph::{ImportOptions, check, import};
+use gradus_lowering::onnx_to_graph::{Coverage, ImportOptions, check, import};
 use prost::Message;
 
 /// A generator of numbers (xorshift).
@@ -107,7 +107,7 @@ fn the_check_agrees_with_the_import() {
         let (ctx, bytes) = (context(), m.encode_to_vec());
         let imported = import(&ctx, bytes.clone().into(), "m", &options);
         let checked = check(&ctx, bytes.into(), "m", &options);
-        let is_complete = checked.as_ref().is_ok_and(|found| found.is_complete());
+        let is_complete = checked.as_ref().is_ok_and(Coverage::is_complete);
         let errors: Vec<String> = imported.as_ref().err().into_iter().flatten().map(|e| e.render(&ctx)).collect();
         assert_eq!(is_complete, imported.is_ok(), "model {i}: {checked:?}\n{}", errors.concat());
         assert!(imported.is_ok() || !errors.is_empty(), "model {i} is refused without a reason");

@@ -3,7 +3,8 @@
 use super::range::ranges;
 use super::value_map::AffineValueMap;
 use super::{ApplyOp, ForOp};
-use crate::loops::{CountedLoop, FURTHEST, function_start};
+use crate::loops::{CountedLoop, function_start};
+use crate::scf::iteration_space::FURTHEST;
 use gradus_ir::affine::{AffineExpr, AffineMap, Range as ValueRange};
 use gradus_ir::{Block, Builder, InsertPoint, Loc, Module, Op, Traits, Type, Value};
 use std::ops::Range;

@@ -38,7 +38,7 @@ pub use tile::{perfect_nest, tile};
 pub use value_map::AffineValueMap;
 
 use crate::constraint::{ANY, kind};
-use crate::loops::FURTHEST;
+use crate::scf::iteration_space::FURTHEST;
 use gradus_ir::affine::{AffineBinOp, AffineBinary, AffineExpr, AffineMap, NoValue};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::scalar::Scalar;

@@ -1,8 +1,11 @@
 //! Iteration spaces of parallel loops.
 
-use crate::loops::FURTHEST;
 use gradus_ir::control::Next;
 use gradus_ir::eval::{Datum, Trap};
+
+/// Maximum absolute value of the bounds of loops of `affine` and of parallel loops. It leaves room for the arithmetic of
+/// passes, such as the distance of bounds and rounding to multiples of a factor.
+pub(crate) const FURTHEST: u64 = 3 << 60;
 
 /// A grid of iteration points, last dimension fastest.
 pub struct IterationSpace {
@@ -14,8 +17,8 @@ pub struct IterationSpace {
 }
 
 impl IterationSpace {
-    /// Creates an iteration space. Undefined behavior: non-positive steps, bounds beyond [`FURTHEST`], and an induction variable that
-    /// overflows, as in the equivalent sequential loop nest.
+    /// Creates an iteration space. Undefined behavior: non-positive steps, bounds beyond [`FURTHEST`], and an induction
+    /// variable that overflows, as in the equivalent sequential loop nest.
     pub fn new(lower: Vec<i64>, upper: Vec<i64>, step: Vec<i64>) -> Result<IterationSpace, Trap> {
         if let Some(bound) = lower.iter().chain(&upper).find(|bound| bound.unsigned_abs() > FURTHEST) {
             return Err(Trap::Ub(format!("a bound of a parallel loop is {bound}, beyond 3 * 2^60")));

@@ -16,7 +16,8 @@ use gradus_ir::{
 use smallvec::{SmallVec, smallvec};
 
 /// Parallel loop nest whose iterations may run in any order. Each iteration passes values to `scf.reduce`, which
-/// combines them. Bounds beyond 3 * 2^60, and an induction variable that would overflow after the last iteration, are undefined behavior.
+/// combines them. Bounds beyond 3 * 2^60, and an induction variable that would overflow after the last iteration, are
+/// undefined behavior.
 ///
 /// ```mlir
 /// func.func @sum(%lb: index, %ub: index, %s: index, %init: index) -> index {

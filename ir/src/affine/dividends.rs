@@ -34,7 +34,8 @@ impl AffineExpr {
             // The known divisor of a multiple is that multiple.
             let factor = known.known_divisor() / expr.known_divisor().max(1);
             let rest = expr.clone() * AffineExpr::Constant(factor) - known.clone();
-            rest.simplify(num_dims, num_symbols).constant().is_some_and(|rest| rest.unsigned_abs() <= SLACK)
+            let rest = rest.simplify(num_dims, num_symbols).constant();
+            factor > 0 && rest.is_some_and(|rest| rest.unsigned_abs() <= SLACK)
         };
         self.fold(leaf, |node, lhs, rhs| interval(node, lhs, rhs, is_known)).is_some()
     }

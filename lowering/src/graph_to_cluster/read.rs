@@ -171,6 +171,10 @@ impl<'m> Reader<'m> {
         if m.is_one_of(op, &[ConcatOp::INFO, SplitOp::INFO, SliceOp::INFO]) {
             return self.channels(op);
         }
+        // Canonicalization removes the ones that are known not to train.
+        if DropoutOp::cast(m, op).is_some_and(|dropout| dropout.training_mode(m).is_some()) {
+            return None;
+        }
         if m.is_one_of(
             op,
             &[ReshapeOp::INFO, FlattenOp::INFO, SqueezeOp::INFO, UnsqueezeOp::INFO, IdentityOp::INFO, DropoutOp::INFO],

@@ -294,7 +294,7 @@ mod tests {
         let mut found = 0;
         for i in 0..scales.len().pow(3) {
             let [a, b, y] = [1, scales.len(), scales.len().pow(2)].map(|n| bytes(scales[i / n % scales.len()]));
-            for Fit { factors: ([f, g], shift), steps } in sum(&a, &b, &y) {
+            if let Some(Fit { factors: ([f, g], shift), steps }) = sum(&a, &b, &y) {
                 let value = |p, q| i64::from(p - a.zero) * i64::from(f) + i64::from(q - b.zero) * i64::from(g);
                 let have = |p, q| y.saturate(round_shift(value(p, q), shift.into()) + i64::from(y.zero));
                 let pairs = a.all().flat_map(|p| b.all().map(move |q| (p, q)));

@@ -1,7 +1,7 @@
 //! Values without poison elements. A poison element makes one element of an elementwise op's result poison, but all of a product's or
 //! convolution's: rules that compute elements together that were computed apart hold for these values.
 
-use crate::graph::DIALECT;
+use crate::graph::OPS;
 use gradus_ir::rules::Arg;
 use gradus_ir::symbols::is_public;
 use gradus_ir::{Module, Op, Traits, Value};
@@ -44,5 +44,5 @@ fn is_from_outside(m: &Module, value: Value) -> bool {
 }
 
 fn is_of_this_dialect(m: &Module, op: Op) -> bool {
-    m.regions(op).is_empty() && m.is_one_of(op, DIALECT.ops)
+    m.regions(op).is_empty() && m.is_one_of(op, &OPS)
 }
