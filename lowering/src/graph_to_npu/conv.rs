@@ -40,6 +40,8 @@ impl Reader<'_> {
         let m = self.m;
         let (group, window) = convolution(m, conv.0).ok()?;
         let (x, y) = (conv.x(m), m.result(conv.0, 0));
+        // Images of one pixel are the columns of one image, in which windows of several taps would see their neighbours.
+        (window.is_pointwise() || extents(m, x)?.first() == Some(&1)).then_some(())?;
         let weights = self.constant(conv.w(m))?;
         let view = self.ordered(x, Order::ChannelsFirst)?;
         let [_, _, channels] = self.extents_of(&view);
