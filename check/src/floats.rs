@@ -18,6 +18,9 @@ use std::cell::OnceCell;
 /// Relative tolerance of [`Floats::Approximate`], of the larger number.
 const PERCENT: f64 = 0.01;
 
+/// Absolute tolerance of the same: a rounding of subnormal numbers of f32 loses up to half of the least one, 2^-149.
+const SUBNORMAL: f64 = 1.0 / (1_u128 << 127) as f64 / (1 << 18) as f64;
+
 /// Relative perturbation of inputs that measures the conditioning of results.
 const SHAKE: f64 = 1e-12;
 /// Relative tolerance of [`Floats::Algebra`].
@@ -26,6 +29,8 @@ const ALGEBRA: f64 = 1e-9;
 const NUDGE: f64 = 1e-4;
 /// Relative change of a result under that perturbation from which on it counts as discontinuous.
 const JUMP: f64 = 0.1;
+/// Relative perturbation of floats within a run: a unit in the last place of f32.
+const LAST_PLACE: f64 = 1.0 / (1 << 23) as f64;
 /// Number of perturbed runs.
 const SHAKES: u64 = 4;
 /// Number of runs with operands rounded at random before a difference counts: several roundings may have to coincide, as
@@ -202,12 +207,17 @@ impl<'m> Judge<'m> {
         wide.ok()?.run(&widened_input(input))
     }
 
-    /// Whether each difference apart from floats is where the original changes too, if its inputs are perturbed, nothing is
-    /// rounded, or more coarsely: where an integer depends on a float near a discontinuity.
+    /// Whether each difference apart from floats is where the original changes too, if its inputs or the last places of its floats are
+    /// perturbed, nothing is rounded, or more coarsely: where an integer depends on a float near a discontinuity.
     fn are_ties(&self, input: &Input, before: &Outcome, after: &Outcome, runs: u64) -> bool {
         let by = NUDGE.max(self.narrowing.relative);
         let nudged = (0..SHAKES).filter_map(|number| self.shaken(input, by, number, false));
-        let others = nudged.chain(self.before.run_wide(input, &self.options)).chain(self.narrow_runs(input, runs));
+        let perturbed = (0..4 * SHAKES).map(|seed| {
+            let runner = Runner::new(self.before.m, &self.options);
+            runner.perturbing_results(LAST_PLACE, seed).run(self.before.op, input)
+        });
+        let others = nudged.chain(perturbed).chain(self.before.run_wide(input, &self.options));
+        let others = others.chain(self.narrow_runs(input, runs));
         let others: Vec<Outcome> = others.collect();
         let (have, want) = (after.places(), before.places());
         let lengths = |places: &[Vec<Datum>]| places.iter().map(Vec::len).collect::<Vec<_>>();
@@ -366,7 +376,7 @@ fn has_special_constants(m: &Module) -> bool {
 
 /// Whether two numbers are within a percent of each other; true if the first is not a number.
 fn about_the_same(a: f64, b: f64) -> bool {
-    !a.is_finite() || (a - b).abs() <= PERCENT * a.abs().max(b.abs())
+    !a.is_finite() || (a - b).abs() <= PERCENT * a.abs().max(b.abs()) + SUBNORMAL
 }
 
 fn about_the_same_or_special(a: f64, b: f64) -> bool {

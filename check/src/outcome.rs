@@ -1,7 +1,7 @@
 //! The outcome of a run, and when one outcome refines another.
 
 use crate::event::{Events, ExternalCall};
-use crate::input::Input;
+use crate::input::{Input, map_elements};
 use crate::options::Options;
 use crate::rounding::RandomRounding;
 use crate::seen::{Same, Seen, all_refine, floats_of, holds, same_bits};
@@ -10,7 +10,8 @@ use gradus_interp::{Interpreter, Order};
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::float::FloatKind;
 use gradus_ir::memory::{Memory, Storage};
-use gradus_ir::{Access, Effects, Loc, Module, Op, Type, Value};
+use gradus_ir::random::Random;
+use gradus_ir::{Access, Effects, Loc, Module, Op, Traits, Type, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Limit of the elements of memory that a run may allocate, besides those of memrefs of static shape and
@@ -133,6 +134,22 @@ impl<'m> Runner<'m> {
         self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, operands| {
             let rounded: Vec<Datum> = operands.iter().map(|datum| rounding.datum(datum)).collect();
             Some(eval_op(args, &rounded))
+        }));
+        self
+    }
+
+    /// Multiplies the floats that tensor and vector ops compute by `1 + by` or `1 - by` at random, constants excepted: whether an integer
+    /// depends on their last places (stochastic arithmetic, too).
+    pub(crate) fn perturbing_results(mut self, by: f64, seed: u64) -> Self {
+        let mut random = Random::of(("results", seed));
+        let mut perturb = move |value: f64| value * if random.percent(50) { 1.0 + by } else { 1.0 - by };
+        self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, operands| {
+            let results = eval_op(args, operands);
+            if args.info.traits.has(Traits::CONSTANT_LIKE) {
+                return Some(results);
+            }
+            let perturbed = |datum: &Datum| map_elements(datum, &mut perturb, &|dtype| dtype);
+            Some(results.map(|results| results.iter().map(perturbed).collect()))
         }));
         self
     }

@@ -164,6 +164,8 @@ fn stand_ins(ctx: &Context, ty: Type, datum: &Datum) -> Result<(Datum, Datum, Da
 /// Returns a result that is poison where `zeros` and `marks` differ.
 fn marked(result: Datum, zeros: &Datum, marks: &Datum) -> Datum {
     match (&result, zeros, marks) {
+        // Poison of other extents than those of its type, which has no elements.
+        (Datum::Tensor(tensor), Datum::Tensor(zeros), _) if tensor.shape() != zeros.shape() => result,
         (Datum::Tensor(tensor), Datum::Tensor(zeros), Datum::Tensor(marks)) => {
             let size = tensor.dtype().size();
             let pairs = zeros.bytes().chunks_exact(size).zip(marks.bytes().chunks_exact(size));

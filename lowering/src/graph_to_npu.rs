@@ -149,6 +149,8 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
     ],
     rewrites: Rewrites::Tags(&[OFFLOAD]),
     samples: &[
+        // With it, bytes are a step from the reference, of which later ops make more.
+        ("allow-steps", |_| Vec::new()),
         ("weights", |_| ["left", "right"].map(str::to_owned).into()),
         ("mode", |_| ["8c", "4w4c", "8w4c-by-columns"].map(str::to_owned).into()),
     ],

@@ -4,7 +4,7 @@ use crate::by_patterns::ByPatterns;
 use crate::propagate_layouts::{made, reshaped};
 use gradus_dialects::addr::{DepthwisePlanesOp, has_stage, has_stage_after, is_product};
 use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, ReshapeOp, SumOp};
-use gradus_ir::pass::Rewrites;
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
 
@@ -29,25 +29,37 @@ constant bounds into a single-use product, also behind a reshape; and `graph.rel
 
 # Refuses
 
-Additions after a clamp, and types other than `f32` and `bf16`. A `bf16` sum of a product and a residual is rounded once, not twice.
+Additions after a clamp, and types other than `f32` and `bf16`. Additions to a `bf16` product, which would be rounded once, not twice,
+without `rounding`.
 
 # Cost
 
 Linear in the number of ops.",
+    options: &[PassOption {
+        name: "rounding",
+        doc: "Also fuse additions to bf16 products, whose sums are then rounded once, not twice",
+        kind: OptionKind::Bool(false),
+    }],
     statistics: &[("num-changes", "Number of changes")],
     rewrites: Rewrites::Patterns(PATTERNS),
-    make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
+    floats: |options| if options.bool("rounding") { FloatChange::Rounds } else { FloatChange::None },
+    make: |options| Ok(Box::new(ByPatterns(if options.bool("rounding") { PATTERNS } else { EXACT }))),
     ..PassInfo::DEFAULT
 };
 
 const PATTERNS: &[Pattern] = &[
-    Pattern { name: "bias-of-product", run: |r, op| bias(r, op).is_some() },
+    Pattern { name: "bias-of-product", run: |r, op| bias(r, op, Type::F32).is_some() },
     Pattern { name: "reshape-of-product", run: |r, op| before_reshape(r, op).is_some() },
-    Pattern { name: "add-to-product", run: add_to_product },
+    Pattern { name: "add-to-product", run: |r, op| add_to_product(r, op, Type::F32) },
     Pattern { name: "relu-of-product", run: relu_of_product },
     Pattern { name: "relu-of-concat", run: relu_of_concat },
     Pattern { name: "clip-of-product", run: clip_of_product },
+    Pattern { name: "bias-of-bf16-product", run: |r, op| bias(r, op, Type::BF16).is_some() },
+    Pattern { name: "add-to-bf16-product", run: |r, op| add_to_product(r, op, Type::BF16) },
 ];
+
+/// The patterns that round as the ops do.
+const EXACT: &[Pattern] = PATTERNS.split_at(6).0;
 
 /// Returns the product of floats that defines `value`, if `user` is its only user.
 fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
@@ -84,10 +96,11 @@ fn before_reshape(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     r.replace_with(op, state).ok().map(drop)
 }
 
-/// Makes the addition of a constant per column the bias of a product, which may be reshaped.
-fn bias(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+/// Makes the addition of a constant per column the bias of a product of an element type, which may be reshaped.
+fn bias(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
     let (add, ty) = (AddOp::cast(m, op)?, m.value_type(m.result(op, 0)));
+    (m.ctx.element_type(ty) == element).then_some(())?;
     let inner = |value: Value| match ReshapeOp::defining(m, value) {
         Some(reshape) if m.has_one_use(value) => product(m, reshape.0, reshape.x(m)),
         _ => product(m, op, value),
@@ -147,12 +160,16 @@ fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], 
     r.replace_with(op, state).is_ok()
 }
 
-fn add_to_product(r: &mut Rewriter<'_>, op: Op) -> bool {
+/// Makes a tensor of an element type the residual of the product that it is added to.
+fn add_to_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
     let m = r.module();
     if AddOp::cast(m, op).is_none() && SumOp::cast(m, op).is_none() {
         return false;
     }
     let (&[a, b], ty) = (m.operands(op), m.value_type(m.result(op, 0))) else { return false };
+    if m.ctx.element_type(ty) != element {
+        return false;
+    }
     let is_open = |&product: &Op| !has_stage(m, product, "add") && !has_stage_after(m, product, "add");
     let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x).filter(is_open)?, y)));
     let Some((product, other)) = found.filter(|_| [a, b].iter().all(|&v| m.value_type(v) == ty)) else { return false };

@@ -5,7 +5,7 @@ use gradus_dialects::addr;
 use gradus_dialects::graph::{ClipOp, ConcatOp, ConvOp, ReluOp, SliceOp, convolution};
 use gradus_dialects::layout::{IMAGES, RESULTS, TiledLayout, image_layout, result_layout};
 use gradus_dialects::sparse;
-use gradus_ir::pass::Rewrites;
+use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{
     Builder, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Tensor, Type, Value,
 };
@@ -51,13 +51,25 @@ bands would need different numbers of rows.
 # Cost
 
 Linear in the number of ops.",
+    options: &[PassOption {
+        name: "band-elements",
+        doc: "Maximum number of elements of a band of a group of channels, which stay in the L2 cache of a thread until they are read",
+        kind: OptionKind::Int(1 << 17),
+    }],
     statistics: &[("num-images", "Number of images whose bands are computed apart")],
     rewrites: Rewrites::Tags(&["overlap"]),
-    make: |_| Ok(Box::new(OverlapBands)),
+    samples: &[("band-elements", |_| ["64", "500"].map(str::to_owned).into())],
+    make: |options| match options.int("band-elements") {
+        elements @ 1.. => Ok(Box::new(OverlapBands { elements })),
+        _ => Err("band-elements: a positive number".to_owned()),
+    },
     ..PassInfo::DEFAULT
 };
 
-struct OverlapBands;
+struct OverlapBands {
+    /// Maximum number of elements of a band.
+    elements: i64,
+}
 
 impl Pass for OverlapBands {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
@@ -65,7 +77,7 @@ impl Pass for OverlapBands {
         let convolutions: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| ConvOp::cast(m, op).is_some()).collect();
         let mut images = Images::default();
         for op in convolutions {
-            let Some(chain) = Chain::of(m, op) else { continue };
+            let Some(chain) = Chain::of(m, op, self.elements) else { continue };
             let Some(joined) = images.joined(m, m.operands(chain.ops[0])[0]) else { continue };
             if cx.allows("overlap", m, op) {
                 std::mem::take(joined).leave_bands(m);
@@ -102,14 +114,14 @@ struct Band {
 const LINE: i64 = 16;
 /// Maximum number of rows for whose sake a band begins earlier.
 const MAX_ROWS: i64 = 4;
-/// Maximum number of elements of a band, which stay in the L2 cache of a thread until they are read, and of groups of channels for their sake.
-const MAX_ELEMENTS: i64 = 1 << 17;
+/// Maximum number of groups of channels.
 const MAX_GROUPS: i64 = 16;
 /// Maximum number of bands, of which each has ops of its own.
 const MAX_BANDS: i64 = 64;
 
 impl Chain {
-    fn of(m: &Module, depthwise: Op) -> Option<Chain> {
+    /// Reads the chain of a depthwise convolution, whose channels are divided so that a band has at most `most` elements.
+    fn of(m: &Module, depthwise: Op, most: i64) -> Option<Chain> {
         let (image, result) = (m.operands(depthwise)[0], m.result(depthwise, 0));
         let extents = |value| m.ctx.static_shape(m.value_type(value));
         let number = |layout: Option<TiledLayout>, value| addr::bands(&layout?, extents(value)?);
@@ -143,7 +155,7 @@ impl Chain {
         let are_together = m.parent_block(first) == m.parent_block(last);
         let bands = bands(m, depthwise, count).filter(|_| are_together && is_product(first) && is_product(last))?;
         let elements = extents(image)?.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))? / count;
-        let least = elements / MAX_ELEMENTS + i64::from(elements % MAX_ELEMENTS > 0);
+        let least = elements / most + i64::from(elements % most > 0);
         let groups = (least.max(1)..=MAX_GROUPS).find(|groups| channels % groups == 0)?;
         let are_constant =
             [first, depthwise].iter().all(|&op| m.operands(op)[1..].iter().all(|&v| m.constant(v).is_some()));

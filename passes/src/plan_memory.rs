@@ -7,8 +7,8 @@ use gradus_dialects::sched::{
 };
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{
-    Attr, Block, Builder, Context, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo,
-    Traits, Type, Value,
+    Attr, Block, Builder, Context, DType, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext,
+    PassInfo, Traits, Type, Value,
 };
 use gradus_plan::{Budget, Buffer, Plan, Pool, Problem, plan};
 use indexmap::IndexMap;
@@ -51,7 +51,7 @@ buffers of which bytes are read before they are written, or are read and overwri
 Linear in the number of accesses, and the planner's budget: 300,000 steps and 2,000 for each buffer.",
     options: &[
         PassOption { name: "arena", doc: "Name of the arena and memory space of its buffers", kind: OptionKind::Text(HOST) },
-        PassOption { name: "alignment", doc: "Divisor of all offsets, in bytes", kind: OptionKind::Int(64) },
+        PassOption { name: "alignment", doc: "Divisor of all offsets, in bytes; so is the size of a buffer's elements", kind: OptionKind::Int(64) },
         PassOption { name: "in-place", doc: "Write results of elementwise steps to the bytes of an input", kind: OptionKind::Bool(true) },
         PassOption { name: "capacity", doc: "Largest size of the arena in bytes; 0 for any", kind: OptionKind::Int(0) },
     ],
@@ -178,9 +178,13 @@ impl PlanMemory {
         for (&value, life) in lifetimes {
             let bytes = size_in_bytes(&m.ctx, m.value_type(value)).unwrap_or(0);
             let bytes = bytes.checked_next_multiple_of(self.alignment).unwrap_or(u64::MAX);
+            let element = m.ctx.dtype(m.ctx.element_type(m.value_type(value))).map_or(1, DType::size) as u64;
             match buffers.get_mut(life.place) {
-                Some(buffer) => buffer.end = life.end,
-                None => buffers.push(Buffer { alignment: self.alignment, ..Buffer::new(life.start, life.end, bytes) }),
+                Some(buffer) => (buffer.end, buffer.alignment) = (life.end, common_multiple(buffer.alignment, element)),
+                None => {
+                    let alignment = common_multiple(self.alignment, element);
+                    buffers.push(Buffer { alignment, ..Buffer::new(life.start, life.end, bytes) });
+                }
             }
         }
         let pool = Pool { capacity: (self.capacity > 0).then_some(self.capacity) };
@@ -191,6 +195,11 @@ impl PlanMemory {
             format!("the buffers do not fit into arena '{}' of {} bytes: {error}", self.arena, self.capacity)
         })
     }
+}
+
+/// Returns the least common multiple of an alignment and the size of an element.
+fn common_multiple(alignment: u64, element: u64) -> u64 {
+    (1..=element).map(|n| n * alignment).find(|n| n.is_multiple_of(element)).unwrap_or(alignment)
 }
 
 /// Returns the lifetimes of the allocations of a block in a memory space that only ops of its schedule access, counted in such ops.

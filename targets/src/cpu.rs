@@ -37,7 +37,7 @@ pub const TARGET: Target = Target {
                rules=graph-algebra,graph-fuse,sparse,sparse-integer,mul-as-conv,matmul-as-conv},fuse-attention,\
                choose-layouts{target=cpu},divide-images{bands=$bands},overlap-bands,convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
-               propagate-layouts,fuse-epilogues,fold-shuffles,fold-packs,canonicalize,pack-panels,canonicalize,cse,\
+               propagate-layouts,fuse-epilogues{rounding=true},fold-shuffles,fold-packs,canonicalize,pack-panels,canonicalize,cse,\
                form-steps{group=4},dce,plan-memory)",
     precisions: &[Precision { name: "bf16", pass: "convert-f32-to-bf16", before: "convert-graph-to-addr" }],
     load: Some(load),

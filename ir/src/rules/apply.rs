@@ -223,15 +223,19 @@ impl RewriteBuilder<'_, '_> {
     /// Folds an op whose operands are all constant.
     fn fold_constant(&mut self, op: Op) -> Option<Value> {
         let m = self.rewriter.module();
-        let constant = m.num_results(op) == 1 && m.operands(op).iter().all(|&v| m.constant(v).is_some());
-        if constant
-            && let Some(Folded::Results(results)) = fold(m, op)
-            && let [FoldResult::Attr(attr)] = results[..]
-        {
-            let ty = m.value_type(m.result(op, 0));
-            return self.rewriter.constant(self.at, attr, ty);
+        let is_constant = m.num_results(op) == 1 && m.operands(op).iter().all(|&v| m.constant(v).is_some());
+        match is_constant.then(|| fold(m, op))?? {
+            Folded::Results(results) => match results[..] {
+                [FoldResult::Attr(attr)] => {
+                    let ty = m.value_type(m.result(op, 0));
+                    self.rewriter.constant(self.at, attr, ty)
+                }
+                // One of the operands, as of the conjunction of two equal constants.
+                [FoldResult::Value(value)] => Some(value),
+                _ => None,
+            },
+            _ => None,
         }
-        None
     }
 }
 
