@@ -111,15 +111,15 @@ pub fn text_on(path: &str, threads: usize, streams: &mut Streams<'_>) -> Result<
     let name = if path == "-" { "<stdin>" } else { path };
     match String::from_utf8(read_on(path, threads, streams)?) {
         Ok(text) => Ok(Chunk { name: name.to_owned(), text: Arc::new(text), start: (1, 1) }),
-        Err(e) if e.as_bytes().starts_with(BYTECODE) => {
-            Err(Failure::Input(format!("'{name}' is MLIR bytecode, which is not read; mlir-opt prints it as text")))
-        }
         Err(e) => {
-            let at = e.utf8_error().valid_up_to();
+            let (at, message) = match e.as_bytes().starts_with(BYTECODE) {
+                true => (0, "this is MLIR bytecode, which is not read; mlir-opt prints it as text"),
+                false => (e.utf8_error().valid_up_to(), "the text is not UTF-8 from here on"),
+            };
             let text = String::from_utf8_lossy(&e.as_bytes()[..at]).into_owned();
             let ctx = Context::new(&[]);
             let place = Loc::source(ctx.add_source(name, Arc::new(text)), at);
-            Err(report(&ctx, &[Diagnostic::error(place, "the text is not UTF-8 from here on")], streams))
+            Err(report(&ctx, &[Diagnostic::error(place, message)], streams))
         }
     }
 }

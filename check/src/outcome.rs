@@ -243,6 +243,17 @@ impl Outcome {
         }
     }
 
+    /// Whether the run has no effects, and results other than memory.
+    pub(crate) fn is_of_values(&self) -> bool {
+        match self {
+            Outcome::Returned { results, buffers, globals, events, .. } => {
+                let are_values = results.iter().all(|result| matches!(result, Seen::Value(_)));
+                are_values && buffers.is_empty() && globals.is_empty() && events.is_empty()
+            }
+            _ => self.events().is_empty(),
+        }
+    }
+
     /// Whether nearly every run refines this one: all results are poison and there are no side effects.
     pub(crate) fn is_vacuous(&self) -> bool {
         match self {

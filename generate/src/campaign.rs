@@ -260,7 +260,7 @@ impl Campaign<'_> {
         let fixed = self.fixed_pipeline(&mut random);
         let mut pipeline = fixed.unwrap_or_else(|| self.draw_passes(&mut random));
         options.vary(&mut pipeline, &mut random);
-        pipeline.to_string()
+        format!("{pipeline:#}")
     }
 
     /// Draws one of the fixed pipelines.

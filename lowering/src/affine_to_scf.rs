@@ -207,9 +207,6 @@ fn lower_parallel(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     if this.step_sizes(m).is_empty() {
         return Err("a loop without dimensions cannot be lowered to 'scf.parallel'".into());
     }
-    if this.step_sizes(m).iter().any(|&step| step <= 0) {
-        return Err("'scf.parallel' has positive steps".into());
-    }
     let groups = this.bounds(m).ok_or("the loop has no bounds")?;
     let [lower, upper] = this.simple_bounds(m).ok_or("the loop has no bounds")?;
     let slices = |bounds: &AffineValueMap, groups: &GroupedBounds<'_>| {
