@@ -1,7 +1,7 @@
 //! The outcome of a run, and when one outcome refines another.
 
 use crate::event::{Events, ExternalCall};
-use crate::input::Input;
+use crate::input::{Input, map_elements};
 use crate::options::Options;
 use crate::rounding::RandomRounding;
 use crate::seen::{Same, Seen, all_refine, floats_of, holds, same_bits};
@@ -10,7 +10,9 @@ use gradus_interp::{Interpreter, Order};
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::float::FloatKind;
 use gradus_ir::memory::{Memory, Storage};
+use gradus_ir::random::Random;
 use gradus_ir::{Access, Effects, Loc, Module, Op, Type, Value};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Limit of the elements of memory that a run may allocate, besides those of memrefs of static shape and
@@ -137,6 +139,27 @@ impl<'m> Runner<'m> {
         self
     }
 
+    /// Changes the float operands of evaluated tensor and vector ops by a factor of `1 + by` or `1 - by` at random.
+    pub(crate) fn perturbing_operands(mut self, by: f64, seed: u64) -> Self {
+        let mut random = Random::of(("perturbed", seed));
+        let mut shake = move |value: f64| value * if random.next() & 1 == 0 { 1.0 + by } else { 1.0 - by };
+        self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, operands| {
+            let perturbed: Vec<Datum> =
+                operands.iter().map(|datum| map_elements(datum, &mut shake, &|dtype| dtype)).collect();
+            Some(eval_op(args, &perturbed))
+        }));
+        self
+    }
+
+    /// Sets a flag when an evaluated op has a poison operand.
+    pub(crate) fn noticing_poison(mut self, flag: &'m AtomicBool) -> Self {
+        self.interpreter = self.interpreter.with_evaluation(Box::new(move |_, operands| {
+            flag.fetch_or(operands.iter().any(Datum::has_poison), Ordering::Relaxed);
+            None
+        }));
+        self
+    }
+
     /// Returns the number of ops of the last run, and of those that created elements count as.
     pub(crate) fn spent(&self) -> u64 {
         self.interpreter.spent()
@@ -258,13 +281,22 @@ impl Outcome {
         outcome
     }
 
-    /// Returns the outcome with those results of 8-bit integers that are one step from `before` replaced by them.
-    pub(crate) fn within_step_of(&self, before: &Outcome) -> Outcome {
+    /// Returns the outcome with those results of 8-bit integers that are one step from `before`, and that differ from it in one of
+    /// `others` too, replaced by those of `before`.
+    pub(crate) fn within_step_of(&self, before: &Outcome, others: &[Outcome]) -> Outcome {
         let mut outcome = self.clone();
-        if let (Outcome::Returned { results, .. }, Outcome::Returned { results: others, .. }) = (&mut outcome, before) {
-            results.iter_mut().zip(others).for_each(|(result, before)| result.snap(before));
+        if let Outcome::Returned { results, .. } = &mut outcome {
+            for (i, (result, before)) in results.iter_mut().zip(before.results()).enumerate() {
+                let others: Vec<&Seen> = others.iter().filter_map(|other| other.results().get(i)).collect();
+                result.snap(before, &others);
+            }
         }
         outcome
+    }
+
+    /// Returns the results of a run that returned.
+    fn results(&self) -> &[Seen] {
+        if let Outcome::Returned { results, .. } = self { results } else { &[] }
     }
 
     /// Returns the location of the op that ended the run early.

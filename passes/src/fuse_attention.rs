@@ -41,7 +41,7 @@ Masks that do not have all keys, scales that are not positive, softmax of other 
 # Cost
 
 Linear in the number of ops.",
-    floats: |_| FloatChange::Rounds,
+    floats: |_| FloatChange::Reorders,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
     ..PassInfo::DEFAULT
