@@ -1,7 +1,4 @@
-//! Comparison of floats: the precision in which programs are run, and the tolerance of results.
-//!
-//! Rounding is told from algebra by running a program again with all its floats as `f64`: the semantics of an op apply
-//! to any float type, so that nothing is declared twice.
+//! Comparison of floats: exactly where nothing is rounded, and within tolerances where something is.
 
 use crate::input::Input;
 use crate::narrowing::{Narrowing, Versions, float_kind, has_doubles, precision};
@@ -9,11 +6,12 @@ use crate::options::{Floats, Options};
 use crate::outcome::{Outcome, Relation, Runner};
 use crate::rounding::greatest;
 use crate::seen::{Same, refines_by, same_bits};
-use crate::tolerance::{Place, Places, largest};
+use crate::tolerance::{Numbers, Places, largest};
 use crate::transformed::Transformed;
+use crate::wide::{Side, widened_input};
 use gradus_ir::eval::Datum;
 use gradus_ir::random::Random;
-use gradus_ir::{DType, Diagnostic, Module, Op, OpInfo, Type, symbol_name, verify};
+use gradus_ir::{DType, Module, Op};
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 
@@ -40,74 +38,6 @@ const SHAKES: u64 = 4;
 const CONFIRMATIONS: u64 = 96;
 /// Largest number of perturbed runs, with which a difference is confirmed.
 const MORE_SHAKES: u64 = 16;
-/// Returns the program with `f64` in place of all smaller floats, or why it is not valid then.
-pub fn widened(m: &Module) -> Result<Module, Vec<Diagnostic>> {
-    let ctx = m.ctx.clone();
-    let mut wide = m.clone();
-    wide.retype(&|ty| if ctx.float_kind(ty).is_some() { Type::F64 } else { ty });
-    drop_conversions(m, &mut wide);
-    verify(&wide)?;
-    Ok(wide)
-}
-
-/// Drops the conversions between float types: they are identities when all floats are `f64`.
-fn drop_conversions(m: &Module, wide: &mut Module) {
-    for op in wide.ops_under(wide.root()) {
-        let (&[operand], 1) = (wide.operands(op), wide.num_results(op)) else { continue };
-        let result = wide.result(op, 0);
-        let is_conversion = wide.info(op).is_some_and(OpInfo::is_elementwise)
-            && m.value_type(operand) != m.value_type(result)
-            && wide.value_type(operand) == wide.value_type(result);
-        if is_conversion {
-            wide.replace_all_uses(result, operand);
-            wide.erase_op(op);
-        }
-    }
-}
-
-/// A function, and its version in `f64`.
-struct Side<'m> {
-    m: &'m Module,
-    op: Op,
-    wide: OnceCell<Option<(Module, Op)>>,
-}
-
-impl<'m> Side<'m> {
-    fn new((m, op): (&'m Module, Op)) -> Side<'m> {
-        Side { m, op, wide: OnceCell::new() }
-    }
-
-    /// Returns the version in `f64`; `None` if there is no valid one.
-    fn wide(&self) -> Option<(&Module, Op)> {
-        let make = || {
-            let wide = widened(self.m).ok()?;
-            let name = symbol_name(self.m, self.op);
-            let op = wide.block_ops(wide.body()).find(|&op| symbol_name(&wide, op) == name)?;
-            Some((wide, op))
-        };
-        self.wide.get_or_init(make).as_ref().map(|(wide, op)| (wide, *op))
-    }
-
-    /// Returns the outcome in `f64`.
-    fn run_wide(&self, input: &Input, options: &Options) -> Option<Outcome> {
-        let (wide, op) = self.wide()?;
-        Some(Runner::new(wide, options).run(op, &widened_input(input)))
-    }
-
-    /// Returns the outcome with operands of ops perturbed by a relative number, at random.
-    fn run_perturbed(&self, input: &Input, options: &Options, (by, seed): (f64, u64), wide: bool) -> Option<Outcome> {
-        let run = |m, op, input: &Input| Runner::new(m, options).perturbing_operands(by, seed).run(op, input);
-        match wide {
-            true => self.wide().map(|(wide, op)| run(wide, op, &widened_input(input))),
-            false => Some(run(self.m, self.op, input)),
-        }
-    }
-}
-
-/// Returns the input with all floats as `f64`.
-fn widened_input(input: &Input) -> Input {
-    input.map_floats(&mut |value| value, |_| DType::F64)
-}
 
 /// The decision whether runs of a transformed function refine those of the original, in a float mode.
 pub(crate) struct Judge<'m> {
@@ -119,15 +49,6 @@ pub(crate) struct Judge<'m> {
     has_special_constants: OnceCell<bool>,
     /// Whether either program has floats of 64 bits.
     has_doubles: OnceCell<bool>,
-}
-
-/// Increases the changes of floats to those in another run.
-fn add_changes(changes: &mut [Vec<f64>], base: &[Vec<Option<f64>>], other: &Outcome) {
-    for ((changes, base), other) in changes.iter_mut().zip(base).zip(other.floats()) {
-        for ((change, a), b) in changes.iter_mut().zip(base).zip(other) {
-            *change = change.max(a.zip(b).map_or(0.0, |(a, b)| (a - b).abs()));
-        }
-    }
 }
 
 /// What is known about the floats of a run.
@@ -300,8 +221,8 @@ impl<'m> Judge<'m> {
         if input.floats == Floats::Algebra {
             let [of_inputs, of_operands] = self.changes(input, before, SHAKE, runs, false)?;
             let scaled = |(i, want): (usize, &Vec<Option<f64>>)| {
-                let place = Place { want, changes: &of_inputs[i], spread: &of_operands[i], by: SHAKE };
-                place.magnitudes().into_iter().map(|size| ALGEBRA * size).collect()
+                let numbers = Numbers { want, changes: &of_inputs[i], spread: &of_operands[i], by: SHAKE };
+                numbers.magnitudes().into_iter().map(|size| ALGEBRA * size).collect()
             };
             let tolerances = have.iter().enumerate().map(scaled).collect();
             return Some(Known { tolerances, vanishes: false });
@@ -316,11 +237,11 @@ impl<'m> Judge<'m> {
         let narrow: Vec<Places> = narrow.iter().map(Outcome::floats).collect();
         let mut known = Known::default();
         for (i, want) in want.iter().enumerate() {
-            let place = Place { want, changes: &of_inputs[i], spread: &of_operands[i], by };
+            let numbers = Numbers { want, changes: &of_inputs[i], spread: &of_operands[i], by };
             let rounded: Vec<&[Option<f64>]> = [&have].into_iter().chain(&narrow).map(|run| &run[i][..]).collect();
-            known.tolerances.push(place.tolerances(&rounded, self.narrowing));
+            known.tolerances.push(numbers.tolerances(&rounded, self.narrowing));
             known.vanishes |= self.narrowing.kind.is_some()
-                && place.vanishes(&found[i], &place.tolerances(&rounded[..1], Narrowing::default()));
+                && numbers.vanishes(&found[i], &numbers.tolerances(&rounded[..1], Narrowing::default()));
         }
         Some(known)
     }
@@ -391,6 +312,15 @@ impl<'m> Judge<'m> {
             let run = move |seed| Runner::new(side.m, &self.options).rounding_operands(kind, seed).run(side.op, input);
             (0..count).map(run)
         })
+    }
+}
+
+/// Increases the changes of floats to those in another run.
+fn add_changes(changes: &mut [Vec<f64>], base: &[Vec<Option<f64>>], other: &Outcome) {
+    for ((changes, base), other) in changes.iter_mut().zip(base).zip(other.floats()) {
+        for ((change, a), b) in changes.iter_mut().zip(base).zip(other) {
+            *change = change.max(a.zip(b).map_or(0.0, |(a, b)| (a - b).abs()));
+        }
     }
 }
 

@@ -19,8 +19,8 @@ pub enum Seen {
         /// Last dimension fastest.
         elements: Option<Vec<Datum>>,
     },
-    /// These values of a lowered program, as text, which represent no value of the original's type.
-    Nothing(String),
+    /// Values of a lowered program that represent no value of the original's type.
+    Nothing(Vec<Seen>),
 }
 
 impl Seen {

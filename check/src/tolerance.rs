@@ -15,7 +15,7 @@ const MAX_NARROWING: f64 = 0.5;
 pub(crate) type Places = Vec<Vec<Option<f64>>>;
 
 /// The numbers of one place, and how they change.
-pub(crate) struct Place<'a> {
+pub(crate) struct Numbers<'a> {
     /// The correct numbers.
     pub(crate) want: &'a [Option<f64>],
     /// The largest change of each under perturbations of the inputs.
@@ -26,7 +26,7 @@ pub(crate) struct Place<'a> {
     pub(crate) by: f64,
 }
 
-impl Place<'_> {
+impl Numbers<'_> {
     /// Returns the magnitude of each number: where no perturbation changes any, the largest one.
     pub(crate) fn magnitudes(&self) -> Vec<f64> {
         let is_fixed = self.changes.iter().chain(self.spread).all(|&change| change == 0.0);
