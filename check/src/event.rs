@@ -7,6 +7,7 @@
 use crate::draw;
 use crate::global::Globals;
 use crate::options::{Floats, Options};
+use crate::representing::is_memref;
 use crate::seen::Seen;
 use crate::translation::Translation;
 use gradus_ir::effects::is_memory;
@@ -85,18 +86,20 @@ impl<'m> Events<'m> {
         let mut next = move || Random::of((seed, &key, number, things.next().unwrap_or(0usize)));
         let seen: Vec<Seen> = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
         let args = translation.as_ref().map_or(seen.clone(), |translation| translation.args(&m.ctx, &seen));
-        let count = args.len();
         self.list.push(ExternalCall { name, args, globals: self.globals.contents(memory) });
         if m.has_trait(op, Traits::OBSERVABLE) {
             return Ok(Vec::new());
         }
         let floats = self.floats;
         self.globals.overwrite(memory, floats, &mut next())?;
-        for i in 0..count {
-            let (mut random, at) = (next(), translation.as_ref().map_or(Some(i), |t| t.memory_of(&m.ctx, i)));
-            if let Some((Datum::MemRef(view), &value)) = at.and_then(|at| operands.get(at).zip(m.operands(op).get(at)))
-            {
-                overwrite(m, m.value_type(value), view, memory, floats, &mut random)?;
+        let types: Vec<(Type, usize)> = match &translation {
+            Some(translation) => translation.arg_types().collect(),
+            None => m.operands(op).iter().map(|&v| m.value_type(v)).zip(0..).collect(),
+        };
+        for (ty, at) in types {
+            let mut random = next();
+            if let Some(Datum::MemRef(view)) = operands.get(at).filter(|_| is_memref(&m.ctx, ty)) {
+                overwrite(m, ty, view, memory, floats, &mut random)?;
             }
         }
         let types: Vec<Type> = m.results(op).map(|v| m.value_type(v)).collect();

@@ -31,16 +31,17 @@ mod stages;
 mod tolerance;
 mod transformed;
 mod translation;
+mod wide;
 mod witness;
 
 pub use blame::PassFailure;
 pub use compare::{Reference, Verdict};
 pub use event::ExternalCall;
 pub use execution::Execution;
-pub use floats::widened;
 pub use input::Input;
 pub use inputs::Inputs;
 pub use options::{Floats, Options};
 pub use outcome::{Difference, Outcome, Relation, Runner, run};
 pub use seen::{Seen, refines};
 pub use stages::Stages;
+pub use wide::widened;

@@ -85,8 +85,21 @@ pub(crate) fn float_kind(m: &Module, value: Value) -> Option<FloatKind> {
     m.ctx.float_kind(m.ctx.element_type(m.value_type(value)))
 }
 
-/// Returns the least precision of the floats of a program in bits.
-pub(crate) fn precision(m: &Module) -> u32 {
+/// Returns the precisions of the floats of a program, in bits.
+fn precisions(m: &Module) -> impl Iterator<Item = u32> + '_ {
     let values = m.ops_under(m.root()).into_iter().flat_map(|op| m.results(op).chain(m.operands(op).iter().copied()));
-    values.filter_map(|value| float_kind(m, value)).map(significant_bits).min().unwrap_or(53)
+    values.filter_map(|value| float_kind(m, value)).map(significant_bits)
 }
+
+/// Returns the least precision of the floats of a program.
+pub(crate) fn precision(m: &Module) -> u32 {
+    precisions(m).min().unwrap_or(DOUBLE)
+}
+
+/// Whether a program has floats of 64 bits, whose roundings a version in `f64` does not show.
+pub(crate) fn has_doubles(m: &Module) -> bool {
+    precisions(m).any(|bits| bits == DOUBLE)
+}
+
+/// The precision of `f64`.
+const DOUBLE: u32 = 53;

@@ -69,19 +69,21 @@ pub enum Floats {
     /// As [`Floats::Rounding`], and results of 8-bit integers are equal within one step: the floats that they are quantized from
     /// may be halfway between two.
     Quantized,
-    /// Moderate numbers; equal within the bound of rounding errors or 1 %. Non-finite values match anything.
+    /// Inputs of [`Floats::Exact`] and moderate numbers in turn; equal within the bound of rounding errors or 1 %, and 8-bit
+    /// integers within one step. Non-finite values match anything.
     Approximate,
 }
 
 impl Floats {
     /// The words of the modes that a user chooses.
-    pub const WORDS: [(&'static str, Floats); 6] = [
+    pub const WORDS: [(&'static str, Floats); 7] = [
         ("bits", Floats::Bits),
         ("exact", Floats::Exact),
         ("algebra", Floats::Algebra),
         ("reordered", Floats::Reordered),
         ("rounding", Floats::Rounding),
         ("quantized", Floats::Quantized),
+        ("approximate", Floats::Approximate),
     ];
 
     /// Returns the mode itself, or in place of [`Floats::Declared`] the strictest one that allows a change.
@@ -92,6 +94,7 @@ impl Floats {
             (Floats::Declared, FloatChange::Reorders) => Floats::Reordered,
             (Floats::Declared, FloatChange::Rounds) => Floats::Rounding,
             (Floats::Declared, FloatChange::Quantizes) => Floats::Quantized,
+            (Floats::Declared, FloatChange::Approximates) => Floats::Approximate,
             (given, _) => given,
         }
     }
@@ -101,10 +104,10 @@ impl Floats {
         Floats::WORDS.iter().find(|(_, mode)| *mode == self).map(|(word, _)| *word)
     }
 
-    /// Returns the mode of one input.
+    /// Returns the mode in which one input is drawn and compared.
     pub(crate) fn of_input(self, random: &mut Random) -> Floats {
         match self {
-            Floats::Reordered if random.percent(50) => Floats::Exact,
+            Floats::Reordered | Floats::Approximate if random.percent(50) => Floats::Exact,
             Floats::Reordered => Floats::Rounding,
             mode => mode,
         }

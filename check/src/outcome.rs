@@ -11,7 +11,8 @@ use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::float::FloatKind;
 use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::random::Random;
-use gradus_ir::{Access, Effects, Loc, Module, Op, Traits, Type, Value};
+use gradus_ir::{Access, Effects, Loc, Module, Op, Type, Value};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Limit of the elements of memory that a run may allocate, besides those of memrefs of static shape and
@@ -138,18 +139,23 @@ impl<'m> Runner<'m> {
         self
     }
 
-    /// Multiplies the floats that tensor and vector ops compute by `1 + by` or `1 - by` at random, constants excepted: whether an integer
-    /// depends on their last places (stochastic arithmetic, too).
-    pub(crate) fn perturbing_results(mut self, by: f64, seed: u64) -> Self {
-        let mut random = Random::of(("results", seed));
-        let mut perturb = move |value: f64| value * if random.percent(50) { 1.0 + by } else { 1.0 - by };
+    /// Changes the float operands of evaluated tensor and vector ops by a factor of `1 + by` or `1 - by` at random.
+    pub(crate) fn perturbing_operands(mut self, by: f64, seed: u64) -> Self {
+        let mut random = Random::of(("perturbed", seed));
+        let mut shake = move |value: f64| value * if random.next() & 1 == 0 { 1.0 + by } else { 1.0 - by };
         self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, operands| {
-            let results = eval_op(args, operands);
-            if args.info.traits.has(Traits::CONSTANT_LIKE) {
-                return Some(results);
-            }
-            let perturbed = |datum: &Datum| map_elements(datum, &mut perturb, &|dtype| dtype);
-            Some(results.map(|results| results.iter().map(perturbed).collect()))
+            let perturbed: Vec<Datum> =
+                operands.iter().map(|datum| map_elements(datum, &mut shake, &|dtype| dtype)).collect();
+            Some(eval_op(args, &perturbed))
+        }));
+        self
+    }
+
+    /// Sets a flag when an evaluated op has a poison operand.
+    pub(crate) fn noticing_poison(mut self, flag: &'m AtomicBool) -> Self {
+        self.interpreter = self.interpreter.with_evaluation(Box::new(move |_, operands| {
+            flag.fetch_or(operands.iter().any(Datum::has_poison), Ordering::Relaxed);
+            None
         }));
         self
     }
@@ -286,13 +292,22 @@ impl Outcome {
         outcome
     }
 
-    /// Returns the outcome with those results of 8-bit integers that are one step from `before` replaced by them.
-    pub(crate) fn within_step_of(&self, before: &Outcome) -> Outcome {
+    /// Returns the outcome with those results of 8-bit integers that are one step from `before`, and that differ from it in one of
+    /// `others` too, replaced by those of `before`.
+    pub(crate) fn within_step_of(&self, before: &Outcome, others: &[Outcome]) -> Outcome {
         let mut outcome = self.clone();
-        if let (Outcome::Returned { results, .. }, Outcome::Returned { results: others, .. }) = (&mut outcome, before) {
-            results.iter_mut().zip(others).for_each(|(result, before)| result.snap(before));
+        if let Outcome::Returned { results, .. } = &mut outcome {
+            for (i, (result, before)) in results.iter_mut().zip(before.results()).enumerate() {
+                let others: Vec<&Seen> = others.iter().filter_map(|other| other.results().get(i)).collect();
+                result.snap(before, &others);
+            }
         }
         outcome
+    }
+
+    /// Returns the results of a run that returned.
+    fn results(&self) -> &[Seen] {
+        if let Outcome::Returned { results, .. } = self { results } else { &[] }
     }
 
     /// Returns the location of the op that ended the run early.

@@ -1,6 +1,5 @@
 //! Which values of other types represent a value, by the declared representations and what follows from them.
 
-use crate::translation::is_memref;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Context, DYNAMIC, Representation, Type, TypeData};
 
@@ -153,6 +152,10 @@ fn is_value(ctx: &Context, ty: Type, value: &Datum) -> bool {
         Datum::MemRef(view) => ctx.shape(ty).is_none_or(|shape| shape.iter().zip(&view.sizes).all(fits)),
         _ => ctx.is_value(ty, value),
     }
+}
+
+pub(crate) fn is_memref(ctx: &Context, ty: Type) -> bool {
+    matches!(ctx.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. })
 }
 
 /// Whether the values of two types are the same at run time: the types are equal, or differ only in what a value of its own knows,

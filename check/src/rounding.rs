@@ -25,6 +25,12 @@ pub(crate) fn least(kind: FloatKind) -> f64 {
     (0..200).map(|exponent| f64::exp2(-f64::from(exponent))).take_while(holds).last().unwrap_or(1.0)
 }
 
+/// Returns the greatest power of two of a format.
+pub(crate) fn greatest(kind: FloatKind) -> f64 {
+    let holds = |number: &f64| nearest(kind, *number) == *number;
+    (0..1024).map(|exponent| f64::exp2(f64::from(exponent))).take_while(holds).last().unwrap_or(1.0)
+}
+
 /// Percentage of tensors that are not rounded.
 const EXACT: u64 = 30;
 
@@ -79,6 +85,7 @@ mod tests {
         assert_eq!((significant_bits(FloatKind::F16), least(FloatKind::F16)), (11, f64::exp2(-24.0)));
         assert_eq!(significant_bits(FloatKind::BF16), 8);
         assert_eq!(significant_bits(FloatKind::F64), 53);
+        assert_eq!((greatest(FloatKind::F16), greatest(FloatKind::F32)), (32768.0, f64::exp2(127.0)));
     }
 
     #[test]

@@ -19,8 +19,8 @@ pub enum Seen {
         /// Last dimension fastest.
         elements: Option<Vec<Datum>>,
     },
-    /// These values of a lowered program, as text, which represent no value of the original's type.
-    Nothing(String),
+    /// Values of a lowered program that represent no value of the original's type.
+    Nothing(Vec<Seen>),
 }
 
 impl Seen {
@@ -51,17 +51,27 @@ impl Seen {
         }
     }
 
-    /// Replaces 8-bit integers of a tensor that are one step from those of `before` by them.
-    pub(crate) fn snap(&mut self, before: &Seen) {
-        let (Seen::Value(Datum::Tensor(after)), Seen::Value(Datum::Tensor(before))) = (self, before) else { return };
-        let dtype = after.dtype();
-        if dtype != before.dtype() || after.shape() != before.shape() || !matches!(dtype, DType::I8 | DType::U8) {
+    /// Replaces 8-bit integers of a tensor that are one step from those of `before` by them, where one of `others` differs from
+    /// `before` too.
+    pub(crate) fn snap(&mut self, before: &Seen, others: &[&Seen]) {
+        let (Some((dtype, have)), Some((other, want))) = (self.bytes(), before.bytes()) else { return };
+        if dtype != other || have.len() != want.len() {
             return;
         }
-        let (Some(have), Some(want)) = (after.to_i64(), before.to_i64()) else { return };
-        let snapped: Vec<i64> =
-            have.iter().zip(&want).map(|(&have, &want)| if have.abs_diff(want) <= 1 { want } else { have }).collect();
-        *after = ints_to_tensor(dtype, before.shape(), &snapped);
+        let others: Vec<Vec<i64>> = others.iter().filter_map(|other| Some(other.bytes()?.1)).collect();
+        let is_open = |i: usize| others.iter().any(|other| other.get(i) != Some(&want[i]));
+        let snapped = |i: usize| if have[i].abs_diff(want[i]) == 1 && is_open(i) { want[i] } else { have[i] };
+        let snapped: Vec<i64> = (0..have.len()).map(snapped).collect();
+        if let Seen::Value(Datum::Tensor(after)) = self {
+            *after = ints_to_tensor(dtype, after.shape(), &snapped);
+        }
+    }
+
+    /// Returns the elements of a tensor of 8-bit integers.
+    fn bytes(&self) -> Option<(DType, Vec<i64>)> {
+        let Seen::Value(Datum::Tensor(tensor)) = self else { return None };
+        let dtype = tensor.dtype();
+        Some((dtype, tensor.to_i64()?)).filter(|_| matches!(dtype, DType::I8 | DType::U8))
     }
 
     /// Whether it is poison, or all its elements are.

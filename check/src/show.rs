@@ -165,9 +165,12 @@ fn calls(events: &[ExternalCall]) -> String {
     events.iter().map(one).collect::<Vec<_>>().join("; calls ")
 }
 
-pub(crate) fn untyped(seen: &Seen) -> String {
+fn untyped(seen: &Seen) -> String {
     match seen {
-        Seen::Nothing(values) => format!("no value of the original's type: {values}"),
+        Seen::Nothing(values) => {
+            let values: Vec<String> = values.iter().map(untyped).collect();
+            format!("no value of the original's type: {}", values.join(", "))
+        }
         Seen::Value(datum) => scalar(datum),
         Seen::Memory { buffer, sizes, elements: all } => {
             let contents = all.as_ref().map_or("gone".to_owned(), |all| elements(all));

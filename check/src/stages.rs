@@ -17,7 +17,7 @@ pub struct Stages<'m> {
     /// The change of floats by the passes so far.
     change: FloatChange,
     /// The original in the mode of each [`FloatChange`].
-    references: [OnceCell<Reference<'m>>; 4],
+    references: [OnceCell<Reference<'m>>; 5],
     /// The program before the next pass, if floats have changed.
     previous: Option<Module>,
     /// Whether the last pass was compared with the program before it.

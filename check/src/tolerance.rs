@@ -1,7 +1,7 @@
 //! Tolerances of floats, relative to the magnitudes of the numbers that they are computed from.
 //!
-//! The magnitude of a result is its own, or the change that a relative perturbation of the inputs causes, divided by the
-//! perturbation: a small difference of large numbers has their magnitude.
+//! The magnitude of a result is its own, or the change that a relative perturbation of the inputs or of the operands of all ops
+//! causes, divided by the perturbation: a small difference of large numbers has their magnitude.
 
 use crate::narrowing::Narrowing;
 
@@ -15,24 +15,26 @@ const MAX_NARROWING: f64 = 0.5;
 pub(crate) type Places = Vec<Vec<Option<f64>>>;
 
 /// The numbers of one place, and how they change.
-pub(crate) struct Place<'a> {
+pub(crate) struct Numbers<'a> {
     /// The correct numbers.
     pub(crate) want: &'a [Option<f64>],
     /// The largest change of each under perturbations of the inputs.
     pub(crate) changes: &'a [f64],
+    /// The largest change of each under perturbations of the operands of ops.
+    pub(crate) spread: &'a [f64],
     /// The relative size of the perturbations.
     pub(crate) by: f64,
 }
 
-impl Place<'_> {
+impl Numbers<'_> {
     /// Returns the magnitude of each number: where no perturbation changes any, the largest one.
     pub(crate) fn magnitudes(&self) -> Vec<f64> {
-        let is_fixed = self.changes.iter().all(|&change| change == 0.0);
-        let magnitude = |(want, change): (&Option<f64>, &f64)| match is_fixed {
+        let is_fixed = self.changes.iter().chain(self.spread).all(|&change| change == 0.0);
+        let magnitude = |i: usize| match is_fixed {
             true => largest(self.want),
-            false => want.map_or(0.0, f64::abs).max(change / self.by),
+            false => self.want[i].map_or(0.0, f64::abs).max(self.changes[i].max(self.spread[i]) / self.by),
         };
-        self.want.iter().zip(self.changes).map(magnitude).collect()
+        (0..self.want.len()).map(magnitude).collect()
     }
 
     /// Returns the tolerance of each number, given the numbers of runs that round, and what narrower ops lose.
@@ -50,7 +52,9 @@ impl Place<'_> {
         let tolerance = |i: usize| {
             let (size, want) = (magnitudes[i], self.want[i].map_or(0.0, f64::abs));
             let measured = SLACK * errors[i].max(relative * size) + self.by * want;
-            measured.max(SLACK * self.changes[i]) + narrow * size + narrowing.absolute
+            let bound = measured.max(SLACK * self.changes[i]) + narrow * size + narrowing.absolute;
+            // The narrower type may not hold what is infinite in `f64`.
+            if bound.is_nan() { f64::INFINITY } else { bound }
         };
         (0..errors.len()).map(tolerance).collect()
     }
@@ -77,7 +81,7 @@ fn error_of(have: Option<f64>, want: Option<f64>) -> f64 {
     }
 }
 
-/// Returns the largest absolute value.
+/// Returns the largest absolute value of finite numbers.
 pub(crate) fn largest(place: &[Option<f64>]) -> f64 {
-    place.iter().flatten().fold(0.0, |most: f64, value| most.max(value.abs()))
+    place.iter().flatten().filter(|value| value.is_finite()).fold(0.0, |most: f64, value| most.max(value.abs()))
 }

@@ -49,7 +49,11 @@ impl<'m> Transformed<'m> {
         let Some(translation) = &self.translation else { return Some(self.runner.run(self.op, input)) };
         let ctx = &self.m.ctx;
         let lowered = translation.input(ctx, input)?;
-        let outcome = self.runner.run(self.op, &lowered);
-        Some(translation.outcome(ctx, outcome, &lowered, input.buffers.len()))
+        let mut outcome = self.runner.run(self.op, &lowered);
+        if let Outcome::Returned { results, buffers, .. } = &mut outcome {
+            *results = translation.results_of(ctx, results, buffers, &lowered);
+            buffers.truncate(input.buffers.len());
+        }
+        Some(outcome)
     }
 }

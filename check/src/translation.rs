@@ -2,18 +2,17 @@
 //! declare.
 //!
 //! Arguments and results are related position by position; one value may become several, and a result may become a memref
-//! argument. An input of the original becomes one of the lowered version ([`Translation::input`]), and an outcome of the lowered
-//! version is read as one of the original ([`Translation::outcome`]), so that both are compared in the original's types.
+//! argument. An input of the original becomes one of the lowered version ([`Translation::input`]), and results of the lowered
+//! version are read as those of the original ([`Translation::results_of`]), so that both are compared in the original's types.
 
 use crate::draw::layout;
 use crate::input::Input;
-use crate::outcome::Outcome;
-use crate::representing::{Part, represent};
+use crate::representing::{Part, is_memref, represent};
 use crate::seen::Seen;
 use gradus_ir::eval::Datum;
 use gradus_ir::memory::MemRef;
 use gradus_ir::random::Random;
-use gradus_ir::{Context, Type, TypeData};
+use gradus_ir::{Context, Type};
 use std::ops::Range;
 
 /// The types of arguments and of results of a function or call.
@@ -23,7 +22,7 @@ pub(crate) type Types<'a> = (&'a [Type], &'a [Type]);
 #[derive(Debug)]
 pub(crate) struct Translation {
     args: Vec<(Part, Range<usize>)>,
-    results: Vec<(Part, Place)>,
+    results: Vec<(Part, ResultForm)>,
     /// The types of the arguments of the lowered version.
     new_args: Vec<Type>,
     /// The types of its results.
@@ -32,8 +31,8 @@ pub(crate) struct Translation {
 
 /// The values of the lowered version that represent a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Place {
-    Results(Range<usize>),
+enum ResultForm {
+    Values(Range<usize>),
     /// The memref argument to which the lowered version writes the result.
     Argument(usize),
 }
@@ -59,14 +58,14 @@ impl Translation {
         let (mut results, mut returned) = (Vec::new(), 0);
         for (i, &ty) in old.1.iter().enumerate() {
             if let Some((part, count)) = represent(ctx, ty, &new.1[returned..]) {
-                results.push((part, Place::Results(returned..returned + count)));
+                results.push((part, ResultForm::Values(returned..returned + count)));
                 returned += count;
                 continue;
             }
             let out = new.0.get(next).filter(|&&ty| is_memref(ctx, ty) && ctx.static_shape(ty).is_some());
             let written = out.and_then(|&out| represent(ctx, ty, &[out]));
             let (part, _) = written.ok_or_else(|| unrelated(ctx, "result", i, ty, new.1.get(returned)))?;
-            results.push((part, Place::Argument(next)));
+            results.push((part, ResultForm::Argument(next)));
             next += 1;
         }
         let more = |what: &str, i: usize, ty: Option<&Type>| match ty {
@@ -88,7 +87,7 @@ impl Translation {
             Some(buffers.len() as u32 - 1)
         };
         let given = self.args.iter().zip(&input.args).map(|((part, _), datum)| part.encode(ctx, datum));
-        let written = self.results.iter().filter(|(_, place)| matches!(place, Place::Argument(_)));
+        let written = self.results.iter().filter(|(_, place)| matches!(place, ResultForm::Argument(_)));
         for values in given.chain(written.map(|(part, _)| part.encode(ctx, &Datum::Poison))) {
             let values = values?;
             let types = &self.new_args[args.len()..args.len() + values.len()];
@@ -97,16 +96,20 @@ impl Translation {
         Some(Input { args, buffers, ..input.clone() })
     }
 
-    /// Reads an outcome of the lowered version on a translated input as one of the original, whose input has `given` buffers.
-    pub(crate) fn outcome(&self, ctx: &Context, outcome: Outcome, input: &Input, given: usize) -> Outcome {
-        let Outcome::Returned { results: seen, mut buffers, globals, events, leaked } = outcome else { return outcome };
-        let result = |(part, place): &(Part, Place)| match place {
-            Place::Results(range) => self.seen(ctx, part, seen.get(range.clone()).unwrap_or_default()),
-            Place::Argument(i) => self.seen(ctx, part, &[written(&input.args[*i], &buffers)]),
+    /// Reads the results of a run of the lowered version, and the memory after it, as the results of the original. `input` is the
+    /// translated one.
+    pub(crate) fn results_of(
+        &self,
+        ctx: &Context,
+        results: &[Seen],
+        buffers: &[Option<Vec<Datum>>],
+        input: &Input,
+    ) -> Vec<Seen> {
+        let result = |(part, place): &(Part, ResultForm)| match place {
+            ResultForm::Values(range) => self.seen(ctx, part, results.get(range.clone()).unwrap_or_default()),
+            ResultForm::Argument(i) => self.seen(ctx, part, &[written(&input.args[*i], buffers)]),
         };
-        let results = self.results.iter().map(result).collect();
-        buffers.truncate(given);
-        Outcome::Returned { results, buffers, globals, events, leaked }
+        self.results.iter().map(result).collect()
     }
 
     /// Whether the lowered version has values for these results of the original.
@@ -123,11 +126,9 @@ impl Translation {
         self.args.iter().map(|(part, range)| self.seen(ctx, part, &seen[range.clone()])).collect()
     }
 
-    /// Returns the index of the argument of a lowered call that is the same memory as an argument of the original; `None` for
-    /// arguments that are no memory.
-    pub(crate) fn memory_of(&self, ctx: &Context, arg: usize) -> Option<usize> {
-        let (part, range) = &self.args[arg];
-        is_memref(ctx, part.ty).then_some(range.start)
+    /// Returns the types of the original's arguments, and the index of the first value that represents each.
+    pub(crate) fn arg_types(&self) -> impl Iterator<Item = (Type, usize)> + '_ {
+        self.args.iter().map(|(part, range)| (part.ty, range.start))
     }
 
     /// Returns the types of the original's results.
@@ -147,10 +148,10 @@ impl Translation {
         for ((part, place), datum) in self.results.iter().zip(values) {
             let encoded = part.encode(ctx, datum)?;
             match place {
-                Place::Results(range) => {
+                ResultForm::Values(range) => {
                     results.extend(lower(ctx, &self.new_results[range.clone()], encoded, random, allocate)?);
                 }
-                Place::Argument(i) => writes.push((*i, encoded.first()?.elements()?)),
+                ResultForm::Argument(i) => writes.push((*i, encoded.first()?.elements()?)),
             }
         }
         Some((results, writes))
@@ -169,11 +170,8 @@ impl Translation {
             Seen::Nothing(_) => None,
         };
         let values: Option<Vec<Datum>> = seen.iter().zip(&part.new).map(value).collect();
-        let nothing = || {
-            let texts: Vec<String> = seen.iter().map(crate::show::untyped).collect();
-            Seen::Nothing(texts.join(", "))
-        };
-        values.and_then(|values| part.decode(ctx, &values)).map_or_else(nothing, Seen::Value)
+        let value = values.and_then(|values| part.decode(ctx, &values));
+        value.map_or_else(|| Seen::Nothing(seen.to_vec()), Seen::Value)
     }
 }
 
@@ -221,10 +219,6 @@ fn written(arg: &Datum, buffers: &[Option<Vec<Datum>>]) -> Seen {
         Ok(())
     });
     Seen::Memory { buffer: None, sizes: view.sizes.to_vec(), elements: elements.filter(|_| read.is_ok()) }
-}
-
-pub(crate) fn is_memref(ctx: &Context, ty: Type) -> bool {
-    matches!(ctx.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. })
 }
 
 fn unrelated(ctx: &Context, what: &str, i: usize, old: Type, new: Option<&Type>) -> String {

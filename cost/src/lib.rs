@@ -195,13 +195,15 @@ pub fn rounds(floats: &str) -> Result<Option<bool>, CostError> {
     }
 }
 
-/// Returns the change of floats by a pass with the options `floats` and `target`: whether it uses rules that round. A model that
-/// is not one that counts is that of a machine, which rounds unless asked not to.
+/// Returns the change of floats by a pass with the options `floats`, `target` and `rules`: whether it uses rules that round, and
+/// whether these are named, since some of those on request approximate. A model that is not one that counts is that of a machine,
+/// which rounds unless asked not to.
 pub fn float_change(options: &Options) -> FloatChange {
     let (floats, target) = (options.text("floats"), options.text("target"));
     let by_default = || COUNTS.iter().find(|model| model.name == target).map_or(!target.is_empty(), |m| m.approx);
     match rounds(floats).ok().flatten().unwrap_or_else(by_default) {
-        true => FloatChange::Rounds,
+        true if options.list("rules").is_empty() => FloatChange::Reorders,
+        true => FloatChange::Approximates,
         false => FloatChange::None,
     }
 }

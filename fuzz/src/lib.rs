@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use gradus::Tool;
 use gradus::check::bisect::{Checked, Subject};
-use gradus::check::{Floats, Options};
+use gradus::check::Options;
 use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::pass::{Pipeline, RunOptions};
@@ -178,7 +178,9 @@ fn check(program: &Module, pipeline: &str) {
     let tool = Tool::gradus();
     let render = |d: &[gradus::ir::Diagnostic]| d.iter().map(|d| d.render(&program.ctx)).collect::<String>();
     let parse = || Pipeline::parse(pipeline, &tool.passes);
-    let Ok(parsed) = parse() else { return };
+    if parse().is_err() {
+        return;
+    }
     if verify(program).is_err() {
         // A mistake of the generator, which `gradus fuzz` reports.
         return;

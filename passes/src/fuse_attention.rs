@@ -42,7 +42,7 @@ Masks that do not have all keys, scales that are not positive, softmax of other 
 
 Linear in the number of ops.",
     rewrites: Rewrites::Patterns(PATTERNS),
-    floats: |_| FloatChange::Rounds,
+    floats: |_| FloatChange::Reorders,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
     ..PassInfo::DEFAULT

@@ -22,7 +22,7 @@ pub(super) fn option_args() -> [Arg; 6] {
         Arg::new("floats").long("floats").value_name("HOW").value_parser(Floats::WORDS.map(|(word, _)| word)).help(
             "Comparison of floats: bit by bit (bits); on small integers, so that sums may be reordered (exact); in f64 \
              (algebra); on small integers and up to rounding in turn (reordered); up to rounding (rounding), and 8-bit \
-             results up to one step (quantized) [default: bits, or what the passes declare to change]",
+             results up to one step (quantized), or everything up to a percent (approximate) [default: bits, or what the passes declare to change]",
         ),
     ]
 }

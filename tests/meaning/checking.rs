@@ -16,7 +16,7 @@ fn parsed(ctx: &Arc<Context>, text: &str) -> Module {
 }
 
 /// Returns the verdict on the only function, and the report of a difference.
-fn compare(before: &str, after: &str, options: Options) -> (Verdict, String) {
+pub fn compare(before: &str, after: &str, options: Options) -> (Verdict, String) {
     let ctx = Tool::gradus().context();
     let (before, after) = (parsed(&ctx, before), parsed(&ctx, after));
     let reference = Reference::new(&before, options);
@@ -28,11 +28,11 @@ fn compare(before: &str, after: &str, options: Options) -> (Verdict, String) {
     (verdict, report)
 }
 
-fn is_same(verdict: &Verdict) -> bool {
+pub fn is_same(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Same { .. })
 }
 
-fn differs(verdict: &Verdict) -> bool {
+pub fn differs(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Different(_))
 }
 

@@ -4,6 +4,7 @@ mod associative;
 mod checking;
 mod corners;
 mod draw;
+mod floats;
 mod laws;
 mod loops;
 mod representations;

@@ -216,3 +216,22 @@ func.func @f(%p: memref<2xi64>, %x: i64) -> memref<2xi64> {
         assert!(matches!(verdict, Verdict::Different(_)), "{wrong}: {verdict:?}");
     }
 }
+
+/// What an external function writes is drawn in the type before.
+#[test]
+fn memory_that_an_external_function_writes() {
+    let program = |ty: &str| {
+        format!(
+            "func.func private @ext(memref<3x{ty}>)
+func.func @f(%m: memref<3x{ty}>, %n: {ty}) -> {ty} {{
+  %c1 = arith.constant 1 : index
+  func.call @ext(%m) : (memref<3x{ty}>) -> ()
+  %0 = memref.load %m[%c1] : memref<3x{ty}>
+  %1 = arith.addi %0, %n : {ty}
+  memref.store %1, %m[%c1] : memref<3x{ty}>
+  return %1 : {ty}
+}}"
+        )
+    };
+    check(&program("index"), &program("i64"), &[("%0, %n", "%n, %n"), ("arith.constant 1", "arith.constant 2")]);
+}

@@ -7,10 +7,13 @@ pub enum FloatChange {
     /// None: results are equal bit by bit.
     #[default]
     None,
-    /// Sums and products in another order or grouping, which are equal where nothing is rounded, such as on small integers.
+    /// Formulas that are equal for real numbers, such as sums in another order: equal where nothing is rounded, as on small
+    /// integers.
     Reorders,
     /// Any change within rounding errors, such as those of a narrower type or of another formula.
     Rounds,
     /// As [`FloatChange::Rounds`], and 8-bit integers that are quantized from floats may be one step apart.
     Quantizes,
+    /// Any of these, and formulas that are right to one percent.
+    Approximates,
 }
