@@ -24,6 +24,8 @@ const GROWN: u64 = 150;
 const MAX_OPS: usize = 400;
 /// Weight of a kind of rewrite.
 const WEIGHT: u64 = 1000;
+/// The start of the kind of an op that the pipeline makes.
+const MADE: &str = "made ";
 /// Maximum weight of a root op.
 const MAX_WEIGHT: u64 = 8;
 
@@ -94,7 +96,9 @@ impl Focus {
                 starts.push((start, reached));
             }
         }
-        let starts = weighted(starts, &all.kinds());
+        // The pipeline of a target is tested by the ops that it makes, more than by the folds on the way.
+        let made = if passes.is_empty() { 10 * WEIGHT } else { 0 };
+        let starts = weighted(starts, &all.kinds(), made);
         for n in 0..GROWN {
             observe(grown(n), under_test(), &all);
         }
@@ -180,8 +184,8 @@ fn preceding(passes: &[&'static PassInfo], stages: &[String]) -> Vec<Arc<str>> {
 
 /// Divides the weight of each kind of rewrite among the starts that reach it, by the number of applications: a kind
 /// that few starts reach counts as much as one that many do. One that most families reach counts less: the erasure of dead ops does not
-/// distinguish a pass.
-fn weighted(starts: Vec<(Start, IndexMap<String, u64>)>, all: &IndexMap<String, u64>) -> Vec<Start> {
+/// distinguish a pass. `made` is the weight of an op that the pipeline makes.
+fn weighted(starts: Vec<(Start, IndexMap<String, u64>)>, all: &IndexMap<String, u64>, made: u64) -> Vec<Start> {
     let mut families: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
     for (start, reached) in &starts {
         for (kind, _) in reached.iter().filter(|(_, n)| **n > 0) {
@@ -189,15 +193,17 @@ fn weighted(starts: Vec<(Start, IndexMap<String, u64>)>, all: &IndexMap<String, 
         }
     }
     let others = |kind: &str| 1 + FAMILIES.len() as u64 - families.get(kind).map_or(0, |reach| reach.len() as u64);
+    let of_kind = |kind: &str| if kind.starts_with(MADE) { made } else { WEIGHT } * others(kind);
     let weight = |reached: &IndexMap<String, u64>| -> u64 {
-        reached.iter().map(|(kind, n)| WEIGHT * others(kind) * n / all[kind].max(1)).sum()
+        reached.iter().map(|(kind, n)| of_kind(kind) * n / all[kind].max(1)).sum()
     };
     let weights: Vec<u64> = starts.iter().map(|(_, reached)| weight(reached)).collect();
     let weighted = starts.into_iter().zip(weights).map(|((start, _), weight)| Start { weight, ..start });
     weighted.filter(|start| start.weight > 0).collect()
 }
 
-/// Runs the pipeline and counts its rewrites. An op of which fewer are left was rewritten too, numbered or not.
+/// Runs the pipeline and counts its rewrites. An op of which fewer are left was rewritten too, numbered or not; one that was not
+/// there was made by a lowering.
 fn observe(mut m: Module, pipeline: Option<Pipeline>, counts: &RewriteCounts) {
     let Some(mut pipeline) = pipeline else { return };
     let mut actions = Actions::new();
@@ -207,6 +213,10 @@ fn observe(mut m: Module, pipeline: Option<Pipeline>, counts: &RewriteCounts) {
     let before = names(&m);
     if run(&mut pipeline, &mut m, &mut watch).is_some() {
         let after = names(&m);
+        let mut made: Vec<&str> =
+            after.keys().filter(|name| !before.contains_key(name)).map(|&name| m.ctx.op_name_text(name)).collect();
+        made.sort_unstable();
+        made.into_iter().for_each(|name| counts.count(&format!("{MADE}{name}"), None));
         let fewer = before.into_iter().filter(|(name, n)| after.get(name).is_none_or(|left| left < n));
         fewer.for_each(|(name, _)| counts.count("removed", Some(name)));
     }

@@ -322,7 +322,7 @@ fn round_mode(args: &OpArgs<'_>) -> Result<RoundMode, String> {
     choice(args, "round_mode", &modes)
 }
 
-/// Reinterprets the bits of every element as a type of the same width.
+/// Reinterprets the bits of every element as a type of the same width. The bits of a NaN are unspecified, so the element is poison.
 ///
 /// ```mlir
 /// %y = graph.bit_cast %x to i32 : (tensor<4xf32>) -> tensor<4xi32>
@@ -356,7 +356,10 @@ fn infer_bit_cast(args: &OpArgs<'_>) -> infer::Types {
 fn bit_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let to = args.attr("to").and_then(|a| args.ctx().as_type(a)).and_then(|t| args.ctx().dtype(t));
     let to = to.ok_or_else(|| Trap::unsupported("a cast to this type"))?;
-    unary(data, |x| kernels::bit_cast(x, to))
+    let x = data[0].tensor()?;
+    kernels::bit_cast(x, to)?;
+    // A NaN has unspecified bits.
+    Ok(vec![Datum::bitcast(x, to, x.shape().to_vec())?])
 }
 
 /// Converts elements to the element type of another tensor.
