@@ -8,7 +8,7 @@ use gradus::generate::programs::FAMILIES;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
-use gradus::ir::rules::rule;
+use gradus::ir::rules::{RuleGroup, rule};
 use gradus::ir::{Dialect, Module, PrintOptions, parse_module, verify};
 use std::sync::{Mutex, PoisonError};
 
@@ -102,6 +102,27 @@ fn what_rules_make_equal_is_equal() {
     let tool = Tool::gradus().with_dialects(&[&WRONG]);
     let (found, _) = findings(&tool, saturate, &["arith", "func", "wrong"], PROGRAMS);
     assert!(!found.is_empty(), "a wrong rule is not found");
+}
+
+/// Options that the pipeline does not give are drawn, such as groups of rules that no target selects.
+#[test]
+fn groups_of_rules_are_drawn() {
+    static WRONG: Dialect = Dialect {
+        name: "wrong",
+        doc: "A wrong rule in a group.",
+        rule_groups: &[RuleGroup {
+            name: "wrong-group",
+            doc: "A wrong rule.",
+            rules: &[rule("wrong-thrice", "arith.addi(x, x) => arith.muli(x, 3)")],
+        }],
+        ..Dialect::DEFAULT
+    };
+    let tool = Tool::gradus().with_dialects(&[&WRONG]);
+    let of = |pipeline, programs| findings(&tool, Some(pipeline), &["arith", "func", "wrong"], programs).0;
+    let found = of("builtin.module(saturate{target=arbitrary})", 10 * PROGRAMS);
+    assert!(found.iter().any(|f| f.pipeline.contains("wrong-group")), "{} findings", found.len());
+    let given = of("builtin.module(saturate{target=arbitrary rules=add-add})", PROGRAMS);
+    assert!(given.is_empty(), "given rules are kept: {}", given[0].pipeline);
 }
 
 #[test]

@@ -13,11 +13,19 @@ const DRAWN: u64 = 30;
 /// Values of integer options, besides half and twice the default.
 const INTEGERS: [i64; 8] = [-1, 0, 1, 2, 3, 4, 5, 8];
 
+/// A value of an option that a pass accepts.
+struct Choice {
+    /// As `name={value}`.
+    text: String,
+    /// The option without whose value, which is in the text too, the pass rejects it: some groups of rules need `floats=approx`.
+    with: Option<&'static str>,
+}
+
 /// The values that passes accept for their options, found on demand.
 pub(crate) struct OptionValues {
     ctx: Arc<Context>,
     /// By pass and option.
-    known: FxHashMap<(&'static str, &'static str), Vec<String>>,
+    known: FxHashMap<(&'static str, &'static str), Vec<Choice>>,
 }
 
 impl OptionValues {
@@ -32,31 +40,51 @@ impl OptionValues {
         }
         pipeline.vary(&mut |info, options| {
             let mut drawn = String::new();
-            for option in info.options {
-                let values = if options.is_given(option.name) { &[] } else { self.values(info, option) };
-                if !values.is_empty() && random.percent(DRAWN) {
-                    let value = &values[random.below(values.len() as u64) as usize];
-                    drawn += &format!("{}={{{value}}} ", option.name);
+            for option in info.options.iter().filter(|option| !options.is_given(option.name)) {
+                let choices = self.choices(info, option);
+                if !choices.is_empty() && random.percent(DRAWN) {
+                    let choice = &choices[random.below(choices.len() as u64) as usize];
+                    if choice.with.is_none_or(|with| !options.is_given(with)) {
+                        drawn = drawn + &choice.text + " ";
+                    }
                 }
             }
             drawn
         });
     }
 
-    fn values(&mut self, info: &'static PassInfo, option: &'static PassOption) -> &[String] {
+    fn choices(&mut self, info: &'static PassInfo, option: &'static PassOption) -> &[Choice] {
         let ctx = &self.ctx;
         self.known.entry((info.name, option.name)).or_insert_with(|| {
-            candidates(ctx, info, option).into_iter().filter(|value| accepts(ctx, info, option, value)).collect()
+            let all = candidates(ctx, info, option);
+            all.into_iter().filter_map(|text| choice(ctx, info, option, text)).collect()
         })
     }
 }
 
-/// Returns values of an option: those that the pass declares, or those of its kind.
-fn candidates(ctx: &Context, info: &PassInfo, option: &PassOption) -> Vec<String> {
-    if let Some((_, samples)) = info.samples.iter().find(|(name, _)| *name == option.name) {
-        return samples(ctx);
+/// Returns the choice of a value, alone or with that of another option; `None` if the pass rejects it.
+fn choice(ctx: &Arc<Context>, info: &'static PassInfo, option: &PassOption, text: String) -> Option<Choice> {
+    if accepts(ctx, info, &text) {
+        return Some(Choice { text, with: None });
     }
-    match option.kind {
+    let others = info.options.iter().filter(|other| other.name != option.name);
+    let mut pairs = others.flat_map(|other| {
+        let texts = candidates(ctx, info, other).into_iter();
+        let text = &text;
+        texts.map(move |with| Choice { text: format!("{text} {with}"), with: Some(other.name) })
+    });
+    pairs.find(|pair| accepts(ctx, info, &pair.text))
+}
+
+/// Returns values of an option, as `name={value}`: those that the pass declares, or those of its kind.
+fn candidates(ctx: &Context, info: &PassInfo, option: &PassOption) -> Vec<String> {
+    let samples = info.samples.iter().find(|(name, _)| *name == option.name);
+    let values = samples.map_or_else(|| values_of_kind(option.kind), |(_, samples)| samples(ctx));
+    values.into_iter().map(|value| format!("{}={{{value}}}", option.name)).collect()
+}
+
+fn values_of_kind(kind: OptionKind) -> Vec<String> {
+    match kind {
         OptionKind::Bool(_) => vec!["false".to_owned(), "true".to_owned()],
         OptionKind::Word(_, words) => words.iter().map(|(word, _)| (*word).to_owned()).collect(),
         OptionKind::Int(default) => {
@@ -68,12 +96,11 @@ fn candidates(ctx: &Context, info: &PassInfo, option: &PassOption) -> Vec<String
     }
 }
 
-/// Whether a pass runs on an empty program with a value of an option.
-fn accepts(ctx: &Arc<Context>, info: &'static PassInfo, option: &PassOption, value: &str) -> bool {
+/// Whether a pass runs on an empty program with options.
+fn accepts(ctx: &Arc<Context>, info: &'static PassInfo, options: &str) -> bool {
     let mut pipeline = Pipeline::on("builtin.module");
-    let text = format!("{}={{{value}}}", option.name);
     let how = RunOptions { threads: 1, ..RunOptions::default() };
-    pipeline.add(info, &text).is_ok()
+    pipeline.add(info, options).is_ok()
         && pipeline.run(&mut Module::new(ctx.clone()), &how, &mut Watch::default()).is_ok()
 }
 
@@ -97,11 +124,12 @@ mod tests {
             PassOption { name: "given", doc: "", kind: OptionKind::Int(7) },
             PassOption { name: "mode", doc: "", kind: OptionKind::Word("a", &[("a", ""), ("b", "")]) },
             PassOption { name: "sizes", doc: "", kind: OptionKind::List },
+            PassOption { name: "fast", doc: "", kind: OptionKind::Bool(false) },
         ],
         samples: &[("sizes", |_| vec!["2,3".to_owned()])],
         make: |options| match options.int("factor") {
-            1.. => Ok(Box::new(Nothing)),
-            _ => Err("factor: a positive number".to_owned()),
+            1.. if options.text("mode") == "a" || options.bool("fast") => Ok(Box::new(Nothing)),
+            _ => Err("factor: a positive number; mode: b is fast".to_owned()),
         },
         ..PassInfo::DEFAULT
     };
@@ -116,9 +144,13 @@ mod tests {
             values.vary(&mut pipeline, &mut Random::of(seed));
             let text = pipeline.to_string();
             assert!(text.contains("given=7") && !text.contains("factor=0") && !text.contains("factor=-"), "{text}");
+            assert!(!text.contains("mode=b") || text.contains("fast=true"), "{text}");
             seen.insert(text);
         }
         let has = |part: &str| seen.iter().any(|text| text.contains(part));
-        assert!(has("factor=2 ") && has("factor=8 ") && has("mode=b") && has("sizes={2,3}"), "{seen:?}");
+        assert!(
+            has("factor=2 ") && has("factor=8 ") && has("fast=true given=7 mode=b") && has("sizes={2,3}"),
+            "{seen:?}"
+        );
     }
 }

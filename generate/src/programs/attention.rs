@@ -1,7 +1,7 @@
 //! Attention as exporters write it: two products around a softmax, with a scale, a mask, and transpositions that divide features
 //! among heads.
 
-use super::networks::{Network, Tensor};
+use super::networks::{Network, Tensor, cast};
 use gradus_ir::random::Random;
 
 /// Element types.
@@ -135,16 +135,7 @@ fn masked(n: &mut Network<'_>, scores: &Tensor) -> Tensor {
             // Ones are visible: (1 - mask) * hidden.
             let kind = n.random.pick(&["i64", "i32", "i1", "i8"]);
             let mask = n.weights(shape, kind, 30);
-            let real = n.op(
-                shape,
-                elem,
-                &format!(
-                    "graph.cast {} to {elem} : ({}) -> {}",
-                    mask.name,
-                    mask.ty(),
-                    Tensor { elem, ..mask.clone() }.ty()
-                ),
-            );
+            let real = cast(n, &mask, elem);
             let [one, factor] = ["1.0", hidden].map(|number| n.constant(&[], elem, number));
             let inverse = n.generic("graph.sub", &[&one, &real], "", shape, elem);
             n.generic("graph.mul", &[&inverse, &factor], "", shape, elem)

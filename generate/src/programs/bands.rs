@@ -35,13 +35,20 @@ fn block(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     if n.random.percent(30) { clamped(n, y) } else { y }
 }
 
-/// Adds a 1x1 convolution.
+/// Adds a 1x1 convolution, seldom one with strides, or a 3x3 one, which read no bands.
 fn pointwise(n: &mut Network<'_>, x: &Tensor, channels: i64) -> Tensor {
-    let weights = pruned(n, &[channels, x.shape[1], 1, 1], "f32");
+    let (kernel, stride) =
+        n.random.pick(&[(1, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 2), (3, 1)]);
+    let weights = pruned(n, &[channels, x.shape[1], kernel, kernel], "f32");
     let bias = n.random.percent(50).then(|| n.weights(&[channels], "f32", 95));
     let operands: Vec<&Tensor> = [x, &weights].into_iter().chain(&bias).collect();
-    let shape = [&[1, channels], &x.shape[2..]].concat();
-    n.custom("sparse.conv", &operands, "", &shape, "f32")
+    let shape = [1, channels, (x.shape[2] - 1) / stride + 1, (x.shape[3] - 1) / stride + 1];
+    let pad = kernel / 2;
+    let attrs = match (kernel, stride) {
+        (1, 1) => String::new(),
+        _ => format!("strides = array<i64: {stride}, {stride}>, pads = array<i64: {pad}, {pad}, {pad}, {pad}>"),
+    };
+    n.custom("sparse.conv", &operands, &attrs, &shape, "f32")
 }
 
 /// Adds a depthwise convolution that reads channels first.

@@ -353,11 +353,23 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
             n.generic(name, &[a, b], "", &x.shape, x.elem)
         }
         7 | 8 => with_axis(n, x),
+        9 if is_float(x.elem) && n.random.percent(40) => {
+            // To another type and back.
+            let other = n.random.pick(&["f16", "bf16", "f32", "f64"]);
+            let there = cast(n, x, other);
+            cast(n, &there, x.elem)
+        }
         _ => {
             let name = n.random.pick(&["graph.neg", "graph.abs", "graph.identity"]);
             n.generic(name, &[x], "", &x.shape, x.elem)
         }
     }
+}
+
+/// Converts the elements of a tensor.
+pub(super) fn cast(n: &mut Network<'_>, x: &Tensor, elem: &'static str) -> Tensor {
+    let to = Tensor { elem, ..x.clone() };
+    n.op(&x.shape, elem, &format!("graph.cast {} to {elem} : ({}) -> {}", x.name, x.ty(), to.ty()))
 }
 
 /// Combines a tensor with a part of itself that is repeated along an axis.

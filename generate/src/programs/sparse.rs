@@ -99,7 +99,7 @@ fn extents(n: &mut Network<'_>) -> [i64; 3] {
     let [rows, depth] = [rows, n.random.pick(&[2, 5, 8, 16, 33, 64])].map(|most| n.extent(most));
     // Square ones often.
     let depth = if n.random.percent(30) { rows } else { depth };
-    let columns = n.random.pick(&COLUMNS);
+    let columns = if n.random.percent(20) { rows } else { n.random.pick(&COLUMNS) };
     [rows, depth, columns.min(MAX_PRODUCTS / (rows * depth)).max(1)]
 }
 
@@ -144,8 +144,17 @@ fn product(n: &mut Network<'_>) -> Tensor {
         }
         (true, _) => n.generic("graph.matmul", &[&a, &b], "", &[&batch[..], &shape].concat(), elem),
     };
+    let [first, second] = shape;
     let per_row = if is_right { vec![1, rows] } else { vec![rows, 1] };
-    epilogue(n, y, &per_row)
+    // One number for each column says the same, if the product is square.
+    let bias = match n.random.below(6) {
+        0..2 => per_row,
+        2 => vec![second],
+        3 => vec![1, second],
+        4 => vec![first, 1],
+        _ => vec![first, second],
+    };
+    epilogue(n, y, &bias)
 }
 
 /// Adds a bias of a shape, a residual and a clamp, or some of them.

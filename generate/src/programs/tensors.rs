@@ -30,7 +30,7 @@ const WRONG: u64 = 5;
 /// Draws a function that transforms a few tensors, and returns the last of them with some extents and elements.
 pub(super) fn draw(random: &mut Random) -> String {
     let mut w = Writer::new(random);
-    let given = w.random.pick(&["tensor<?x?xi32>", "tensor<2x?xi32>", "tensor<?x3x?xi32>"]);
+    let given = w.random.pick(&["tensor<?x?xi32>", "tensor<2x?xi32>", "tensor<?x3x?xi32>", "tensor<3x?x?xi32>"]);
     w.function("func.func @made0", &["index", "index", ELEMENT, given], &["index", "index", "index", ELEMENT]);
     let argument = w.known(given)[0];
     let shape = &given["tensor<".len()..given.len() - "xi32>".len()];
@@ -206,13 +206,23 @@ fn part(w: &mut Writer<'_>, tensor: &Tensor) -> (String, Vec<Extent>) {
             _ => 1 + w.random.below(most),
         };
         let is_static = w.random.percent(60);
-        let value = w.index(length as i64);
+        let (number, value) = match !is_static && w.random.percent(30) {
+            true => (None, length_below(w, most)),
+            false => (Some(length), w.index(length as i64)),
+        };
         offsets.push(entry(w, offset, as_value));
         lengths.push(if is_static { length.to_string() } else { format!("%v{value}") });
         strides.push(entry(w, stride, is_stride_value));
-        extents.push(Extent { is_static, number: Some(length), value });
+        extents.push(Extent { is_static, number, value });
     }
     (format!("[{}] [{}] [{}]", offsets.join(", "), lengths.join(", "), strides.join(", ")), extents)
+}
+
+/// Returns a number from 1 to `most` that is unknown while the program is drawn.
+fn length_below(w: &mut Writer<'_>, most: u64) -> u32 {
+    let (any, most, one) = (w.pick("index"), w.index(most as i64), w.index(1));
+    let rest = w.op("index", &format!("arith.remui %v{any}, %v{most} : index"));
+    w.op("index", &format!("arith.addi %v{rest}, %v{one} : index"))
 }
 
 /// Drops some dimensions of extent 1.

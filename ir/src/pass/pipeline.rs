@@ -136,7 +136,8 @@ impl Pipeline {
                 Step::Pass(scheduled) => {
                     let given = format!("{:#}", scheduled.options);
                     let given = given.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or("");
-                    let text = format!("{given} {}", draw(scheduled.info, &scheduled.options));
+                    // Those that were given come last, so that they count.
+                    let text = format!("{} {given}", draw(scheduled.info, &scheduled.options));
                     if let Ok(varied) = Scheduled::new(scheduled.info, &text) {
                         **scheduled = varied;
                     }
