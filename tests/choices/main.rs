@@ -161,7 +161,7 @@ fn draw(ctx: &Context, ty: Type, random: &mut Random) -> Datum {
 }
 
 fn results(m: &Module, args: &[Datum], what: &str) -> Vec<Vec<f64>> {
-    let input = Input { buffers: Vec::new(), args: args.to_vec(), globals: Vec::new(), outside: 0 };
+    let input = Input { args: args.to_vec(), ..Input::default() };
     let values = |seen: Seen| match seen {
         Seen::Value(Datum::Tensor(tensor)) => tensor.to_f64(),
         other => panic!("{other:?}, of {what}"),
