@@ -155,6 +155,8 @@ impl Subject<'_> {
                         let error = reference.error_after(passed, name, &difference);
                         Some((name.to_owned(), difference, error))
                     }
+                    // Beside the program before the pass, only what cannot be told is news about the original.
+                    Verdict::Same { .. } | Verdict::Unchanged if !reference.is_original() => None,
                     other => {
                         known.insert(name.to_owned(), other);
                         None

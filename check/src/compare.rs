@@ -141,9 +141,14 @@ impl<'m> Reference<'m> {
         Reference { m, options, functions: functions.collect(), allocates: allocates(m), is_original: true }
     }
 
-    /// Names itself as the program before a pass in the errors that it returns.
+    /// Declares it to be the program before a pass, rather than the original.
     pub(crate) fn as_base_of_pass(self) -> Self {
         Reference { is_original: false, ..self }
+    }
+
+    /// Whether it is the original program.
+    pub(crate) fn is_original(&self) -> bool {
+        self.is_original
     }
 
     /// Returns the names of the functions, in order.

@@ -5,7 +5,7 @@ use crate::narrowing::{Narrowing, Versions, float_kind, has_doubles, precision};
 use crate::options::{Floats, Options};
 use crate::outcome::{Outcome, Relation, Runner};
 use crate::rounding::greatest;
-use crate::seen::{Same, refines_by, same_bits};
+use crate::seen::refines_by;
 use crate::tolerance::{Numbers, Places, largest};
 use crate::transformed::Transformed;
 use crate::wide::{Side, widened_input};
@@ -120,17 +120,11 @@ impl<'m> Judge<'m> {
         *self.has_special_constants.get_or_init(|| has_special_constants(self.before.m))
     }
 
-    /// Returns the equality of numbers. Where constants are not finite, or sums of them may overflow in one order only, a number
-    /// that is not finite says nothing.
-    fn equality(&self) -> Same {
-        if self.has_special_constants() { same_if_finite } else { same_numbers }
-    }
-
     /// Returns runs of the original with perturbed operands, which take other steps where quantized numbers are near the middle of
     /// two, if the mode allows steps and a number differs.
     fn with_steps(&self, input: &Input, before: &Outcome, after: &Outcome) -> Vec<Outcome> {
         let allowed = matches!(self.options.floats, Floats::Quantized | Floats::Approximate);
-        if !allowed || after.relation_by(before, self.equality()) != Relation::Differs {
+        if !allowed || after.relation_by(before, same_if_finite) != Relation::Differs {
             return Vec::new();
         }
         let run = |(seed, by)| self.before.run_perturbed(input, &self.options, (by, seed), false);
@@ -150,10 +144,14 @@ impl<'m> Judge<'m> {
         let approximate = self.options.floats == Floats::Approximate;
         let close = |relation| if self.jumps(input, before) { Relation::Close } else { relation };
         match after.relation_by(before, any_floats) {
-            Relation::Refines if after.relation_by(before, self.equality()) == Relation::Refines => Relation::Refines,
+            Relation::Refines if after.relation_by(before, same_if_finite) == Relation::Refines => Relation::Refines,
             Relation::Refines => match self.tolerances(input, before, after, runs) {
-                Some(known) if is_near(before, after, &known.tolerances, approximate, self.equality()) => {
-                    if known.vanishes { Relation::Close } else { Relation::Refines }
+                Some(known) if is_near(before, after, &known.tolerances, approximate) => {
+                    if known.vanishes {
+                        Relation::Close
+                    } else {
+                        Relation::Refines
+                    }
                 }
                 // The narrower type may lack the range.
                 Some(_) if self.narrowing.relative > 0.0 && overflows(before, after) => Relation::Close,
@@ -169,12 +167,14 @@ impl<'m> Judge<'m> {
     /// apart from floats if other values differ. Constants of a narrower type are rounded in both versions.
     fn differs_exactly(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
         let is_unknown = || *self.has_doubles.get_or_init(|| has_doubles(self.before.m) || has_doubles(self.after.m));
-        let equality = self.equality();
-        if self.narrowing.kind.is_some() || after.relation_by(before, equality) != Relation::Differs || is_unknown() {
+        if self.narrowing.kind.is_some()
+            || after.relation_by(before, same_if_finite) != Relation::Differs
+            || is_unknown()
+        {
             return false;
         }
         let differs_otherwise = after.relation_by(before, any_floats) == Relation::Differs;
-        let same = if differs_otherwise { any_floats } else { equality };
+        let same = if differs_otherwise { any_floats } else { same_if_finite };
         let is_exact = |wide: Option<Outcome>, outcome: &Outcome| {
             wide.is_some_and(|wide| {
                 wide.relation_by(outcome, same) != Relation::Differs
@@ -342,7 +342,7 @@ fn follows_steps(before: &Outcome, after: &Outcome, others: &[Outcome]) -> bool 
                 Some(Datum::Float(c)) => (a - c).abs() >= 0.5 * (a - b).abs(),
                 _ => false,
             };
-            same_numbers(*a, *b) || (a - b).abs() <= STEPS[0] * a.abs().max(b.abs()) || others.iter().any(changes)
+            same_if_finite(*a, *b) || (a - b).abs() <= STEPS[0] * a.abs().max(b.abs()) || others.iter().any(changes)
         }
         (a, b) => {
             let other = |other: &Vec<Vec<Datum>>| {
@@ -360,21 +360,17 @@ fn any_floats(_: f64, _: f64) -> bool {
     true
 }
 
-/// Whether numbers are equal; true if the first is not finite.
+/// Whether numbers are equal; true if the first is not finite: formulas are equal for real numbers.
 fn same_if_finite(a: f64, b: f64) -> bool {
     !a.is_finite() || a == b
 }
 
-fn same_numbers(a: f64, b: f64) -> bool {
-    a == b || same_bits(a, b)
-}
-
 /// Whether all floats are within their tolerances, or if `approximate`, within a percent. Where one was poison, every value is
 /// allowed.
-fn is_near(before: &Outcome, after: &Outcome, tolerances: &[Vec<f64>], approximate: bool, same: Same) -> bool {
+fn is_near(before: &Outcome, after: &Outcome, tolerances: &[Vec<f64>], approximate: bool) -> bool {
     let near = |((a, b), tolerance): ((&Option<f64>, &Option<f64>), &f64)| match (a, b) {
         (Some(a), Some(b)) if approximate && about_the_same(*a, *b) => true,
-        (Some(a), Some(b)) => same(*a, *b) || a.is_finite() && (a - b).abs() <= *tolerance,
+        (Some(a), Some(b)) => same_if_finite(*a, *b) || (a - b).abs() <= *tolerance,
         _ => true,
     };
     let (before, after) = (before.floats(), after.floats());

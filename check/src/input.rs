@@ -5,7 +5,7 @@ use gradus_ir::DType;
 use gradus_ir::eval::{Datum, PoisonTensor, floats_to_tensor};
 
 /// The arguments of a call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Input {
     /// The contents of the memory behind memrefs: buffer `i` of the program's memory is entry `i` here.
     pub buffers: Vec<Vec<Datum>>,
@@ -42,7 +42,7 @@ impl Input {
     }
 
     pub(crate) fn new(outside: u64, floats: Floats) -> Input {
-        Input { buffers: Vec::new(), args: Vec::new(), globals: Vec::new(), outside, floats }
+        Input { outside, floats, ..Input::default() }
     }
 }
 

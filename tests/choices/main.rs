@@ -21,7 +21,7 @@ mod programs;
 mod support;
 
 use gradus::Tool;
-use gradus::check::{Floats, Input, Outcome, Seen, run};
+use gradus::check::{Input, Outcome, Seen, run};
 use gradus::cost::CostModel;
 use gradus::egraph::report::Report;
 use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
@@ -161,8 +161,7 @@ fn draw(ctx: &Context, ty: Type, random: &mut Random) -> Datum {
 }
 
 fn results(m: &Module, args: &[Datum], what: &str) -> Vec<Vec<f64>> {
-    let input =
-        Input { buffers: Vec::new(), args: args.to_vec(), globals: Vec::new(), outside: 0, floats: Floats::Bits };
+    let input = Input { args: args.to_vec(), ..Input::default() };
     let values = |seen: Seen| match seen {
         Seen::Value(Datum::Tensor(tensor)) => tensor.to_f64(),
         other => panic!("{other:?}, of {what}"),
