@@ -1,123 +1,14 @@
 //! Bisection: the first pass, and the first rewrite in it, that changes the semantics of a program.
 
-use crate::blame::PassFailure;
 use crate::compare::{Reference, Verdict};
-use crate::execution::Execution;
-use crate::options::Options;
 use crate::outcome::Difference;
 use crate::stages::Stages;
-use gradus_ir::pass::{Action, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
-use gradus_ir::{Diagnostic, Loc, Module};
+use crate::subject::only;
+pub use crate::subject::{Checked, Culprit, PassFailure, Rewrite, Subject};
+use gradus_ir::Diagnostic;
+use gradus_ir::pass::{Actions, Passed, RunOptions};
 use rustc_hash::FxHashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// A compilation that can be repeated.
-pub struct Subject<'a> {
-    /// Parses the program.
-    pub program: &'a dyn Fn() -> Module,
-    /// Creates the pipeline.
-    pub pipeline: &'a dyn Fn() -> Pipeline,
-    /// The options of the pass manager.
-    pub how: RunOptions,
-    /// The options of checking.
-    pub options: Options,
-    /// The ways in which the compiled program is executed, to be compared too.
-    pub executions: &'a [Box<dyn Execution + Sync>],
-}
-
-/// The first pass that changes the semantics of a program.
-#[derive(Debug)]
-pub struct Culprit {
-    /// The pass, or `execution` for a compiled program that is wrong only as it is executed.
-    pub pass: &'static str,
-    /// The pipeline that runs the pass alone, at the same nesting.
-    pub pipeline: String,
-    /// The number of pass executions before it; a pass executes once per op that it is anchored on.
-    pub number: usize,
-    /// The function that differs after it.
-    pub function: String,
-    /// The counterexample.
-    pub difference: Difference,
-    /// Whether the function is defined on enough inputs for a later absence of differences to be conclusive.
-    pub conclusive: bool,
-    /// The first wrong rewrite, if the pass changes programs only by numbered rewrites.
-    pub rewrite: Option<Rewrite>,
-    /// The error that reports all this.
-    pub error: Diagnostic,
-}
-
-/// A rewrite, as a numbered action.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rewrite {
-    /// The number of rewrites before it; `--mlir-debug-counter=rewrite-count=N` stops before it.
-    pub number: u64,
-    /// Its title, such as `apply-pattern pattern: fold-add`.
-    pub what: String,
-    /// The root op as text, before the rewrite.
-    pub op: String,
-    /// The name of the root op.
-    pub op_name: String,
-    /// The location of the root op.
-    pub loc: Loc,
-}
-
-impl Rewrite {
-    /// Returns the kind of rewrite. Patterns have names; folds are distinguished by op.
-    pub(crate) fn title(&self) -> String {
-        match self.what.contains(':') {
-            true => self.what.clone(),
-            false => format!("{} on {}", self.what, self.op_name),
-        }
-    }
-
-    /// Adds notes on the rewrite to an error that it causes.
-    pub(crate) fn explain(&self, error: Diagnostic) -> Diagnostic {
-        // The op may be in another function than the one that differs.
-        let loc = if self.loc == Loc::UNKNOWN { error.loc } else { self.loc };
-        let what = format!("caused by rewrite {}: `{}`", self.number, self.what);
-        error.note(loc, what).note(loc, format!("on {}", self.op))
-    }
-}
-
-/// The result of checking a pipeline.
-pub enum Checked {
-    /// All passes ran; the verdict on each function after the last.
-    Passed(Vec<(String, Verdict)>),
-    /// A pass changes the semantics.
-    Wrong(Box<Culprit>),
-    /// The pipeline failed.
-    Failed(PassFailure),
-}
-
-impl Checked {
-    /// Returns the errors of a failed check.
-    pub fn errors(&self) -> &[Diagnostic] {
-        match self {
-            Checked::Passed(_) => &[],
-            Checked::Wrong(culprit) => std::slice::from_ref(&culprit.error),
-            Checked::Failed(failure) => &failure.said,
-        }
-    }
-
-    /// Whether a pass refuses the program, which is no mistake.
-    pub fn is_refused(&self) -> bool {
-        matches!(self, Checked::Failed(failure) if failure.why == Failed::Refused)
-    }
-
-    /// Names the pass and the rewrite that fail, as a title for all failures of the same kind.
-    pub fn title(&self) -> String {
-        let (pass, rewrite) = match self {
-            Checked::Passed(_) => return String::new(),
-            Checked::Wrong(culprit) => (culprit.pass, &culprit.rewrite),
-            Checked::Failed(failure) => (failure.pass.as_str(), &failure.rewrite),
-        };
-        match rewrite {
-            Some(rewrite) => format!("{pass}, {}", rewrite.title()),
-            None => pass.to_owned(),
-        }
-    }
-}
 
 /// The first difference after a pass.
 struct Found {
@@ -198,19 +89,6 @@ impl Subject<'_> {
         Culprit { pass, pipeline, number, function, difference, conclusive, rewrite, error }
     }
 
-    /// Finds the first rewrite with which a run is wrong by bisection, between two numbers of rewrites; `None` if it is wrong
-    /// without any of them, or right with all.
-    pub(crate) fn first(&self, (mut right, mut wrong): (u64, u64), is_wrong: impl Fn(u64) -> bool) -> Option<Rewrite> {
-        if right >= wrong || is_wrong(right) || !is_wrong(wrong) {
-            return None;
-        }
-        while wrong - right > 1 {
-            let middle = right + (wrong - right) / 2;
-            if is_wrong(middle) { wrong = middle } else { right = middle }
-        }
-        self.rewrite(right)
-    }
-
     /// Whether the function differs after the pass when only the first `count` rewrites are applied. Other functions
     /// may differ because of other rewrites.
     fn is_wrong(&self, reference: &Reference<'_>, found: &Found, count: u64) -> bool {
@@ -238,35 +116,6 @@ impl Subject<'_> {
         );
         wrong
     }
-
-    /// Returns the rewrite of the given number.
-    fn rewrite(&self, number: u64) -> Option<Rewrite> {
-        let noted = Arc::new(Mutex::new(None));
-        let mut actions = only(number + 1);
-        actions.watch(Box::new(Note { number, noted: noted.clone() }));
-        let _ = self.run(&mut (self.program)(), actions, &mut |_| Ok(()));
-        noted.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Runs the pipeline on one thread; an error comes with its diagnostics.
-    pub(crate) fn run(
-        &self,
-        m: &mut Module,
-        actions: Actions,
-        look: &mut dyn FnMut(&Passed<'_>) -> Result<(), Diagnostic>,
-    ) -> Result<(), (Failed, Vec<Diagnostic>)> {
-        let mut said = Vec::new();
-        let mut watch = Watch::new(|event| {
-            if let gradus_ir::pass::PassEvent::Diagnostic(d) = event {
-                said.push(d);
-            }
-        });
-        watch.actions = Some(actions);
-        watch.after_pass = Some(Box::new(look));
-        let result = (self.pipeline)().run(m, &self.how, &mut watch);
-        drop(watch);
-        result.map_err(|why| (why, said))
-    }
 }
 
 /// Calls `f` after each pass with the number of passes and of rewrites before it, until it returns a value, which ends the
@@ -284,35 +133,4 @@ fn after_each(
         (number, rewrites) = (number + 1, passed.rewrites);
         end.map_or(Ok(()), Err)
     }
-}
-
-/// Returns actions that apply only the first `count` rewrites.
-pub(crate) fn only(count: u64) -> Actions {
-    let mut actions = Actions::new();
-    actions.set_counters(&format!("{REWRITE}-count={count}")).expect("a counter as it must be");
-    actions
-}
-
-/// An action handler that records the description of one rewrite.
-struct Note {
-    number: u64,
-    noted: Arc<Mutex<Option<Rewrite>>>,
-}
-
-impl Observer for Note {
-    fn before(&mut self, action: &Action<'_>, _: bool) {
-        if !action.is_rewrite() || action.rewrites != self.number {
-            return;
-        }
-        let op = match action.unit {
-            Unit::Op(op) => Some(op),
-            Unit::Region(region) => action.module.region_op(region),
-        };
-        let (what, op_name) = (action.title(), op.map_or("", |op| action.module.name_text(op)).to_owned());
-        let loc = op.map_or(Loc::UNKNOWN, |op| action.module.loc(op));
-        let rewrite = Rewrite { number: self.number, what, op: action.unit_text(), op_name, loc };
-        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(rewrite);
-    }
-
-    fn after(&mut self, _: &'static str, _: bool) {}
 }

@@ -1,30 +1,10 @@
 //! Bisection of pipelines that make a program invalid or panic: the pass and the rewrite.
 
-use crate::bisect::{Rewrite, Subject, only};
+use crate::subject::{PassFailure, Subject, only};
 use gradus_ir::pass::{ADAPTOR, Action, Actions, Failed, Observer, PASS};
 use gradus_ir::{Diagnostic, Module};
 use gradus_reduce::{ReduceOptions, Reduced, reduce};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// A pipeline that fails.
-pub struct PassFailure {
-    /// Whether it refuses the program, makes it invalid, or panics.
-    pub why: Failed,
-    /// The pass that fails; empty if the pipeline refuses the program.
-    pub pass: String,
-    /// The rewrite without which it succeeds.
-    pub rewrite: Option<Rewrite>,
-    /// The diagnostics, with notes on pass and rewrite.
-    pub said: Vec<Diagnostic>,
-}
-
-impl PassFailure {
-    /// Whether pass, kind of failure and kind of rewrite are the same.
-    fn is_like(&self, other: &PassFailure) -> bool {
-        let what = |failure: &PassFailure| failure.rewrite.as_ref().map(|rewrite| rewrite.what.clone());
-        self.why == other.why && self.pass == other.pass && what(self) == what(other)
-    }
-}
 
 impl Subject<'_> {
     /// Finds a small program that fails by the same pass and kind of rewrite. `None` if the pipeline does not fail, or

@@ -3,10 +3,9 @@
 //! The start is a *slice*: the op that the rewrite matches with the definitions of its operands, in a function of its
 //! own, if that shows the bug; otherwise the program before the pass. It is then reduced.
 
-use crate::bisect::{Checked, Culprit, Rewrite, Subject, only};
-use crate::execution::EXECUTION;
 use crate::options::Options;
 use crate::slice::slice;
+use crate::subject::{Checked, Culprit, EXECUTION, Rewrite, Subject, only};
 use gradus_ir::pass::{ADAPTOR, Action, Observer, PASS, Pipeline, Unit};
 use gradus_ir::{Module, Op, verify};
 use gradus_reduce::{Reduced, reduce};
