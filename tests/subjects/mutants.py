@@ -271,7 +271,7 @@ def main():
             if f"{mark}\n" in marked:
                 equivalent += 1
                 continue
-            row = search(gradus, name, flags, args.seconds, args.seeds.split(","), reduce=False)
+            row = search(gradus, name, flags, args.seconds, args.seeds.split(","))
             found += row[1] != "missed"
             print(" | ".join([*row, f"{path}:{number}", mark]), flush=True)
         print(f"{short}: {found} of {len(names) - equivalent} found, {equivalent} equivalent", flush=True)

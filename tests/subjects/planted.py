@@ -3,10 +3,10 @@
 
     tests/subjects/planted.py --copy /tmp/planted --seconds 60 --seeds 1,2,3 [NAME ...]
 
-copies the repository, plants all edits of tests/planted/bugs.txt and harmless.txt in the copy, each behind the environment variable
-GRADUS_PLANTED, builds the copy once, and runs the pass of each bug until a seed finds it. Prints for each bug whether
+copies the repository, plants all edits of tests/planted/{bugs,blind,harmless}.txt in the copy, each behind the environment variable
+GRADUS_PLANTED, builds the copy once, and runs the pass of each bug of `--file` until a seed finds it. Prints for each bug whether
 it was found, the pass and the rewrite that were named, and the number of ops of the reproducer. Exit status 0: all were
-found, or with `--harmless`, none. `--no-build` uses `--gradus` as it is; `--plant-only` stops before the build.
+found, or with `--file harmless.txt`, none. `--no-build` uses `--gradus` as it is; `--plant-only` stops before the build.
 """
 
 import argparse
@@ -17,9 +17,10 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# The files of edits, in tests/planted.
+FILES = ["bugs.txt", "blind.txt", "harmless.txt"]
 # An expression that selects the wrong one if the bug was asked for when the process started.
 CHOICE = (
     "(if {{ static PLANTED: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| "
@@ -64,7 +65,7 @@ def plant(copy):
 def planted_spans():
     """Returns for each file the spans of its edits, with the names and new expressions of each: several may change the same."""
     changes = {}
-    for name, _, path, before, after in [*edits("bugs.txt"), *edits("harmless.txt")]:
+    for name, _, path, before, after in (edit for file in FILES for edit in edits(file)):
         changes.setdefault(path, {}).setdefault(span_of(name, path, before), []).append((name, after))
     return changes
 
@@ -98,41 +99,30 @@ def first_failure(command, name, seconds):
     return "".join(said)
 
 
-def num_ops(gradus, name, flags, file):
-    """Returns the number of ops in bodies of the reproducer, terminators included."""
-    reproducer = file.with_suffix(".reduced")
-    subprocess.run([gradus, "check", str(file), *flag_words(flags), f"--reproducer={reproducer}"],
-                   env={**os.environ, "GRADUS_PLANTED": name}, capture_output=True, timeout=120)
-    text = reproducer.read_text() if reproducer.exists() else file.read_text()
-    return sum(bool(re.match(r" +(%\S+(, %\S+)* = |[a-z]\w*\.|return\b)", line)) and " func.func " not in line
-               for line in text.split("\n"))
-
-
 def core_seconds():
     """Returns the time that processes of this one have had on a core."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-def search(gradus, name, flags, seconds, seeds, reduce=True):
+def search(gradus, name, flags, seconds, seeds):
     """Returns the row of a bug."""
     for seed in seeds:
-        with tempfile.TemporaryDirectory() as folder:
-            command = [gradus, "fuzz", *flag_words(flags), "--count=1000000", f"--seed={seed}", "-o", folder]
-            start = core_seconds()
-            said = first_failure(command, name, seconds)
-            if not said:
-                continue
-            took = core_seconds() - start
-            if "what is printed cannot be read" in said:
-                return [name, "another bug", f"seed {seed}"]
-            named = re.search(r"after pass '([^']*)'", said)
-            rewrite = re.search(r"caused by rewrite \d+: (.*)", said)
-            error = re.search(r"error: .*", said)
-            files = sorted(pathlib.Path(folder).glob("*.mlir"))
-            ops = num_ops(gradus, name, flags, files[0]) if files and reduce else "?"
-            what = named[1] if named else f"({error[0][:70] if error else said[:70]})"
-            return [name, "found", f"seed {seed}", f"{took:.0f} s", what, rewrite[1] if rewrite else "-", f"{ops} ops"]
+        command = [gradus, "fuzz", *flag_words(flags), f"--seed={seed}", f"--seconds={10 * seconds}"]
+        start = core_seconds()
+        said = first_failure(command, name, seconds)
+        if not said:
+            continue
+        took = core_seconds() - start
+        if "what is printed cannot be read" in said:
+            return [name, "another bug", f"seed {seed}"]
+        named = re.search(r"after pass '([^']*)'|(as it is executed on [^\n]*)", said)
+        rewrite = re.search(r"caused by (?:rewrite \d+: |the )(.*)", said)
+        error = re.search(r"error: .*", said)
+        ops = re.search(r"reduced to (\d+) ops", said)
+        what = named[1] or named[2] if named else f"({error[0][:70] if error else said[:70]})"
+        cause = rewrite[1] if rewrite else "-"
+        return [name, "found", f"seed {seed}", f"{took:.0f} s", what, cause, f"{ops[1] if ops else '?'} ops"]
     return [name, "missed"]
 
 
@@ -144,7 +134,7 @@ def main():
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--no-build", action="store_true")
     parser.add_argument("--plant-only", action="store_true")
-    parser.add_argument("--harmless", action="store_true", help="run the harmless edits, which no seed may find")
+    parser.add_argument("--file", default="bugs.txt", choices=FILES, help="the edits to run; of the harmless ones no seed may find any")
     parser.add_argument("NAME", nargs="*")
     args = parser.parse_args()
     if not args.no_build:
@@ -155,11 +145,12 @@ def main():
         subprocess.run(["cargo", "build", "--release", "--bin", "gradus"], cwd=args.copy, check=True)
     gradus = args.gradus or str(args.copy / "target/release/gradus")
     missed = 0
-    for name, flags, *_ in edits("harmless.txt" if args.harmless else "bugs.txt"):
+    harmless = args.file == "harmless.txt"
+    for name, flags, *_ in edits(args.file):
         if args.NAME and name not in args.NAME:
             continue
         row = search(gradus, name, flags, args.seconds, args.seeds.split(","))
-        missed += (row[1] == "missed") != args.harmless
+        missed += (row[1] == "missed") != harmless
         print(" | ".join(row), flush=True)
     sys.exit(bool(missed))
 

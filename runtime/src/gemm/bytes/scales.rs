@@ -56,14 +56,18 @@ impl Scales {
     /// Creates a requantization with one scale per column, to signed or unsigned bytes.
     pub fn new(scales: Vec<f64>, zero: i32, signed: bool) -> Scales {
         let (low, high) = if signed { (-128.0, 127.0) } else { (0.0, 255.0) };
+        Scales::with_bounds(scales, Bounds { zero: zero as f32, low, high })
+    }
+
+    fn with_bounds(scales: Vec<f64>, bounds: Bounds) -> Scales {
         let mut rough: Vec<f32> = scales.iter().map(|&scale| scale as f32).collect();
         rough.resize(scales.len() + MAX_WIDTH, 0.0);
-        Scales { scales, rough, bounds: Bounds { zero: zero as f32, low, high } }
+        Scales { scales, rough, bounds }
     }
 
     /// Returns the requantization of some columns.
     pub(crate) fn part(&self, columns: Range<usize>) -> Scales {
-        Scales { scales: self.scales[columns.clone()].to_vec(), rough: self.rough[columns].to_vec(), ..*self }
+        Scales::with_bounds(self.scales[columns].to_vec(), self.bounds)
     }
 
     /// Returns the number of columns.
@@ -134,3 +138,17 @@ const ROUND_WIDE: f64 = 1.5 * (1_u64 << 52) as f64;
 
 /// Error bound of the f32 result: 4 · 512 · 2^-24.
 const OFF: f32 = 1.0 / 8192.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_panel_of_a_part_has_scales() {
+        let whole = Scales::new(vec![0.5; 3 * MAX_WIDTH], 0, true);
+        for columns in [0..1, 5..9, 2 * MAX_WIDTH..3 * MAX_WIDTH] {
+            let part = whole.part(columns.clone());
+            assert!(part.rough(columns.len() - 1).len() > MAX_WIDTH, "{columns:?}");
+        }
+    }
+}
