@@ -1,6 +1,8 @@
 //! Properties of generated programs: printing round-trips, passes preserve the meaning, and the number of threads has
 //! no effect. `gradus fuzz` runs the same checks on more programs.
 
+mod support;
+
 use gradus::Tool;
 use gradus::generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
 use gradus::generate::coverage::Statistics;
@@ -11,6 +13,7 @@ use gradus::ir::random::Random;
 use gradus::ir::rules::{RuleGroup, rule};
 use gradus::ir::{Dialect, Module, PrintOptions, parse_module, verify};
 use std::sync::{Mutex, PoisonError};
+use support::gradus;
 
 /// Number of programs per test.
 const PROGRAMS: u64 = 200;
@@ -102,6 +105,16 @@ fn what_rules_make_equal_is_equal() {
     let tool = Tool::gradus().with_dialects(&[&WRONG]);
     let (found, _) = findings(&tool, saturate, &["arith", "func", "wrong"], PROGRAMS);
     assert!(!found.is_empty(), "a wrong rule is not found");
+}
+
+/// A campaign whose passes never rewrite fails: casts without a meaning occur in no executable program.
+#[test]
+fn a_campaign_that_reaches_no_rewrite_fails() {
+    let out = gradus(&["fuzz", "--count=5", "--reconcile-unrealized-casts"]);
+    assert!(out.code == 1 && out.out.contains("  never: reconcile\n"), "{}", out.out);
+    assert!(out.err.contains("no program reached a rewrite of the passes: reconcile"), "{}", out.err);
+    let out = gradus(&["fuzz", "--count=40", "--dce"]);
+    assert!(out.code == 0 && out.out.contains("erase-dead-op"), "{}{}", out.out, out.err);
 }
 
 /// Options that the pipeline does not give are drawn, such as groups of rules that no target selects.

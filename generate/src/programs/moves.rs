@@ -51,15 +51,14 @@ fn slice(n: &mut Network<'_>, x: &Tensor) -> Tensor {
 
 /// Pads some axes in any mode, or crops them; in images, mostly those of positions.
 pub(super) fn pad(n: &mut Network<'_>, x: &Tensor) -> Tensor {
-    let (axes, named) = match x.shape.len() {
-        rank @ 3.. if n.random.percent(50) => ((2..rank).collect(), true),
-        rank => some_axes(n, rank),
-    };
-    let axes = if named { axes } else { (0..x.shape.len()).collect() };
+    let rank = x.shape.len();
+    let is_image = rank > 2 && n.random.percent(70);
+    let (axes, named) = if is_image { ((2..rank).collect(), n.random.percent(40)) } else { some_axes(n, rank) };
+    let axes = if named { axes } else { (0..rank).collect() };
     let mode = n.random.pick(&["constant", "constant", "constant", "edge", "reflect", "wrap"]);
     let mut pads = vec![0; 2 * axes.len()];
     let mut shape = x.shape.clone();
-    for (i, &axis) in axes.iter().enumerate() {
+    for (i, &axis) in axes.iter().enumerate().filter(|(_, axis)| !is_image || **axis > 1) {
         // Elements are reflected and wrapped around once.
         let most = if mode == "reflect" { x.shape[axis] } else { x.shape[axis] + 1 }.min(4);
         for side in [i, axes.len() + i] {
@@ -90,7 +89,7 @@ fn table(n: &mut Network<'_>, x: &Tensor, axis: usize) -> Tensor {
 }
 
 /// Normalizes channels by constants, or by the statistics of the batch.
-fn batch_normalization(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+pub(super) fn batch_normalization(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let shape = [x.shape[1]];
     let [scale, bias, mean] = [0; 3].map(|_| n.weights(&shape, "f32", 90));
     let variance = n.random.pick(&["1.0", "0.25", "3.0"]);

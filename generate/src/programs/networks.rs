@@ -337,6 +337,7 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
             let bounds = n.random.pick(if x.elem == "f32" { &bounds } else { &bounds[..5] });
             clip(n, x, bounds)
         }
+        10 if x.elem == "f32" && x.shape.len() > 2 && n.random.percent(50) => moves::batch_normalization(n, x),
         10 => with_row(n, x),
         4..7 => {
             let other = match n.random.below(5) {
@@ -413,8 +414,8 @@ pub(super) fn images(random: &mut Random) -> String {
             x = moves::pad(&mut n, &x);
         }
         let made = match n.random.below(8) {
-            0 => pool(&mut n, &x),
-            1 => {
+            0 if x.shape.len() > 2 => pool(&mut n, &x),
+            kind if kind == 1 || x.shape.len() < 3 => {
                 let rows = n.extent(5);
                 Some(product(&mut n, elem, rows))
             }
