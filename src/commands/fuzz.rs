@@ -143,24 +143,38 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     bar.finish_and_clear();
-    let mut text = summary(&statistics, failures, start.elapsed());
-    let never = statistics.fired.never(&rewrites);
-    match pipeline {
+    conclude(tool, &statistics, pipeline.is_some().then_some(&rewrites), (failures, start.elapsed()), streams)
+}
+
+/// Prints the statistics of a campaign. `rewrites` are those of the passes under test, if passes were given; the error says why it failed.
+fn conclude(
+    tool: &Tool,
+    statistics: &CampaignStatistics,
+    rewrites: Option<&BTreeSet<String>>,
+    (failures, time): (usize, Duration),
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let mut text = summary(statistics, failures, time);
+    let never = rewrites.map_or(Vec::new(), |rewrites| statistics.fired.never(rewrites));
+    match rewrites {
         Some(_) => {
             text.extend(statistics.fired.list().iter().map(|(name, n)| format!("{n:>8}  {name}\n")));
             list_never(&never, &mut text);
         }
-        None => coverage(&statistics, &tool.context(), &mut text),
+        None => coverage(statistics, &tool.context(), &mut text),
     }
     io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
-    if failures == 0 && statistics.modules > 0 && statistics.checked + statistics.inconclusive == 0 {
+    if failures > 0 {
+        return Err(Failure::Reported);
+    }
+    if statistics.modules > 0 && statistics.checked + statistics.inconclusive == 0 {
         return Err(Failure::Input("no program was checked: a pass rejected each of them".to_owned()));
     }
-    if failures == 0 && statistics.modules > 0 && !never.is_empty() && never.len() == rewrites.len() {
+    if statistics.modules > 0 && !never.is_empty() && rewrites.is_some_and(|rewrites| rewrites.len() == never.len()) {
         let message = format!("no program reached a rewrite of the passes: {}", never.join(", "));
         return Err(Failure::Input(message));
     }
-    if failures == 0 { Ok(()) } else { Err(Failure::Reported) }
+    Ok(())
 }
 
 /// Returns the names of the rewrites that the passes of a pipeline declare.
