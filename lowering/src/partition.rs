@@ -52,13 +52,16 @@ pub(crate) fn levels(m: &Module, block: Block, is_of_machine: &dyn Fn(Op) -> boo
     levels
 }
 
+/// The programs of a block, or an op that must stay on the host, and why.
+type Programs<P> = Result<Vec<P>, (Op, String)>;
+
 /// Compiles a block to programs, each op of which is a numbered rewrite. `compile` gets the ops that stay on the host, and returns an op that must
 /// stay too if it fails; a remark says why. `ops_of` returns the ops that a program computes.
 pub(crate) fn offload<P>(
     m: &Module,
     mut host: FxHashSet<Op>,
     cx: &mut PassContext<'_>,
-    compile: &mut dyn FnMut(&FxHashSet<Op>, &mut PassContext<'_>) -> Result<Vec<P>, (Op, String)>,
+    compile: &mut dyn FnMut(&FxHashSet<Op>, &mut PassContext<'_>) -> Programs<P>,
     ops_of: fn(&P) -> &[Op],
 ) -> Vec<P> {
     let mut settle = |host: &mut FxHashSet<Op>, cx: &mut PassContext<'_>| loop {

@@ -7,6 +7,11 @@ use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, Pattern};
 /// A pass that applies patterns until none matches, and counts `num-changes`.
 pub(crate) struct ByPatterns(pub(crate) &'static [Pattern]);
 
+/// Returns the names of patterns.
+pub(crate) fn names(patterns: &[Pattern]) -> Vec<String> {
+    patterns.iter().map(|pattern| pattern.name.to_owned()).collect()
+}
+
 impl Pass for ByPatterns {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let driver = GreedyOptions { patterns: Some(self.0), ..GreedyOptions::default() };

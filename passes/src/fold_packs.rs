@@ -1,6 +1,6 @@
 //! `fold-packs`: table-driven products write the layout in which their result is read.
 
-use crate::by_patterns::ByPatterns;
+use crate::by_patterns::{ByPatterns, names};
 use crate::propagate_layouts::{made, reshaped};
 use gradus_dialects::addr::{GemmOp, IndirectGemmOp, has_stage};
 use gradus_dialects::graph::ReshapeOp;
@@ -41,7 +41,7 @@ whose rows something else uses.
 
 Linear in the number of ops.",
     statistics: &[("num-changes", "Number of changes")],
-    rewrites: Rewrites::Patterns(PATTERNS),
+    rewrites: Rewrites::Names(|_| names(PATTERNS)),
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
     ..PassInfo::DEFAULT
 };

@@ -1,6 +1,6 @@
 //! `fold-shuffles`: moves permutations of channels into the constants of table-driven products.
 
-use crate::by_patterns::ByPatterns;
+use crate::by_patterns::{ByPatterns, names};
 use crate::propagate_layouts::{made, reshaped, transposition};
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, constant_table, groups, has_stage};
 use gradus_dialects::graph::{ReshapeOp, TransposeOp};
@@ -40,7 +40,7 @@ channels are not at the same distances from each other; residuals of depthwise c
 # Cost
 
 Linear in the number of ops, and in the size of the changed constants.",
-    rewrites: Rewrites::Patterns(PATTERNS),
+    rewrites: Rewrites::Names(|_| names(PATTERNS)),
     floats: |_| FloatChange::Reorders,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),

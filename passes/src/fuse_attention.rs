@@ -1,6 +1,6 @@
 //! `fuse-attention`: recognizes attention in the two products around a softmax.
 
-use crate::by_patterns::ByPatterns;
+use crate::by_patterns::{ByPatterns, names};
 use crate::propagate_layouts::{made, reshaped, transposition};
 use gradus_dialects::graph::{AddOp, AttentionOp, DivOp, MatMulOp, MulOp, ReshapeOp, SoftmaxOp, TransposeOp};
 use gradus_ir::pass::{FloatChange, Rewrites};
@@ -41,7 +41,7 @@ Masks that do not have all keys, scales that are not positive, softmax of other 
 # Cost
 
 Linear in the number of ops.",
-    rewrites: Rewrites::Patterns(PATTERNS),
+    rewrites: Rewrites::Names(|_| names(PATTERNS)),
     floats: |_| FloatChange::Reorders,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),

@@ -1,6 +1,6 @@
 //! `fuse-epilogues`: fusion of elementwise ops into the store of table-driven products.
 
-use crate::by_patterns::ByPatterns;
+use crate::by_patterns::{ByPatterns, names};
 use crate::propagate_layouts::{made, reshaped};
 use gradus_dialects::addr::{DepthwisePlanesOp, has_stage, has_stage_after, is_product};
 use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, ReshapeOp, SumOp};
@@ -29,19 +29,19 @@ constant bounds into a single-use product, also behind a reshape; and `graph.rel
 
 # Refuses
 
-Additions after a clamp, and types other than `f32` and `bf16`. Additions to a `bf16` product, which would be rounded once, not twice,
-without `rounding`.
+Additions after a clamp, and types other than `f32`; with `rounding`, other than `f32` and `bf16`. A `bf16` sum of a product and a residual is
+rounded once then, not twice, and a clamp before the rounding makes 0 of a negative sum that would be rounded to -0.
 
 # Cost
 
 Linear in the number of ops.",
     options: &[PassOption {
         name: "rounding",
-        doc: "Also fuse additions to bf16 products, whose sums are then rounded once, not twice",
+        doc: "Also fuse into bf16 products, whose sums are then rounded once, after the epilogue",
         kind: OptionKind::Bool(false),
     }],
     statistics: &[("num-changes", "Number of changes")],
-    rewrites: Rewrites::Patterns(PATTERNS),
+    rewrites: Rewrites::Names(|_| names(PATTERNS)),
     floats: |options| if options.bool("rounding") { FloatChange::Rounds } else { FloatChange::None },
     make: |options| Ok(Box::new(ByPatterns(if options.bool("rounding") { PATTERNS } else { EXACT }))),
     ..PassInfo::DEFAULT
@@ -49,29 +49,33 @@ Linear in the number of ops.",
 
 const PATTERNS: &[Pattern] = &[
     Pattern { name: "bias-of-product", run: |r, op| bias(r, op, Type::F32).is_some() },
-    Pattern { name: "reshape-of-product", run: |r, op| before_reshape(r, op).is_some() },
+    Pattern { name: "reshape-of-product", run: |r, op| before_reshape(r, op, Type::F32).is_some() },
     Pattern { name: "add-to-product", run: |r, op| add_to_product(r, op, Type::F32) },
-    Pattern { name: "relu-of-product", run: relu_of_product },
-    Pattern { name: "relu-of-concat", run: relu_of_concat },
-    Pattern { name: "clip-of-product", run: clip_of_product },
+    Pattern { name: "relu-of-product", run: |r, op| relu_of_product(r, op, Type::F32) },
+    Pattern { name: "relu-of-concat", run: |r, op| relu_of_concat(r, op, Type::F32) },
+    Pattern { name: "clip-of-product", run: |r, op| clip_of_product(r, op, Type::F32) },
     Pattern { name: "bias-of-bf16-product", run: |r, op| bias(r, op, Type::BF16).is_some() },
+    Pattern { name: "reshape-of-bf16-product", run: |r, op| before_reshape(r, op, Type::BF16).is_some() },
     Pattern { name: "add-to-bf16-product", run: |r, op| add_to_product(r, op, Type::BF16) },
+    Pattern { name: "relu-of-bf16-product", run: |r, op| relu_of_product(r, op, Type::BF16) },
+    Pattern { name: "relu-of-bf16-concat", run: |r, op| relu_of_concat(r, op, Type::BF16) },
+    Pattern { name: "clip-of-bf16-product", run: |r, op| clip_of_product(r, op, Type::BF16) },
 ];
 
-/// The patterns that round as the ops do.
+/// The patterns that change no rounding.
 const EXACT: &[Pattern] = PATTERNS.split_at(6).0;
 
-/// Returns the product of floats that defines `value`, if `user` is its only user.
-fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
+/// Returns the product of an element type that defines `value`, if `user` is its only user.
+fn product(m: &Module, user: Op, value: Value, element: Type) -> Option<Op> {
     let op = m.defining_op(value).filter(|_| m.has_one_use(value))?;
     (is_product(m, op)
         && m.parent_block(op) == m.parent_block(user)
-        && matches!(m.ctx.element_type(m.value_type(value)), Type::F32 | Type::BF16))
-    .then_some(op)
+        && m.ctx.element_type(m.value_type(value)) == element)
+        .then_some(op)
 }
 
 /// Computes an elementwise op before the reshape of a product, so that it can join the product.
-fn before_reshape(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+fn before_reshape(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
     if !m.is_one_of(op, &[AddOp::INFO, SumOp::INFO, ReluOp::INFO]) {
         return None;
@@ -79,10 +83,10 @@ fn before_reshape(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let (operands, ty) = (m.operands(op).to_vec(), m.value_type(m.result(op, 0)));
     let source = |&v: &Value| {
         let reshape = ReshapeOp::defining(m, v).filter(|_| m.has_one_use(v))?;
-        product(m, reshape.0, reshape.x(m)).map(|_| reshape.x(m))
+        product(m, reshape.0, reshape.x(m), element).map(|_| reshape.x(m))
     };
     let found = operands.iter().position(|v| source(v).is_some())?;
-    let are_whole = operands.iter().all(|&v| m.value_type(v) == ty && product(m, op, v).is_none());
+    let are_whole = operands.iter().all(|&v| m.value_type(v) == ty && product(m, op, v, element).is_none());
     let x = source(&operands[found]).filter(|_| are_whole)?;
     let inner = m.value_type(x);
     let mut state = OpState::like(m, op);
@@ -100,10 +104,9 @@ fn before_reshape(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
 fn bias(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
     let (add, ty) = (AddOp::cast(m, op)?, m.value_type(m.result(op, 0)));
-    (m.ctx.element_type(ty) == element).then_some(())?;
     let inner = |value: Value| match ReshapeOp::defining(m, value) {
-        Some(reshape) if m.has_one_use(value) => product(m, reshape.0, reshape.x(m)),
-        _ => product(m, op, value),
+        Some(reshape) if m.has_one_use(value) => product(m, reshape.0, reshape.x(m), element),
+        _ => product(m, op, value, element),
     };
     let sides = [(add.a(m), add.b(m)), (add.b(m), add.a(m))];
     let (product, rows, columns) = sides.into_iter().find_map(|(x, columns)| Some((inner(x)?, x, columns)))?;
@@ -167,27 +170,25 @@ fn add_to_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
         return false;
     }
     let (&[a, b], ty) = (m.operands(op), m.value_type(m.result(op, 0))) else { return false };
-    if m.ctx.element_type(ty) != element {
-        return false;
-    }
     let is_open = |&product: &Op| !has_stage(m, product, "add") && !has_stage_after(m, product, "add");
-    let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x).filter(is_open)?, y)));
+    let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x, element).filter(is_open)?, y)));
     let Some((product, other)) = found.filter(|_| [a, b].iter().all(|&v| m.value_type(v) == ty)) else { return false };
     replace(r, op, product, [None, None], Some(other))
 }
 
-fn relu_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
+fn relu_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
     let m = r.module();
-    let Some(product) = ReluOp::cast(m, op).and_then(|_| product(m, op, m.operands(op)[0])) else { return false };
+    let relu = ReluOp::cast(m, op);
+    let Some(product) = relu.and_then(|relu| product(m, op, relu.x(m), element)) else { return false };
     bounded(r, op, product, [Some(0.0), None])
 }
 
 /// Fuses a relu of a concatenation into each of the concatenated products.
-fn relu_of_concat(r: &mut Rewriter<'_>, op: Op) -> bool {
+fn relu_of_concat(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
     let m = r.module();
     let Some(concat) = ReluOp::cast(m, op).and_then(|relu| ConcatOp::defining(m, relu.x(m))) else { return false };
     let parts = m.operands(concat.0).to_vec();
-    let is_product = |&part: &Value| product(m, concat.0, part).is_some();
+    let is_product = |&part: &Value| product(m, concat.0, part, element).is_some();
     if !m.has_one_use(m.result(concat.0, 0)) || !parts.iter().all(is_product) {
         return false;
     }
@@ -206,10 +207,11 @@ fn relu_of_concat(r: &mut Rewriter<'_>, op: Op) -> bool {
     r.replace_with(op, all).is_ok()
 }
 
-fn clip_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
+fn clip_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
     let m = r.module();
     let Some(clip) = ClipOp::cast(m, op) else { return false };
-    let (Some(product), Some(bounds)) = (product(m, op, clip.x(m)), clip.constant_bounds(m)) else { return false };
+    let product = product(m, op, clip.x(m), element);
+    let (Some(product), Some(bounds)) = (product, clip.constant_bounds(m)) else { return false };
     bounded(r, op, product, bounds)
 }
 

@@ -3,8 +3,8 @@
 
     tests/subjects/planted.py --copy /tmp/planted --seconds 60 --seeds 1,2,3 [NAME ...]
 
-copies the repository, plants all edits of tests/planted/{bugs,blind,harmless}.txt in the copy, each behind the environment variable
-GRADUS_PLANTED, builds the copy once, and runs the pass of each bug of `--file` until a seed finds it. Prints for each bug whether
+copies the repository, plants the edits of a file of tests/planted (`--file`) in the copy, each behind the environment variable
+GRADUS_PLANTED, builds the copy once, and runs the pass of each bug until a seed finds it. Prints for each bug whether
 it was found, the pass and the rewrite that were named, and the number of ops of the reproducer. Exit status 0: all were
 found, or with `--file harmless.txt`, none. `--no-build` uses `--gradus` as it is; `--plant-only` stops before the build.
 """
@@ -53,19 +53,19 @@ def copy_sources(copy):
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("target", ".git", "corpus"), dirs_exist_ok=True)
 
 
-def plant(copy):
-    """Plants all edits in a copy of the repository."""
-    for path, spans in planted_spans().items():
+def plant(copy, file):
+    """Plants the edits of a file in a copy of the repository."""
+    for path, spans in planted_spans([file]).items():
         text = (ROOT / path).read_text()
         for (begin, end), choices in sorted(spans.items(), reverse=True):
             text = text[:begin] + chosen_text(text[begin:end], choices) + text[end:]
         (copy / path).write_text(text)
 
 
-def planted_spans():
+def planted_spans(files=("bugs.txt", "harmless.txt")):
     """Returns for each file the spans of its edits, with the names and new expressions of each: several may change the same."""
     changes = {}
-    for name, _, path, before, after in (edit for file in FILES for edit in edits(file)):
+    for name, _, path, before, after in (edit for file in files for edit in edits(file)):
         changes.setdefault(path, {}).setdefault(span_of(name, path, before), []).append((name, after))
     return changes
 
@@ -139,7 +139,7 @@ def main():
     args = parser.parse_args()
     if not args.no_build:
         copy_sources(args.copy)
-        plant(args.copy)
+        plant(args.copy, args.file)
         if args.plant_only:
             return
         subprocess.run(["cargo", "build", "--release", "--bin", "gradus"], cwd=args.copy, check=True)

@@ -1,7 +1,8 @@
 //! Attention as exporters write it: two products around a softmax, with a scale, a mask, and transpositions that divide features
 //! among heads.
 
-use super::networks::{Network, Tensor, cast};
+use super::network::{Network, Tensor};
+use super::networks::cast;
 use gradus_ir::random::Random;
 
 /// Element types.

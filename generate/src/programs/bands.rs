@@ -1,6 +1,7 @@
 //! Blocks of MobileNets with pruned filters on images that are divided into bands of rows: 1x1 convolutions around a depthwise one.
 
-use super::networks::{Network, Tensor, clip};
+use super::network::{Network, Tensor};
+use super::networks::clip;
 use super::sparse::pruned;
 use gradus_ir::random::Random;
 

@@ -1,7 +1,7 @@
 //! Layouts: packs, unpacks, reshapes and transposes with many layouts and equal extents, with elementwise ops between.
 
 use super::moves;
-use super::networks::{Network, Tensor};
+use super::network::{Network, Tensor};
 use gradus_ir::random::Random;
 
 /// Layouts of images.

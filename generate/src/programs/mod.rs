@@ -13,6 +13,7 @@ mod floats;
 mod indices;
 mod layouts;
 mod moves;
+mod network;
 mod networks;
 mod parallel;
 mod qdq;

@@ -1,6 +1,6 @@
 //! Ops along axes of an image, which layout changes may cross: slices, padding, concatenations, tables and normalization.
 
-use super::networks::{Network, Tensor};
+use super::network::{Network, Tensor};
 
 /// Adds an op along some axes.
 pub(super) fn draw(n: &mut Network<'_>, x: &Tensor) -> Tensor {

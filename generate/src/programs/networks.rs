@@ -1,6 +1,7 @@
 //! Networks: convolutions and pools of every geometry, and chains of ops per target stage.
 
 use super::moves;
+use super::network::{Network, Tensor, divisors, is_float};
 use gradus_ir::random::Random;
 
 /// Maximum number of multiplications of a convolution.
@@ -11,187 +12,6 @@ const NAN: &str = "0x7FC00000";
 
 /// Maximum number of elements of a value.
 const MAX_ELEMENTS: i64 = 600;
-
-/// A value with its type.
-#[derive(Clone)]
-pub(super) struct Tensor {
-    pub(super) name: String,
-    pub(super) shape: Vec<i64>,
-    pub(super) elem: &'static str,
-}
-
-impl Tensor {
-    /// Returns the type.
-    pub(super) fn ty(&self) -> String {
-        format!("tensor<{}>", tensor(&self.shape, self.elem))
-    }
-}
-
-/// Writes elements in row-major order as nested lists.
-fn nested(shape: &[i64], elements: &[String]) -> String {
-    let Some((&first, rest)) = shape.split_first() else { return elements.concat() };
-    let size = elements.len() / first.max(1) as usize;
-    let parts: Vec<String> = elements.chunks(size.max(1)).map(|part| nested(rest, part)).collect();
-    format!("[{}]", parts.join(", "))
-}
-
-/// Whether elements are floats.
-pub(super) fn is_float(elem: &str) -> bool {
-    elem.contains('f')
-}
-
-/// Returns the divisors of a number.
-pub(super) fn divisors(number: i64) -> Vec<i64> {
-    (1..=number).filter(|d| number % d == 0).collect()
-}
-
-pub(super) fn tensor(shape: &[i64], elem: &str) -> String {
-    shape.iter().map(|d| format!("{d}x")).collect::<String>() + elem
-}
-
-/// Parameters and ops of a function on tensors.
-pub(super) struct Network<'r> {
-    pub(super) random: &'r mut Random,
-    parameters: Vec<String>,
-    lines: String,
-    next: u32,
-    /// The results so far, and images that later ops reuse.
-    pub(super) values: Vec<Tensor>,
-}
-
-impl Network<'_> {
-    pub(super) fn new(random: &mut Random) -> Network<'_> {
-        Network { random, parameters: Vec::new(), lines: String::new(), next: 0, values: Vec::new() }
-    }
-
-    fn name(&mut self) -> String {
-        self.next += 1;
-        format!("%v{}", self.next)
-    }
-
-    pub(super) fn parameter(&mut self, shape: &[i64], elem: &'static str) -> Tensor {
-        let value = Tensor { name: self.name(), shape: shape.to_vec(), elem };
-        self.parameters.push(format!("{}: {}", value.name, value.ty()));
-        value
-    }
-
-    /// Creates a constant of small numbers with a probability of `constant` percent, or a parameter.
-    pub(super) fn weights(&mut self, shape: &[i64], elem: &'static str, constant: u64) -> Tensor {
-        if !self.random.percent(constant) {
-            return self.parameter(shape, elem);
-        }
-        let (low, span) = match elem {
-            "ui8" => (0, 256),
-            "i8" => (-128, 256),
-            "i1" => (0, 2),
-            _ => (-4, 9),
-        };
-        let float = is_float(elem);
-        let uniform = self.random.percent(15);
-        let one = |random: &mut Random| {
-            let number = random.below(span) as i64 + low;
-            if float { format!("{number}.0") } else { number.to_string() }
-        };
-        if uniform || shape.is_empty() {
-            let text = one(self.random);
-            return self.constant(shape, elem, &text);
-        }
-        let elements: Vec<String> = (0..shape.iter().product::<i64>()).map(|_| one(self.random)).collect();
-        self.listed(shape, elem, &elements)
-    }
-
-    /// Creates a constant of elements in row-major order.
-    pub(super) fn listed(&mut self, shape: &[i64], elem: &'static str, elements: &[String]) -> Tensor {
-        self.constant(shape, elem, &nested(shape, elements))
-    }
-
-    /// Creates a constant of the elements in `text`.
-    pub(super) fn constant(&mut self, shape: &[i64], elem: &'static str, text: &str) -> Tensor {
-        self.op(shape, elem, &format!("graph.constant dense<{text}> : tensor<{}>", tensor(shape, elem)))
-    }
-
-    pub(super) fn op(&mut self, shape: &[i64], elem: &'static str, op: &str) -> Tensor {
-        let value = Tensor { name: self.name(), shape: shape.to_vec(), elem };
-        self.lines += &format!("{} = {op}\n", value.name);
-        value
-    }
-
-    /// Creates an op in generic form.
-    pub(super) fn generic(
-        &mut self,
-        name: &str,
-        operands: &[&Tensor],
-        attrs: &str,
-        shape: &[i64],
-        elem: &'static str,
-    ) -> Tensor {
-        let names: Vec<&str> = operands.iter().map(|t| t.name.as_str()).collect();
-        let types: Vec<String> = operands.iter().map(|t| t.ty()).collect();
-        let (names, types, result) = (names.join(", "), types.join(", "), tensor(shape, elem));
-        self.op(shape, elem, &format!("\"{name}\"({names}) <{{{attrs}}}> : ({types}) -> tensor<{result}>"))
-    }
-
-    /// Creates an op in the form `name operands {attrs} : types`.
-    pub(super) fn custom(
-        &mut self,
-        name: &str,
-        operands: &[&Tensor],
-        attrs: &str,
-        shape: &[i64],
-        elem: &'static str,
-    ) -> Tensor {
-        let names: Vec<&str> = operands.iter().map(|t| t.name.as_str()).collect();
-        let types: Vec<String> = operands.iter().map(|t| t.ty()).collect();
-        let attrs = if attrs.is_empty() { String::new() } else { format!(" {{{attrs}}}") };
-        let (names, types, result) = (names.join(", "), types.join(", "), tensor(shape, elem));
-        self.op(shape, elem, &format!("{name} {names}{attrs} : ({types}) -> tensor<{result}>"))
-    }
-
-    /// Returns the program; its results are the last values.
-    pub(super) fn finish(self) -> String {
-        let from = self.values.len().saturating_sub(3);
-        let last = &self.values[from..];
-        let names: Vec<&str> = last.iter().map(|t| t.name.as_str()).collect();
-        let types: Vec<String> = last.iter().map(Tensor::ty).collect();
-        let (names, types) = (names.join(", "), types.join(", "));
-        let parameters = self.parameters.join(", ");
-        format!("func.func @made0({parameters}) -> ({types}) {{\n{}return {names} : {types}\n}}\n", self.lines)
-    }
-
-    /// Creates a constant vector of indices.
-    pub(super) fn indices(&mut self, all: &[i64]) -> Tensor {
-        let text: Vec<String> = all.iter().map(i64::to_string).collect();
-        self.constant(&[all.len() as i64], "i64", &format!("[{}]", text.join(", ")))
-    }
-
-    /// Concatenates tensors along an axis.
-    pub(super) fn concat(&mut self, parts: &[&Tensor], axis: usize) -> Tensor {
-        let mut shape = parts[0].shape.clone();
-        shape[axis] = parts.iter().map(|part| part.shape[axis]).sum();
-        self.generic("graph.concat", parts, &format!("axis = {axis} : i64"), &shape, parts[0].elem)
-    }
-
-    pub(super) fn relu(&mut self, x: &Tensor) -> Tensor {
-        self.generic("graph.relu", &[x], "", &x.shape, x.elem)
-    }
-
-    pub(super) fn reshaped(&mut self, x: &Tensor, shape: &[i64]) -> Tensor {
-        let to = self.indices(shape);
-        self.generic("graph.reshape", &[x, &to], "", shape, x.elem)
-    }
-
-    /// Returns one of the values of the same type, or the tensor itself.
-    pub(super) fn alike(&mut self, x: &Tensor) -> Tensor {
-        let alike: Vec<Tensor> =
-            self.values.iter().filter(|t| t.shape == x.shape && t.elem == x.elem).cloned().collect();
-        alike.get(self.random.below(alike.len().max(1) as u64) as usize).unwrap_or(x).clone()
-    }
-
-    /// Draws an extent from 1 to `most`.
-    pub(super) fn extent(&mut self, most: u64) -> i64 {
-        1 + self.random.below(most) as i64
-    }
-}
 
 /// Strides, dilations and pads of a window over some image dimensions, and the output extents.
 pub(super) struct Window {
@@ -380,11 +200,7 @@ fn with_row(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     }
     let axis = n.random.below(x.shape.len() as u64) as usize;
     let start = n.random.below(x.shape[axis] as u64) as i64;
-    let mut shape = x.shape.clone();
-    shape[axis] = 1;
-    let [starts, ends, axes] = [start, start + 1, axis as i64].map(|number| n.indices(&[number]));
-    let sizes = "operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>";
-    let row = n.generic("graph.slice", &[x, &starts, &ends, &axes], sizes, &shape, x.elem);
+    let row = n.part(x, axis, start, 1);
     let name = n.random.pick(&["graph.add", "graph.sub", "graph.mul", "graph.max"]);
     let operands = if n.random.percent(60) { [x, &row] } else { [&row, x] };
     n.generic(name, &operands, "", &x.shape, x.elem)

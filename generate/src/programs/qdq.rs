@@ -1,6 +1,7 @@
 //! Quantized networks in QDQ form: ops on floats between `graph.dequantize_linear` and `graph.quantize_linear`.
 
-use super::networks::{Network, Tensor, clip, conv_window, pool};
+use super::network::{Network, Tensor};
+use super::networks::{clip, conv_window, pool};
 use gradus_ir::random::Random;
 
 /// Scales. Products of powers of two are exact, others round.

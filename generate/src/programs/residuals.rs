@@ -1,6 +1,6 @@
 //! Networks whose values have several readers: residuals over several layers, parts of concatenations, and sums of neighbours.
 
-use super::networks::{Network, Tensor};
+use super::network::{Network, Tensor};
 use gradus_ir::random::Random;
 
 /// Draws layers on images of equal extents, each of which reads any of the earlier values.
@@ -70,7 +70,5 @@ fn parts(n: &mut Network<'_>, x: &Tensor) -> Tensor {
         whole = activation(n, &whole);
     }
     let first = n.random.below(channels as u64 + 1) as i64;
-    let [starts, ends, axes] = [first, first + channels, 1].map(|number| n.indices(&[number]));
-    let sizes = "operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>";
-    n.generic("graph.slice", &[&whole, &starts, &ends, &axes], sizes, &x.shape, x.elem)
+    n.part(&whole, 1, first, channels)
 }

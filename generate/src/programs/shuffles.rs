@@ -1,6 +1,6 @@
 //! Products that read channels through tables, behind transpositions of channels: those of group convolutions.
 
-use super::networks::{Network, Tensor, tensor};
+use super::network::{Network, Tensor, tensor};
 use gradus_ir::random::Random;
 
 /// Maximum number of channels.

@@ -1,6 +1,7 @@
 //! Products, convolutions and elementwise ops with pruned constants: ops of `sparse`, and dense ops among which saturation chooses.
 
-use super::networks::{Network, Tensor, Window, clip, divisors, is_float, window};
+use super::network::{Network, Tensor, divisors, is_float};
+use super::networks::{Window, clip, window};
 use gradus_ir::random::Random;
 
 /// Element types of products.

@@ -63,7 +63,6 @@ pub use timing::{Timer, TimingFormat};
 use crate::context::Context;
 use crate::diag::{Diagnostic, hint};
 use crate::module::{Module, Op};
-use crate::rewrite::Pattern;
 
 /// The declaration of a pass, from which command line, listings and documentation are generated.
 pub struct PassInfo {
@@ -98,9 +97,7 @@ pub struct PassInfo {
 pub enum Rewrites {
     /// Tags of [`PassContext::allows`].
     Tags(&'static [&'static str]),
-    /// Patterns of the greedy driver.
-    Patterns(&'static [Pattern]),
-    /// The names that a function returns.
+    /// The names of patterns, rules and folds, that a function returns.
     Names(fn(&Context) -> Vec<String>),
 }
 
@@ -109,7 +106,6 @@ impl Rewrites {
     pub fn names(&self, ctx: &Context) -> Vec<String> {
         match self {
             Rewrites::Tags(tags) => tags.iter().map(|&tag| tag.to_owned()).collect(),
-            Rewrites::Patterns(patterns) => patterns.iter().map(|pattern| pattern.name.to_owned()).collect(),
             Rewrites::Names(names) => names(ctx),
         }
     }

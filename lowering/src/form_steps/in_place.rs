@@ -12,7 +12,9 @@ pub(super) fn offsets(m: &Module, op: Op) -> Option<Vec<i64>> {
         return m.with_args(op, slice_offset)?.map(|offset| vec![offset]);
     }
     let elements = |v: Value| m.ctx.static_shape(m.value_type(v)).map(|s| s.iter().product::<i64>());
-    if OpCost::of(m, op) != OpCost::View {
+    // The extents of a tensor cost as much as a view of it, but are other elements.
+    let has_elements = m.info(op).is_some_and(|info| !info.moves.is_empty() || info.is_elementwise());
+    if OpCost::of(m, op) != OpCost::View || !has_elements {
         return None;
     }
     let mut next = 0;

@@ -10,7 +10,7 @@ mod elementwise;
 mod movement;
 mod reshape;
 
-use crate::by_patterns::ByPatterns;
+use crate::by_patterns::{ByPatterns, names};
 pub(crate) use elementwise::is_elementwise;
 use gradus_dialects::graph::{self, ReshapeOp, TransposeOp};
 use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
@@ -47,7 +47,7 @@ have the shape of the result.
 # Cost
 
 Linear in the number of ops: each unpack moves once per op.",
-    rewrites: Rewrites::Patterns(PATTERNS),
+    rewrites: Rewrites::Names(|_| names(PATTERNS)),
     floats: |_| FloatChange::Reorders,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),

@@ -1,17 +1,19 @@
 // RUN: gradus opt %s --fuse-epilogues | FileCheck %s
 // RUN: gradus opt %s --fuse-epilogues=rounding=true | FileCheck %s --check-prefix=ROUNDS
 
-// The sum of a bf16 product and a residual is rounded twice, unless the pass may round; a clamp rounds nothing.
+// The sum of a bf16 product and a residual is rounded twice, and a negative sum that is rounded to -0 stays -0, unless the pass may round.
 // CHECK-LABEL: func.func @sum(
 // CHECK: %[[SUM:.*]] = addr.gemm
 // CHECK: graph.add %{{.*}}, %[[SUM]]
-// CHECK: addr.gemm
-// CHECK-SAME: low = 0.0
+// CHECK: %[[SUM:.*]] = addr.gemm
+// CHECK: graph.relu %[[SUM]]
 
 // ROUNDS-LABEL: func.func @sum(
 // ROUNDS: addr.gemm
 // ROUNDS-SAME: plus
-// ROUNDS-NOT: graph.add
+// ROUNDS-NOT: graph.
+// ROUNDS: addr.gemm
+// ROUNDS-SAME: low = 0.0
 func.func @sum(%a: tensor<8xbf16>, %b: tensor<2x4xbf16>, %y: tensor<2x2xbf16>) -> (tensor<2x2xbf16>, tensor<2x2xbf16>) {
   %base = arith.constant dense<[0, 4]> : tensor<2xi32>
   %relative = arith.constant dense<[0, 1, 2, 3]> : tensor<4xi32>
