@@ -76,7 +76,7 @@ fn choice(ctx: &Arc<Context>, info: &'static PassInfo, option: &PassOption, text
     pairs.find(|pair| accepts(ctx, info, &pair.text))
 }
 
-/// Returns values of an option, as `name={value}`: those that the pass declares, or those of its kind.
+/// Returns values of an option, as `name={value}`: its declared samples, or values of its kind.
 fn candidates(ctx: &Context, info: &PassInfo, option: &PassOption) -> Vec<String> {
     let samples = info.samples.iter().find(|(name, _)| *name == option.name);
     let values = samples.map_or_else(|| values_of_kind(option.kind), |(_, samples)| samples(ctx));

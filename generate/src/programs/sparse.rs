@@ -177,7 +177,7 @@ fn epilogue(n: &mut Network<'_>, y: Tensor, bias: &[i64]) -> Tensor {
                 clip(n, &y, bounds)
             }
             3 => {
-                // Another reader of what the epilogue would hide.
+                // A second reader of the value, which a fused epilogue would not store.
                 n.values.push(y.clone());
                 y
             }
