@@ -109,9 +109,9 @@ impl<'m> Reference<'m> {
         Reference { m, options, functions: functions.collect(), allocates: allocates(m), is_original: true }
     }
 
-    /// Declares it to be the program before a pass, rather than the original.
-    pub(crate) fn as_base_of_pass(self) -> Self {
-        Reference { is_original: false, ..self }
+    /// Takes the program before a pass, which keeps floats.
+    pub(crate) fn before_pass(m: &'m Module, options: Options) -> Reference<'m> {
+        Reference { is_original: false, ..Reference::new(m, Options { floats: Floats::Bits, ..options }) }
     }
 
     /// Whether it is the original program.

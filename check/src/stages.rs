@@ -61,10 +61,7 @@ impl<'m> Stages<'m> {
     /// Calls `f` with the program with which the last pass was compared.
     pub(crate) fn with_compared<T>(&self, f: impl FnOnce(&Reference<'_>) -> T) -> T {
         match self.previous.as_ref().filter(|_| self.is_local) {
-            Some(previous) => {
-                let options = Options { floats: Floats::Bits, ..self.options };
-                f(&Reference::new(previous, options).as_base_of_pass())
-            }
+            Some(previous) => f(&Reference::before_pass(previous, self.options)),
             None => f(self.original()),
         }
     }
