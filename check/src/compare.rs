@@ -51,6 +51,8 @@ pub enum Verdict {
         exhaustive: bool,
         /// The inputs on which it leaves more memory allocated than before.
         leaks: u64,
+        /// The mode in which floats were compared.
+        floats: Floats,
     },
     /// Neither the function nor anything that it may call has changed.
     Unchanged,
@@ -246,6 +248,7 @@ impl<'m> Reference<'m> {
                 discarded: runs.discarded + close,
                 exhaustive: runs.exhaustive,
                 leaks,
+                floats: self.options.floats,
             },
         }
     }
