@@ -8,8 +8,8 @@ use gradus::ir::pass::{OptionKind, PassOption};
 use gradus::ir::rules::{ArgKind, RuleFunction, RuleGroup, rule};
 use gradus::ir::{
     Access, Arity, AttrInfo, AttrKind, AttrSpec, AttrText, Context, DType, Dialect, Directive, Effects, Extension,
-    Folded, GroupSpec, OpArgs, OpInfo, Parametric, PassInfo, Pattern, Traits, Type, TypeConstraint, TypeInfo,
-    TypeRelation, ValueSpec,
+    Folded, GroupSpec, OpArgs, OpInfo, Parametric, PassInfo, Pattern, Representation, Traits, Type, TypeConstraint,
+    TypeInfo, TypeRelation, ValueSpec,
 };
 
 const TOY: Dialect = Dialect { name: "toy", doc: "Toys.", ..Dialect::DEFAULT };
@@ -338,6 +338,39 @@ types! {
         draw: Some(|_, _| Datum::Int(1)),
         constant: Some(|params, _| Some(params.ctx.int_attr(Type::I32, 2)))
     } => "its 'constant' of an integer of type '!toy.ring' has another value";
+}
+
+/// One test for each mistake in a representation of a type: a name, a declaration, and the error.
+macro_rules! representations {
+    ($($case:ident { $($key:ident: $value:expr),* } => $error:expr;)*) => { $(
+        #[test]
+        fn $case() {
+            static INFO: TypeInfo = TypeInfo {
+                decl: Parametric { examples: &[""], ..RING },
+                repr: Some(|_| Type::I32),
+                draw: Some(|_, random| Datum::Int(random.below(9) as i64)),
+                ..TypeInfo::DEFAULT
+            };
+            static PAIR: Representation = Representation { $($key: $value,)* ..TWICE };
+            static DIALECT: Dialect = Dialect { types: &[&INFO], representations: &[&PAIR], ..TOY };
+            assert_eq!(of_dialect(&DIALECT), [format!("type 'toy.ring' of dialect 'toy': {}", $error)]);
+        }
+    )* };
+}
+
+/// The value twice.
+const TWICE: Representation = Representation {
+    name: "twice",
+    types: |ctx, ty| ctx.type_info(ty).is_some_and(|info| info.decl.name == "toy.ring").then(|| vec![Type::I32; 2]),
+    encode: |_, _, value| Some(vec![value.clone(); 2]),
+    decode: |_, _, values| Some(values[0].clone()),
+};
+
+representations! {
+    a_representation_that_loses_values { decode: |_, _, values| Some(Datum::Int(-values[1].int().ok()?)) } =>
+        "its representation 'twice' loses an integer";
+    a_representation_by_too_few_values { encode: |_, _, value| Some(vec![value.clone()]) } =>
+        "its representation 'twice' gives 1 values for 2 types";
 }
 
 static ODD: AttrInfo =

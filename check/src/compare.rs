@@ -57,6 +57,8 @@ pub enum Verdict {
         exhaustive: bool,
         /// The inputs on which it leaves more memory allocated than before.
         leaks: u64,
+        /// The mode in which floats were compared.
+        floats: Floats,
     },
     /// Neither the function nor anything that it may call has changed.
     Unchanged,
@@ -141,9 +143,9 @@ impl<'m> Reference<'m> {
         Reference { m, options, functions: functions.collect(), allocates: allocates(m), is_original: true }
     }
 
-    /// Declares it to be the program before a pass, rather than the original.
-    pub(crate) fn as_base_of_pass(self) -> Self {
-        Reference { is_original: false, ..self }
+    /// Takes the program before a pass, which keeps floats.
+    pub(crate) fn before_pass(m: &'m Module, options: Options) -> Reference<'m> {
+        Reference { is_original: false, ..Reference::new(m, Options { floats: Floats::Bits, ..options }) }
     }
 
     /// Whether it is the original program.
@@ -316,6 +318,7 @@ impl<'m> Reference<'m> {
                 discarded: runs.discarded + close,
                 exhaustive: runs.exhaustive && all == runs.conclusive(),
                 leaks,
+                floats: self.options.floats,
             },
         }
     }

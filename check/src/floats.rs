@@ -391,7 +391,7 @@ fn has_special_constants(m: &Module) -> bool {
     let constants = values.filter_map(|value| Some((float_kind(m, value)?, m.ctx.attr_datum(m.constant(value)?)?)));
     constants.into_iter().any(|(kind, datum)| {
         let most = greatest(kind) / 1024.0;
-        let is_special = |number: f64| !(number.abs() < most);
+        let is_special = |number: f64| number.is_nan() || number.abs() >= most;
         match datum {
             Datum::Float(number) => is_special(number),
             other => other.masked().is_some_and(|(tensor, _)| tensor.to_f64().into_iter().any(is_special)),

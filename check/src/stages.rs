@@ -1,11 +1,12 @@
 //! The programs with which those after the passes of a pipeline are compared.
 //!
-//! A program is compared with the original in the float mode that the passes so far need. A pass that keeps floats, after one
-//! that changes them, is compared with the program before it, bit by bit: the mode of the others would hide what it does to
-//! signs of zeros and to small numbers.
+//! A program is compared with the original in the float mode that the passes need which have changed it so far. A pass that keeps
+//! floats, after one that changes them, is compared with the program before it, bit by bit: the mode of the others would hide
+//! what it does to signs of zeros and to small numbers.
 
 use crate::compare::{Reference, Verdict};
 use crate::options::{Floats, Options};
+use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::{FloatChange, Passed};
 use gradus_ir::{Diagnostic, Module};
 use std::cell::OnceCell;
@@ -14,11 +15,11 @@ use std::cell::OnceCell;
 pub struct Stages<'m> {
     original: &'m Module,
     options: Options,
-    /// The change of floats by the passes so far.
+    /// The change of floats by the passes that have changed the program so far.
     change: FloatChange,
     /// The original in the mode of each [`FloatChange`].
     references: [OnceCell<Reference<'m>>; 5],
-    /// The program before the next pass, if floats have changed.
+    /// The program before the next pass, if it is not the original.
     previous: Option<Module>,
     /// Whether the last pass was compared with the program before it.
     is_local: bool,
@@ -31,7 +32,7 @@ impl<'m> Stages<'m> {
         Stages { original, options, change: FloatChange::None, references, previous: None, is_local: false }
     }
 
-    /// Returns the original program, in the mode that the passes so far need.
+    /// Returns the original program, in the mode that the passes need which have changed it so far.
     pub fn original(&self) -> &Reference<'m> {
         self.allowing(self.change)
     }
@@ -54,15 +55,19 @@ impl<'m> Stages<'m> {
         passed: &Passed<'_>,
         mut find: impl FnMut(&Reference<'_>, &str, Verdict) -> Option<T>,
     ) -> Option<T> {
+        let before = self.previous.as_ref().unwrap_or(self.original);
+        if structurally_equal(before, before.root(), passed.module, passed.module.root()) {
+            return None;
+        }
         let change = passed.floats();
-        self.is_local = change == FloatChange::None && self.previous.is_some();
+        let is_free = self.change > FloatChange::None && self.options.floats == Floats::Declared;
+        self.is_local = is_free && change == FloatChange::None;
         self.change = self.change.max(change);
         let found = self.with_compared(|reference| {
             reference.after(passed).find_map(|(name, _, verdict)| find(reference, name, verdict))
         });
         if found.is_none() {
-            let is_open = self.change > FloatChange::None && self.options.floats == Floats::Declared;
-            self.previous = is_open.then(|| passed.module.clone());
+            self.previous = Some(passed.module.clone());
         }
         found
     }
@@ -70,10 +75,7 @@ impl<'m> Stages<'m> {
     /// Calls `f` with the program with which the last pass was compared.
     pub(crate) fn with_compared<T>(&self, f: impl FnOnce(&Reference<'_>) -> T) -> T {
         match self.previous.as_ref().filter(|_| self.is_local) {
-            Some(previous) => {
-                let options = Options { floats: Floats::Bits, ..self.options };
-                f(&Reference::new(previous, options).as_base_of_pass())
-            }
+            Some(previous) => f(&Reference::before_pass(previous, self.options)),
             None => f(self.original()),
         }
     }

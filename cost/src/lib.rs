@@ -14,6 +14,7 @@ pub use given::{given, keep_named};
 pub use machine::{Machine, Number, Price, price};
 pub use registered::{load_machine, loaded_machine, measure_with, register};
 
+use gradus_dialects::DIALECTS;
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::pass::{FloatChange, Options};
 use gradus_ir::rules::{CompiledRule, CostFn};
@@ -195,17 +196,24 @@ pub fn rounds(floats: &str) -> Result<Option<bool>, CostError> {
     }
 }
 
-/// Returns the change of floats by a pass with the options `floats`, `target` and `rules`: whether it uses rules that round, and
-/// whether these are named, since some of those on request approximate. A model that is not one that counts is that of a machine,
-/// which rounds unless asked not to.
+/// Returns the change of floats by a pass with the options `floats`, `target` and `rules`: whether it uses rules that round, or
+/// coarse ones. A model that is not one that counts is that of a machine, which rounds unless asked not to.
 pub fn float_change(options: &Options) -> FloatChange {
     let (floats, target) = (options.text("floats"), options.text("target"));
     let by_default = || COUNTS.iter().find(|model| model.name == target).map_or(!target.is_empty(), |m| m.approx);
     match rounds(floats).ok().flatten().unwrap_or_else(by_default) {
-        true if options.list("rules").is_empty() => FloatChange::Reorders,
-        true => FloatChange::Approximates,
+        true if options.list("rules").iter().any(|name| has_coarse_rule(name)) => FloatChange::Approximates,
+        true => FloatChange::Reorders,
         false => FloatChange::None,
     }
+}
+
+/// Whether a rule of that name, or of the group of that name, is coarse.
+fn has_coarse_rule(name: &str) -> bool {
+    let groups = DIALECTS.iter().flat_map(|dialect| dialect.rule_groups);
+    groups
+        .into_iter()
+        .any(|group| group.rules.iter().any(|rule| rule.coarse && [group.name, rule.name].contains(&name)))
 }
 
 /// The cost models that count; the first is the default of `saturate`.

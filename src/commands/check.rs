@@ -83,7 +83,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if let Some(after) = after {
         let after = read(&ctx, after, matches, streams)?;
         let verdicts = repeated(matches, options(matches), |options| pair(&ctx, &before, &after, options, streams))?;
-        return conclude(&verdicts, options(matches).floats, streams);
+        return conclude(&verdicts, streams);
     }
     let options = options(matches);
     let passes = || self::pipeline(tool, &ctx, matches).expect("it was made before");
@@ -97,7 +97,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
             streams,
         )
     })?;
-    conclude(&verdicts, options.floats.allowing(pipeline.floats()), streams)
+    conclude(&verdicts, streams)
 }
 
 /// The verdict on each function, by name.
@@ -127,7 +127,7 @@ fn repeated(
 fn add(sum: &mut Verdict, next: Verdict) {
     match (&mut *sum, &next) {
         (
-            Verdict::Same { inputs, undefined, discarded, exhaustive: false, leaks },
+            Verdict::Same { inputs, undefined, discarded, exhaustive: false, leaks, .. },
             Verdict::Same { inputs: i, undefined: u, discarded: d, leaks: l, .. },
         ) => (*inputs, *undefined, *discarded, *leaks) = (*inputs + i, *undefined + u, *discarded + d, *leaks + l),
         (Verdict::Inconclusive(_), _) => *sum = next,
@@ -203,17 +203,17 @@ fn pair(
 
 /// Prints the verdict on each function, with the float mode unless it is bit by bit. Succeeds if there is at least one and all
 /// are conclusive.
-fn conclude(verdicts: &[(String, Verdict)], floats: Floats, streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (mut lines, mut open) = (String::new(), 0);
-    let mode =
-        floats.word().filter(|_| floats != Floats::Bits).map_or(String::new(), |word| format!(" with --floats={word}"));
     for (name, verdict) in verdicts {
         let line = match verdict {
             Verdict::Unchanged => "unchanged".to_owned(),
             Verdict::Same { inputs, exhaustive: true, undefined, .. } => {
                 format!("no difference on all {} inputs ({undefined} undefined)", inputs + undefined)
             }
-            Verdict::Same { inputs, undefined, discarded, .. } => {
+            Verdict::Same { inputs, undefined, discarded, floats, .. } => {
+                let mode = floats.word().filter(|_| *floats != Floats::Bits);
+                let mode = mode.map_or_else(String::new, |word| format!(" with --floats={word}"));
                 format!("no difference on {inputs} inputs ({undefined} undefined, {discarded} discarded){mode}")
             }
             Verdict::Inconclusive(why) => {

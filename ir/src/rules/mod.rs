@@ -68,16 +68,23 @@ pub struct Rule {
     pub text: &'static str,
     /// Whether results of float ops may differ slightly (fast-math).
     pub approx: bool,
+    /// Whether they are right to a percent only.
+    pub coarse: bool,
 }
 
 /// Declares a rule: `rule("xor-xor", "xori(a, xori(a, b)) => b")`.
 pub const fn rule(name: &'static str, text: &'static str) -> Rule {
-    Rule { name, text, approx: false }
+    Rule { name, text, approx: false, coarse: false }
 }
 
 /// Declares an approximate rule: results of float ops may differ slightly (fast-math).
 pub const fn approx(name: &'static str, text: &'static str) -> Rule {
-    Rule { name, text, approx: true }
+    Rule { name, text, approx: true, coarse: false }
+}
+
+/// Declares a coarse rule: an approximation that is right to a percent.
+pub const fn coarse(name: &'static str, text: &'static str) -> Rule {
+    Rule { name, text, approx: true, coarse: true }
 }
 
 /// A group of rules that passes such as `saturate` apply on request, apart from canonicalization.
