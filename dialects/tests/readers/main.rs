@@ -192,6 +192,7 @@ fn by_mlir_opt(command: &str, text: &str) -> Option<String> {
 
 /// The blanks that the tests move stand between tokens for mlir-opt, too.
 #[test]
+#[expect(clippy::print_stderr, reason = "a skipped comparison says so")]
 fn respaced_texts_mean_the_same_to_mlir_opt() {
     let Some(command) = mlir_opt() else {
         return eprintln!("skipped: there is no mlir-opt");
