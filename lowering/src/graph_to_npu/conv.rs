@@ -153,7 +153,7 @@ impl Reader<'_> {
     }
 }
 
-/// The requantizations of all kernels, if they are exact.
+/// Returns the requantization of each kernel; `None` if integer factors cannot reproduce the bytes of the reference.
 pub fn requantization(
     kernels: &Kernels<'_>,
     bias: &[i64],

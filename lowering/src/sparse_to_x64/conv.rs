@@ -88,7 +88,7 @@ pub(super) struct Conv {
 }
 
 impl Conv {
-    /// Reads a convolution for vectors of a width, if the machine has code.
+    /// Returns the convolution of an op; `None` if no form supports it. `width`: the vectors of generated code, if the machine runs any.
     pub fn of(m: &Module, op: Op, width: Option<Width>) -> Option<Conv> {
         let conv = ConvOp::cast(m, op)?;
         let (group, window) = convolution(m, op).ok()?;
