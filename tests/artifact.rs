@@ -2,8 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "counts, which the harness shows with --nocapture or a failure")]
 
-mod support;
-
+use crate::support::{ENTRY, HEADER, gradus, parse, root, seal};
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
@@ -12,7 +11,6 @@ use gradus::ir::{Context, DType, Diagnostic, Module};
 use gradus::runtime::artifact::{Artifact, CompiledFor, write};
 use gradus::runtime::cpu::Program;
 use std::sync::Arc;
-use support::{ENTRY, HEADER, gradus, parse, root, seal};
 
 fn example(file: &str) -> String {
     root().join("examples").join(file).display().to_string()

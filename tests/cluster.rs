@@ -1,14 +1,12 @@
 //! Networks on clusters, from the command line and as programs: results, sub-devices, what each optimization changes, and dropped
 //! synchronization.
 
-mod support;
-
+use crate::support::{gradus, lowered, read, root};
 use gradus::Tool;
 use gradus::dialects::cluster::{Program, ProgramOp};
 use gradus::ir::{Module, OpDecl};
 use gradus_simulators::cluster::{Extent, Program as Code, Record, Simulator};
 use std::path::{Path, PathBuf};
-use support::{gradus, lowered, read, root};
 
 fn example(file: &str) -> String {
     root().join("examples").join(file).display().to_string()
@@ -89,7 +87,7 @@ fn program(model: &str, options: &str) -> Program {
     let tool = Tool::gradus();
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = opt(model, "--pass-pipeline=builtin.module(convert-qdq-to-integer,canonicalize)", folder.path());
-    let m = support::parse(&tool.context(), &read(&path)).expect("it is a program");
+    let m = crate::support::parse(&tool.context(), &read(&path)).expect("it is a program");
     let m = lowered(&tool, &m, &format!("builtin.module(convert-graph-to-cluster{options})"));
     program_of(&m)
 }

@@ -1,37 +1,22 @@
 //! `--target cpu` gives the results of reference evaluation.
 
-#[path = "cpu/assigned.rs"]
 mod assigned;
-#[path = "cpu/attention.rs"]
 mod attention;
-#[path = "cpu/blocks.rs"]
 mod blocks;
-#[path = "cpu/layouts.rs"]
 mod layouts;
-#[path = "cpu/narrow.rs"]
 mod narrow;
-#[path = "cpu/parts.rs"]
 mod parts;
-#[path = "cpu/qdq.rs"]
 mod qdq;
-#[path = "cpu/quantized.rs"]
 mod quantized;
-#[path = "cpu/shuffle.rs"]
 mod shuffle;
-#[path = "cpu/single.rs"]
 mod single;
-mod support;
-#[path = "cpu/threads.rs"]
 mod threads;
-#[path = "cpu/transposed.rs"]
 mod transposed;
-#[path = "cpu/types.rs"]
 mod types;
-#[path = "cpu/unknown.rs"]
 mod unknown;
-#[path = "cpu/winograd.rs"]
 mod winograd;
 
+use crate::support::{parse, pipeline_of};
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
@@ -40,7 +25,6 @@ use gradus::ir::random::Random;
 use gradus::ir::{Context, DType, Module, verify};
 use gradus::runtime::cpu::Program;
 use std::sync::Arc;
-use support::{parse, pipeline_of};
 
 /// Number of single-layer programs.
 const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };

@@ -1,8 +1,7 @@
 //! Properties of generated programs: printing round-trips, passes preserve the meaning, and the number of threads has
 //! no effect. `gradus fuzz` runs the same checks on more programs.
 
-mod support;
-
+use crate::support::gradus;
 use gradus::Tool;
 use gradus::generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
 use gradus::generate::coverage::Statistics;
@@ -13,7 +12,6 @@ use gradus::ir::random::Random;
 use gradus::ir::rules::{RuleGroup, rule};
 use gradus::ir::{Dialect, Module, PrintOptions, parse_module, verify};
 use std::sync::{Mutex, PoisonError};
-use support::gradus;
 
 /// Number of programs per test.
 const PROGRAMS: u64 = 200;

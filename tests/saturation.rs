@@ -1,7 +1,6 @@
 //! Reports of `saturate`: explanations are correct, members of an e-class are equal, and the JSON is valid.
 
-mod support;
-
+use crate::support::{files, gradus, parse, reports, root};
 use gradus::Tool;
 use gradus::check::{Reference, Verdict};
 use gradus::egraph::report::{Class, NodeId, Report, TermKind, Terms};
@@ -13,7 +12,6 @@ use gradus::ir::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use support::{files, gradus, parse, reports, root};
 
 /// Number of generated programs.
 const PROGRAMS: u64 = 200;

@@ -1,7 +1,6 @@
 //! Generated schedules: they mean what the tensors meant, and the verifier finds each planted mistake.
 
-mod support;
-
+use crate::support::parse;
 use gradus::Tool;
 use gradus::dialects::memref::{AllocOp, CopyOp};
 use gradus::dialects::sched::{
@@ -15,7 +14,6 @@ use gradus::ir::random::Random;
 use gradus::ir::{Builder, Context, DType, Module, Op, OpDecl, OpState, Type, Value, verify};
 use gradus::runtime::cpu::Program;
 use std::sync::Arc;
-use support::parse;
 
 /// Number of schedules of each kind.
 const COUNT: u64 = if cfg!(debug_assertions) { 100 } else { 500 };

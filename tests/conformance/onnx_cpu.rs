@@ -3,7 +3,7 @@
 //! Each test runs twice: with its inputs as arguments, and with all but the first as constants like a model's weights,
 //! from which tables and packed weights are built.
 
-use crate::onnx::{compare, imported, inputs};
+use super::onnx::{compare, imported, inputs};
 use crate::support::pipeline_of;
 use gradus::Tool;
 use gradus::interp::Interpreter;

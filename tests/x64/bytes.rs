@@ -1,7 +1,7 @@
 //! Products of bytes with sparse constants: generated code, its simulation and the loop over compressed rows give exactly the sums.
 
+use super::{has, main_of};
 use crate::support::{lowered, parse};
-use crate::{has, main_of};
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
@@ -33,7 +33,7 @@ fn tensor(shape: &[usize], elements: &[i32], signed: bool) -> Tensor {
 
 impl Product {
     pub fn draw(random: &mut Random, most: u64) -> Product {
-        let shape: [usize; 3] = std::array::from_fn(|_| crate::extent(random, most));
+        let shape: [usize; 3] = std::array::from_fn(|_| super::extent(random, most));
         let [m, k, n] = shape;
         let (is_right, zeros, is_small) = (random.percent(50), random.below(101), random.percent(20));
         // Of the dense and of the sparse operand; unsigned ones that exceed signed bytes need 16 bits.

@@ -1,6 +1,6 @@
 //! Bytes and text: round trips, and damaged input.
 
-use crate::random::{Rng, cases};
+use super::random::{Rng, cases};
 use gradus_simulators::cluster::text::{assemble, disassemble};
 use gradus_simulators::cluster::*;
 use gradus_simulators::fields::{Group, Visitor};
@@ -143,11 +143,11 @@ fn parameters_are_named_and_hashed() {
 
 #[test]
 fn damaged_binaries_are_refused_or_safe() {
-    let (mut rng, machine) = (Rng(5), crate::programs::machine());
+    let (mut rng, machine) = (Rng(5), super::programs::machine());
     let simulator = Simulator { limit: 1 << 24, ..Simulator::new(machine.clone()) };
     let (mut decoded, mut accepted, mut count) = (0, 0, 0);
     while count < cases("GRADUS_CLUSTER_BINARIES", 100_000) {
-        let case = crate::programs::random_case(&mut rng);
+        let case = super::programs::random_case(&mut rng);
         let binary = case.program.to_binary(&machine);
         for _ in 0..200 {
             count += 1;
@@ -206,7 +206,7 @@ fn damaged_text_is_refused_or_safe() {
 #[test]
 fn hostile_fields_are_refused_without_overflow() {
     let mut rng = Rng(7);
-    let machine = crate::programs::machine();
+    let machine = super::programs::machine();
     for _ in 0..cases("GRADUS_CLUSTER_HOSTILE", 20_000) {
         let records = random_records(&mut rng);
         let program = Program { records, ddr_bytes: u32::MAX, ..Program::default() };

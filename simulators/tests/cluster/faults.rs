@@ -1,7 +1,7 @@
 //! The faults that the check reports, each with its records and bytes.
 
-use crate::layers::dense;
-use crate::programs::machine;
+use super::layers::dense;
+use super::programs::machine;
 use gradus_simulators::cluster::*;
 
 const OPERAND: Extent = Extent { offset: 1024, bytes: 512 };

@@ -1,8 +1,8 @@
 //! Synchronization: shuffled orders, dropped records, cyclic waits, and mutants.
 
-use crate::programs::{Case, machine, random_case};
-use crate::random::{Rng, cases};
-use crate::values::assert_result;
+use super::programs::{Case, machine, random_case};
+use super::random::{Rng, cases};
+use super::values::assert_result;
 use gradus_simulators::cluster::*;
 
 /// Poison fillings.

@@ -1,8 +1,8 @@
 //! Random programs: chains of layers divided among clusters, with halos, multicast parameters, and activations by way of DDR.
 
-use crate::layers::{Bases, Layer, Part, dense, random_layer};
-use crate::plain::{self, Operands, bytes_of, values_of};
-use crate::random::Rng;
+use super::layers::{Bases, Layer, Part, dense, random_layer};
+use super::plain::{self, Operands, bytes_of, values_of};
+use super::random::Rng;
 use gradus_simulators::cluster::*;
 
 /// A program, the bytes of its operand, and those of its result by plain loops.

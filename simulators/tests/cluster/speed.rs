@@ -1,6 +1,6 @@
 //! Speed of check, time and values, for large programs.
 
-use crate::layers::dense;
+use super::layers::dense;
 use gradus_simulators::cluster::*;
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! Cycles, by hand on the default machine, and their dependence on the machine.
 
-use crate::layers::dense;
-use crate::programs::{machine, random_case};
-use crate::random::{Rng, cases};
+use super::layers::dense;
+use super::programs::{machine, random_case};
+use super::random::{Rng, cases};
 use gradus_simulators::cluster::*;
 
 fn transfer(from: u32, to: u32, bytes: u32) -> Transfer {

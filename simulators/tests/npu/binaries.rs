@@ -1,6 +1,6 @@
 //! Words and text: round trips, and damaged input.
 
-use crate::random::{Rng, cases};
+use super::random::{Rng, cases};
 use gradus_simulators::npu::*;
 use gradus_simulators::{Binary, BinaryError};
 use std::convert::Infallible;
@@ -76,7 +76,7 @@ fn damaged_binaries_are_refused_or_safe() {
     let (mut rng, machine) = (Rng(5), Machine::default());
     let (mut decoded, count) = (0, cases("GRADUS_NPU_BINARIES", 1500));
     for _ in 0..count {
-        let mut bytes = encode(&crate::hazards::random_program(&mut rng).code);
+        let mut bytes = encode(&super::hazards::random_program(&mut rng).code);
         for _ in 0..rng.range(1, 4) {
             let at = rng.range(0, bytes.len() as u64 - 1) as usize;
             match rng.range(0, 3) {

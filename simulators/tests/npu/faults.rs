@@ -1,6 +1,6 @@
 //! A program for each class of fault.
 
-use crate::values::{load_all, then};
+use super::values::{load_all, then};
 use gradus_simulators::npu::*;
 
 /// A convolution of one byte with one kernel of `taps` rows, whose weights are byte 1.

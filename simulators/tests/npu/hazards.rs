@@ -1,6 +1,6 @@
 //! Hazards: double-buffered programs whose tokens are all needed, and mutants of them.
 
-use crate::random::{Rng, cases};
+use super::random::{Rng, cases};
 use gradus_simulators::npu::*;
 use std::collections::BTreeMap;
 use std::convert::Infallible;

@@ -1,7 +1,7 @@
 //! Values against plain loops.
 
-use crate::random::{Rng, cases, place_feature, random_conv};
-use crate::reference;
+use super::random::{Rng, cases, place_feature, random_conv};
+use super::reference;
 use gradus_simulators::npu::*;
 
 /// Loads `bytes` of DDR to the same addresses of SRAM.

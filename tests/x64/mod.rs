@@ -1,9 +1,7 @@
 //! Machine code for products with sparse constants, executed, against sums in the same order.
 
 mod bytes;
-#[path = "../support/mod.rs"]
-mod support;
-
+use crate::support::{lowered, parse};
 use gradus::Tool;
 use gradus::dialects::x64::{Abi, CallOp, CodeOp, FuncOp, assemble, decode_all};
 use gradus::interp::Interpreter;
@@ -13,7 +11,6 @@ use gradus::ir::{DType, Module, OpDecl, Tensor};
 use gradus::runtime::code::verify;
 use gradus::runtime::cpu::Program;
 use gradus::runtime::workers::Workers;
-use support::{lowered, parse};
 
 /// A random product with a sparse constant.
 struct Product {
