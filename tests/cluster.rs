@@ -6,7 +6,7 @@ mod support;
 use gradus::Tool;
 use gradus::dialects::cluster::{Program, ProgramOp};
 use gradus::ir::{Module, OpDecl};
-use gradus_simulators::cluster::{Extent, Program as Code, Record, Simulator};
+use gradus_simulators::cluster::{ClusterProgram as Code, Extent, Record, Simulator};
 use std::path::{Path, PathBuf};
 use support::{gradus, lowered, read, root};
 

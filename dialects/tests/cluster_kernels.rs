@@ -51,7 +51,7 @@ fn run(record: Record, parts: &[(u32, &[u8])]) -> Vec<u8> {
     let bytes = output.rows * output.row;
     let mut constants = vec![0; OUTPUT as usize];
     parts.iter().for_each(|(at, part)| constants[*at as usize..*at as usize + part.len()].copy_from_slice(part));
-    let place = |offset| Place { offset, row: 0, pixel: 0 };
+    let place = |offset| StridedBox { offset, row: 0, pixel: 0 };
     let copy = |from, to, bytes| Transfer { from: place(from), to: place(to), rows: 1, cols: 1, bytes };
     let records = vec![vec![
         Record::Fetch { transfer: copy(0, 0, OUTPUT), clusters: 1, event: 0 },
@@ -60,9 +60,9 @@ fn run(record: Record, parts: &[(u32, &[u8])]) -> Vec<u8> {
         Record::Store { transfer: copy(OUTPUT, OUTPUT, bytes), event: 1 },
     ]];
     let results = vec![Extent { offset: OUTPUT, bytes }];
-    let program = Program { records, constants, ddr_bytes: OUTPUT + bytes, operands: Vec::new(), results };
+    let program = ClusterProgram { records, constants, ddr_bytes: OUTPUT + bytes, operands: Vec::new(), results };
     let mut ddr = program.ddr();
-    Simulator::new(Machine::default()).run(&program, &mut ddr).unwrap_or_else(|fault| panic!("{fault}"));
+    Simulator::new(ClusterMachine::default()).run(&program, &mut ddr).unwrap_or_else(|fault| panic!("{fault}"));
     ddr[OUTPUT as usize..].to_vec()
 }
 

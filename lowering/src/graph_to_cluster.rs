@@ -34,7 +34,7 @@ use gradus_dialects::cluster;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 use network::{FeatureId, Layer, Role};
 use read::{OPS, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -131,8 +131,8 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 ///
 /// # Errors
 /// A number is missing or out of range.
-pub fn machine(description: &gradus_cost::Machine) -> Result<Machine, String> {
-    let mut machine = Machine::default();
+pub fn machine(description: &gradus_cost::Machine) -> Result<ClusterMachine, String> {
+    let mut machine = ClusterMachine::default();
     for (key, field) in machine.parameters() {
         let value = description.value(key).map_err(|e| e.to_string())?;
         *field = u32::try_from(value).map_err(|_| format!("'{key}' is too large"))?;
@@ -177,7 +177,7 @@ fn convert(
     m: &mut Module,
     function: Op,
     block: Block,
-    (machine, settings): (&Machine, Settings),
+    (machine, settings): (&ClusterMachine, Settings),
     cx: &mut PassContext<'_>,
 ) -> Result<(), Diagnostic> {
     let mut compile = |host: &FxHashSet<Op>, cx: &mut PassContext<'_>| {
@@ -229,7 +229,7 @@ fn report(m: &Module, part: &Part, compiled: &Compiled, cx: &mut PassContext<'_>
 fn compile_all(
     m: &Module,
     block: Block,
-    how: (&Machine, Settings),
+    how: (&ClusterMachine, Settings),
     refused: &FxHashSet<Op>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Part>, (Op, String)> {
@@ -240,7 +240,7 @@ fn compile_all(
 fn compile_level(
     m: &Module,
     level: Level,
-    (machine, settings): (&Machine, Settings),
+    (machine, settings): (&ClusterMachine, Settings),
     progress: &mut dyn FnMut(u64),
 ) -> Result<Part, (Op, String)> {
     let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
@@ -287,7 +287,7 @@ fn compile_level(
 fn emit_call(
     m: &mut Module,
     (function, end): (Op, Op),
-    machine: &Machine,
+    machine: &ClusterMachine,
     (part, compiled): (&Part, &Compiled),
     renamed: &mut FxHashMap<Value, Value>,
 ) -> Result<(), Diagnostic> {
@@ -309,7 +309,7 @@ fn emit_call(
 }
 
 /// Defines the program in the symbol table around a function. Returns its name.
-fn define(m: &mut Module, function: Op, machine: &Machine, ops: &[Op], compiled: &Compiled) -> Option<String> {
+fn define(m: &mut Module, function: Op, machine: &ClusterMachine, ops: &[Op], compiled: &Compiled) -> Option<String> {
     let first = *ops.first()?;
     let table = std::iter::successors(m.parent_op(function), |&op| m.parent_op(op))
         .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;

@@ -52,7 +52,7 @@ use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Value,
 };
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 pub use machine::machine;
 use network::FeatureId;
 use program::{Program, compile};
@@ -217,7 +217,7 @@ impl GraphToNpu {
         m: &mut Module,
         function: Op,
         block: Block,
-        machine: &Machine,
+        machine: &NpuMachine,
         cx: &mut PassContext<'_>,
     ) -> Result<(), Diagnostic> {
         let setting = Setting {
@@ -302,7 +302,7 @@ fn emit(
     m: &mut Module,
     function: Op,
     end: Op,
-    machine: &Machine,
+    machine: &NpuMachine,
     level: &Compiled,
     renamed: &mut FxHashMap<Value, Value>,
 ) -> Result<(), Diagnostic> {
@@ -343,7 +343,7 @@ fn emit(
 }
 
 /// Defines the program in the symbol table around a function. Returns its name.
-fn define(m: &mut Module, function: Op, machine: &Machine, level: &Compiled) -> Option<String> {
+fn define(m: &mut Module, function: Op, machine: &NpuMachine, level: &Compiled) -> Option<String> {
     let table = std::iter::successors(m.parent_op(function), |&op| m.parent_op(op))
         .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
     let block = m.entry(*m.regions(table).first()?)?;

@@ -3,7 +3,7 @@
 use crate::timeline::{HEIGHT, LANE, LEFT, MemoryAccess, TOP, Timeline, WIDTH, lane};
 use gradus_dialects::cluster::Program;
 use gradus_ir::svg::{document, escape};
-use gradus_simulators::cluster::{Access, Lane, Memory, Simulator, Span, Statistics, Use, accesses};
+use gradus_simulators::cluster::{Lane, MemoryId, RecordAccess, Simulator, Span, Statistics, Use, accesses};
 use std::fmt::Write as _;
 
 /// Uses with their names and colours.
@@ -82,8 +82,8 @@ fn memory_accesses(program: &Program, counts: &Statistics) -> Vec<MemoryAccess> 
     for span in counts.trace.iter().filter(is_access) {
         let record = &program.code.records[span.record.cluster as usize][span.record.index as usize];
         let is_input = matches!(span.lane, Lane::Input(_));
-        accesses(record, span.record.cluster as usize, &mut |access: Access| {
-            if access.memory == Memory::Cluster(0) && (!is_input || access.writes) {
+        accesses(record, span.record.cluster as usize, &mut |access: RecordAccess| {
+            if access.memory == MemoryId::Cluster(0) && (!is_input || access.writes) {
                 let first = access.runs.ranges().next().map_or(0, |range| range.start);
                 let bytes = first..access.runs.end();
                 let cycles = [span.begin, span.end];

@@ -7,7 +7,7 @@ use gradus_interp::Interpreter;
 use gradus_ir::eval::Datum;
 use gradus_ir::{DType, Op, OpDecl, Tensor};
 use gradus_lowering::graph_to_cluster::machine as parameters;
-use gradus_simulators::cluster::{Program as Code, Statistics};
+use gradus_simulators::cluster::{ClusterProgram as Code, Statistics};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -8,7 +8,7 @@ use gradus_dialects::npu::{CallOp, Program};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
-use gradus_simulators::npu::{Bounds, Statistics, Unit};
+use gradus_simulators::npu::{ProgramBounds, Statistics, Unit};
 use std::collections::BTreeMap;
 
 /// The declaration of the target.
@@ -120,7 +120,7 @@ impl Device for Npu {
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {
         let counts = &self.counts;
-        let (mut bounds, mut bound, mut memory, mut bubbles) = (Bounds::default(), 0, 0, 0);
+        let (mut bounds, mut bound, mut memory, mut bubbles) = (ProgramBounds::default(), 0, 0, 0);
         for called in self.programs.values() {
             let one = called.program.bounds(&called.results);
             for _ in 0..called.calls {

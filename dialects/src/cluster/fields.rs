@@ -2,8 +2,8 @@
 //! booleans. An absent optional value has no key.
 
 use gradus_ir::{Attr, AttrData, Context, Str, Type};
-use gradus_simulators::cluster::{Machine, Record};
-use gradus_simulators::fields::{Fields, Group, Visitor};
+use gradus_simulators::cluster::{ClusterMachine, Record};
+use gradus_simulators::fields::{Fields, GroupKind, Visitor};
 use std::convert::Infallible;
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ impl HasFields for Record {
     }
 }
 
-impl HasFields for Machine {
+impl HasFields for ClusterMachine {
     fn fields<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
         self.parameters().into_iter().try_for_each(|(name, value)| value.visit(name, v))
     }
@@ -38,9 +38,9 @@ pub(super) fn to_attr(ctx: &Context, mut value: impl HasFields) -> Attr {
 /// A missing or unknown key, and a value that its field does not have; each with the path of the key.
 pub(super) fn read(ctx: &Context, attr: Attr, value: &mut impl HasFields) -> Result<(), String> {
     let mut reader = AttrReader { ctx, open: Vec::new() };
-    reader.open("", attr, Group::Record)?;
+    reader.open("", attr, GroupKind::Record)?;
     value.fields(&mut reader)?;
-    reader.end(Group::Record)
+    reader.end(GroupKind::Record)
 }
 
 /// Collects fields into attributes.
@@ -80,18 +80,18 @@ impl Visitor for AttrWriter<'_> {
         Ok(value)
     }
 
-    fn begin(&mut self, name: &'static str, _: Group) -> Result<(), Infallible> {
+    fn begin(&mut self, name: &'static str, _: GroupKind) -> Result<(), Infallible> {
         // The value is set at the end of the group.
         self.push(name, Attr::UNIT);
         self.open.push(Vec::new());
         Ok(())
     }
 
-    fn end(&mut self, group: Group) -> Result<(), Infallible> {
+    fn end(&mut self, group: GroupKind) -> Result<(), Infallible> {
         let values = self.open.pop().unwrap_or_default();
         let attr = match group {
-            Group::Record => self.ctx.dict_attr(values),
-            Group::List => self.ctx.array_attr(&values.into_iter().map(|(_, value)| value).collect::<Vec<_>>()),
+            GroupKind::Record => self.ctx.dict_attr(values),
+            GroupKind::List => self.ctx.array_attr(&values.into_iter().map(|(_, value)| value).collect::<Vec<_>>()),
         };
         if let Some((_, value)) = self.open.last_mut().and_then(|group| group.last_mut()) {
             *value = attr;
@@ -171,12 +171,12 @@ impl<'a> AttrReader<'a> {
         Err(format!("requires {expected} as the field '{}'", self.path(name)))
     }
 
-    fn open(&mut self, name: &'static str, attr: Attr, group: Group) -> Result<(), String> {
+    fn open(&mut self, name: &'static str, attr: Attr, group: GroupKind) -> Result<(), String> {
         let values = match (group, self.ctx.attr_data(attr)) {
-            (Group::Record, AttrData::Dict(entries)) => GroupValues::Named(entries, 0),
-            (Group::List, AttrData::Array(elements)) => GroupValues::Listed(elements, 0),
-            (Group::Record, _) => return self.mistyped(name, "a dictionary"),
-            (Group::List, _) => return self.mistyped(name, "an array"),
+            (GroupKind::Record, AttrData::Dict(entries)) => GroupValues::Named(entries, 0),
+            (GroupKind::List, AttrData::Array(elements)) => GroupValues::Listed(elements, 0),
+            (GroupKind::Record, _) => return self.mistyped(name, "a dictionary"),
+            (GroupKind::List, _) => return self.mistyped(name, "an array"),
         };
         self.open.push(OpenGroup { name, values });
         Ok(())
@@ -224,12 +224,12 @@ impl Visitor for AttrReader<'_> {
         })
     }
 
-    fn begin(&mut self, name: &'static str, group: Group) -> Result<(), String> {
+    fn begin(&mut self, name: &'static str, group: GroupKind) -> Result<(), String> {
         let attr = self.take(name)?;
         self.open(name, attr, group)
     }
 
-    fn end(&mut self, _: Group) -> Result<(), String> {
+    fn end(&mut self, _: GroupKind) -> Result<(), String> {
         match self.open.last().map(|group| &group.values) {
             Some(GroupValues::Named(entries, read)) => {
                 let is_read = |i: usize| i < 64 && read >> i & 1 == 1;

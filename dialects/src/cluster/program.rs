@@ -8,7 +8,7 @@ use gradus_ir::{
     Attr, AttrKind, Builder, Context, Directive, Effects, Loc, Module, Op, OpDecl, OpParser, OpPrinter, OpState, Param,
     ParseResult, Region, Tensor, Traits, Type, op,
 };
-use gradus_simulators::cluster::{self, Extent, MAX_CLUSTERS, Machine, Record, check};
+use gradus_simulators::cluster::{self, ClusterMachine, Extent, MAX_CLUSTERS, Record, check};
 use gradus_simulators::{Binary, BinaryError};
 use std::io;
 
@@ -70,13 +70,13 @@ pub struct ProgramOp {
 const MACHINE: Directive = Directive {
     name: "Machine",
     parse: |p, params| {
-        let attr = parse_fields(p, Machine::default())?;
+        let attr = parse_fields(p, ClusterMachine::default())?;
         p.set_attr(params[0], attr);
         Ok(())
     },
     print: |p, params| {
         if let Some(attr) = p.inherent(params[0]) {
-            print_fields(p, attr, Machine::default());
+            print_fields(p, attr, ClusterMachine::default());
         }
         Ok(())
     },
@@ -114,9 +114,9 @@ const MAX_DDR: i64 = 1 << 31;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     /// The machine.
-    pub machine: Machine,
+    pub machine: ClusterMachine,
     /// Records, constants, and the places of operands and results.
-    pub code: cluster::Program,
+    pub code: cluster::ClusterProgram,
 }
 
 impl Program {
@@ -142,8 +142,8 @@ impl Program {
     ///
     /// # Errors
     /// A binary for another machine, and sections that are not those of a program.
-    pub fn from_binary(binary: &Binary, machine: &Machine) -> Result<Program, BinaryError> {
-        Ok(Program { machine: machine.clone(), code: cluster::Program::from_binary(binary, machine)? })
+    pub fn from_binary(binary: &Binary, machine: &ClusterMachine) -> Result<Program, BinaryError> {
+        Ok(Program { machine: machine.clone(), code: cluster::ClusterProgram::from_binary(binary, machine)? })
     }
 }
 
@@ -152,9 +152,9 @@ pub struct NewProgram<'a> {
     /// Name.
     pub name: &'a str,
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'a ClusterMachine,
     /// The program.
-    pub code: &'a cluster::Program,
+    pub code: &'a cluster::ClusterProgram,
 }
 
 impl NewProgram<'_> {
@@ -234,13 +234,18 @@ pub(super) fn ddr_bytes(m: &Module, op: ProgramOp) -> Result<u32, String> {
 
 /// The program without records and constants.
 fn header(m: &Module, op: ProgramOp) -> Result<Program, String> {
-    let mut machine = Machine::default();
+    let mut machine = ClusterMachine::default();
     let attr = m.inherent_attr(op.0, "machine").unwrap_or(Attr::UNIT);
     read(&m.ctx, attr, &mut machine).map_err(|why| format!("{why} of the machine"))?;
     machine.check().map_err(|rule| format!("requires a machine with {rule}"))?;
     let ddr_bytes = ddr_bytes(m, op)?;
     let [operands, results] = ["operands", "results"].map(|name| extents_of(m, op, name, ddr_bytes));
-    let code = cluster::Program { ddr_bytes, operands: operands?, results: results?, ..cluster::Program::default() };
+    let code = cluster::ClusterProgram {
+        ddr_bytes,
+        operands: operands?,
+        results: results?,
+        ..cluster::ClusterProgram::default()
+    };
     Ok(Program { machine, code })
 }
 

@@ -6,7 +6,8 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, op};
 use gradus_simulators::nna::{
-    Conditions, Inst, Layout, Machine, Order, Plan, Product, Shape, Statistics, Terms, scale_of, simulate,
+    Conditions, Layout, LoopOrder, NnaInst, NnaMachine, ProductPlan, ProductProgram, Shape, Statistics, Terms,
+    scale_of, simulate,
 };
 
 /// Computes a product by a program: `(a - a_zero)(b - b_zero) + bias`, in i32 or requantized to bytes.
@@ -53,9 +54,9 @@ pub struct CallOp {
 
 /// A program that is ready to run.
 pub struct Prepared {
-    code: Vec<Inst>,
+    code: Vec<NnaInst>,
     layout: Layout,
-    machine: Machine,
+    machine: NnaMachine,
     costs: Costs,
 }
 
@@ -75,15 +76,15 @@ pub struct Costs {
 }
 
 impl Costs {
-    fn of(layout: &Layout, machine: &Machine) -> Costs {
+    fn of(layout: &Layout, machine: &NnaMachine) -> Costs {
         let Shape { rows, depth, columns } = layout.shape;
-        let plan = Plan { ping_pong: false, order: Order::KernelOuter, ..layout.plan };
+        let plan = ProductPlan { ping_pong: false, order: LoopOrder::KernelOuter, ..layout.plan };
         Costs {
             products: (rows * depth * columns) as u64,
             peak: machine.peak(),
             bound: layout.bound(machine),
             weight_bytes: layout.weight_bytes(),
-            without_ping_pong: Product::new(layout.shape, plan, machine).map_or(0, |product| product.cycles),
+            without_ping_pong: ProductProgram::new(layout.shape, plan, machine).map_or(0, |product| product.cycles),
         }
     }
 }

@@ -4,7 +4,9 @@ use crate::constraint::{I64_LIST, UNIT, kind};
 use gradus_ir::{
     Attr, AttrKind, AttrText, Block, Builder, Effects, Loc, Module, Op, OpDecl, OpState, Traits, Type, op,
 };
-use gradus_simulators::npu::{Conv, Feature, Inst, Move, NUM_TOKENS, Post, Queue, Residual, Transfer, Unit, Weights};
+use gradus_simulators::npu::{
+    Conv, Feature, Move, NUM_TOKENS, NpuInst, Post, Queue, Residual, Transfer, Unit, Weights,
+};
 
 /// A number without its type in text.
 const NUMBER: AttrKind = AttrKind {
@@ -336,7 +338,7 @@ fn narrow<T: Copy + std::fmt::Display, U: TryFrom<T>, const N: usize>(
 ///
 /// # Errors
 /// It is none, or a number is out of the range of its field.
-pub fn instruction(m: &Module, op: Op) -> Result<Inst, String> {
+pub fn instruction(m: &Module, op: Op) -> Result<NpuInst, String> {
     let r = Reader(m, op);
     let is = |info| m.is_one_of(op, &[info]);
     let token = || match r.number::<u8>("token")? {
@@ -344,15 +346,15 @@ pub fn instruction(m: &Module, op: Op) -> Result<Inst, String> {
         token => Err(format!("requires a token from 0 to {}, not {token}", NUM_TOKENS - 1)),
     };
     Ok(match () {
-        () if is(LoadOp::INFO) => Inst::Load(r.transfer()?),
-        () if is(StoreOp::INFO) => Inst::Store(r.transfer()?),
-        () if is(MoveOp::INFO) => Inst::Move(r.moved()?),
-        () if is(ConvOp::INFO) => Inst::Conv(r.conv()?),
-        () if is(DwConvOp::INFO) => Inst::DwConv(r.conv()?),
-        () if is(PostOp::INFO) => Inst::Post(r.post()?),
-        () if is(SignalOp::INFO) => Inst::Signal { unit: unit(r.number("unit")?)?, token: token()? },
-        () if is(WaitOp::INFO) => Inst::Wait { queue: queue(r.number("queue")?)?, token: token()? },
-        () if is(EndOp::INFO) => Inst::End,
+        () if is(LoadOp::INFO) => NpuInst::Load(r.transfer()?),
+        () if is(StoreOp::INFO) => NpuInst::Store(r.transfer()?),
+        () if is(MoveOp::INFO) => NpuInst::Move(r.moved()?),
+        () if is(ConvOp::INFO) => NpuInst::Conv(r.conv()?),
+        () if is(DwConvOp::INFO) => NpuInst::DwConv(r.conv()?),
+        () if is(PostOp::INFO) => NpuInst::Post(r.post()?),
+        () if is(SignalOp::INFO) => NpuInst::Signal { unit: unit(r.number("unit")?)?, token: token()? },
+        () if is(WaitOp::INFO) => NpuInst::Wait { queue: queue(r.number("queue")?)?, token: token()? },
+        () if is(EndOp::INFO) => NpuInst::End,
         () => return Err(format!("'{}' is no instruction of the npu", m.name_text(op))),
     })
 }
@@ -448,34 +450,34 @@ impl Writer<'_> {
 }
 
 /// Appends an instruction to a block.
-pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &Inst) -> Op {
+pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &NpuInst) -> Op {
     let name = match inst {
-        Inst::Load(_) => LoadOp::INFO.name,
-        Inst::Store(_) => StoreOp::INFO.name,
-        Inst::Move(_) => MoveOp::INFO.name,
-        Inst::Conv(_) => ConvOp::INFO.name,
-        Inst::DwConv(_) => DwConvOp::INFO.name,
-        Inst::Post(_) => PostOp::INFO.name,
-        Inst::Signal { .. } => SignalOp::INFO.name,
-        Inst::Wait { .. } => WaitOp::INFO.name,
-        Inst::End => EndOp::INFO.name,
+        NpuInst::Load(_) => LoadOp::INFO.name,
+        NpuInst::Store(_) => StoreOp::INFO.name,
+        NpuInst::Move(_) => MoveOp::INFO.name,
+        NpuInst::Conv(_) => ConvOp::INFO.name,
+        NpuInst::DwConv(_) => DwConvOp::INFO.name,
+        NpuInst::Post(_) => PostOp::INFO.name,
+        NpuInst::Signal { .. } => SignalOp::INFO.name,
+        NpuInst::Wait { .. } => WaitOp::INFO.name,
+        NpuInst::End => EndOp::INFO.name,
     };
     let state = OpState::new(&b.module.ctx, name, loc);
     let mut w = Writer(b.module, state);
     match inst {
-        Inst::Load(t) | Inst::Store(t) => w.transfer(t),
-        Inst::Move(t) => w.moved(t),
-        Inst::Conv(c) | Inst::DwConv(c) => w.conv(c),
-        Inst::Post(p) => w.post(p),
-        Inst::Signal { unit, token } => {
+        NpuInst::Load(t) | NpuInst::Store(t) => w.transfer(t),
+        NpuInst::Move(t) => w.moved(t),
+        NpuInst::Conv(c) | NpuInst::DwConv(c) => w.conv(c),
+        NpuInst::Post(p) => w.post(p),
+        NpuInst::Signal { unit, token } => {
             w.number("unit", *unit as i64);
             w.number("token", *token);
         }
-        Inst::Wait { queue, token } => {
+        NpuInst::Wait { queue, token } => {
             w.number("queue", *queue as i64);
             w.number("token", *token);
         }
-        Inst::End => {}
+        NpuInst::End => {}
     }
     let state = w.1;
     b.create(state)
@@ -485,6 +487,6 @@ pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &Inst) -> Op {
 ///
 /// # Errors
 /// The op that is none, with the reason.
-pub(super) fn instructions(m: &Module, block: Block) -> Result<Vec<Inst>, (Op, String)> {
+pub(super) fn instructions(m: &Module, block: Block) -> Result<Vec<NpuInst>, (Op, String)> {
     m.block_ops(block).map(|op| instruction(m, op).map_err(|why| (op, why))).collect()
 }

@@ -7,10 +7,12 @@ use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
     AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, op,
 };
-use gradus_simulators::npu::{Bounds, Ddr, Image, Inst, Interlock, Machine, Simulator, Statistics, check};
+use gradus_simulators::npu::{
+    Ddr, Interlock, NpuInst, NpuMachine, ProgramBounds, ProgramImage, Simulator, Statistics, check,
+};
 use gradus_simulators::{Binary, BinaryError};
 
-/// The parameters of the machine, in the order of [`Machine::parameters`].
+/// The parameters of the machine, in the order of [`NpuMachine::parameters`].
 const MACHINE: AttrKind = AttrKind { text: AttrText::Ints(Type::I64), ..I64_LIST };
 
 /// A program of the npu.
@@ -77,9 +79,9 @@ const MAX_DDR: i64 = 1 << 31;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     /// The machine.
-    pub machine: Machine,
+    pub machine: NpuMachine,
     /// Instructions.
-    pub instructions: Vec<Inst>,
+    pub instructions: Vec<NpuInst>,
     /// Constants, from byte 0 of DDR.
     pub constants: Tensor,
     /// Bytes of DDR.
@@ -118,13 +120,13 @@ impl Program {
     }
 
     /// Returns the bounds of the program. `results`: element types and extents of its results.
-    pub fn bounds(&self, results: &[(DType, Vec<usize>)]) -> Bounds {
+    pub fn bounds(&self, results: &[(DType, Vec<usize>)]) -> ProgramBounds {
         let range = |(&at, (dtype, shape)): (&usize, &(DType, Vec<usize>))| {
             let bytes = shape.iter().product::<usize>() * dtype.size();
             at as u64..(at + bytes) as u64
         };
         let results: Vec<_> = self.results.iter().zip(results).map(range).collect();
-        Bounds::of(&self.machine, &self.instructions, self.constants.len() as u64, &results)
+        ProgramBounds::of(&self.machine, &self.instructions, self.constants.len() as u64, &results)
     }
 
     /// Runs the program. Returns the results, of the given types, and the counts of the run.
@@ -170,7 +172,7 @@ impl Program {
     /// Returns the binary: code, constants, and the places of operands and results.
     pub fn to_binary(&self) -> Binary {
         let offsets = |list: &[usize]| list.iter().map(|&at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
-        let image = Image {
+        let image = ProgramImage {
             code: self.instructions.clone(),
             constants: self.constants.bytes().to_vec(),
             ddr_bytes: u32::try_from(self.ddr_bytes).unwrap_or(u32::MAX),
@@ -184,8 +186,8 @@ impl Program {
     ///
     /// # Errors
     /// A binary for another machine, and sections that are not those of a program.
-    pub fn from_binary(binary: &Binary, machine: &Machine) -> Result<Program, BinaryError> {
-        let image = Image::from_binary(binary, machine)?;
+    pub fn from_binary(binary: &Binary, machine: &NpuMachine) -> Result<Program, BinaryError> {
+        let image = ProgramImage::from_binary(binary, machine)?;
         let offsets = |list: Vec<u32>| list.into_iter().map(|at| at as usize).collect();
         Ok(Program {
             machine: machine.clone(),
@@ -204,9 +206,9 @@ pub struct NewProgram<'a> {
     /// Name.
     pub name: &'a str,
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'a NpuMachine,
     /// Instructions.
-    pub instructions: &'a [Inst],
+    pub instructions: &'a [NpuInst],
     /// Constants, bytes.
     pub constants: &'a Tensor,
     /// Bytes of DDR.
@@ -255,8 +257,8 @@ impl NewProgram<'_> {
 }
 
 /// The machine and the bytes of DDR.
-fn header(m: &Module, op: ProgramOp) -> Result<(Machine, usize), String> {
-    let mut machine = Machine { interlock: Interlock::Reject, ..Machine::default() };
+fn header(m: &Module, op: ProgramOp) -> Result<(NpuMachine, usize), String> {
+    let mut machine = NpuMachine { interlock: Interlock::Reject, ..NpuMachine::default() };
     let list = m.inherent_attr(op.0, "machine").and_then(|a| m.ctx.as_ints(a)).unwrap_or_default();
     let fields = machine.parameters();
     if list.len() != fields.len() {

@@ -3,7 +3,7 @@
 use super::network::{Edges, FeatureId, Layer, LayerId, Network, Part, Role, elem_bytes};
 use super::region::Region;
 use super::split::Split;
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 
 /// Prices of memory, in cycles per byte, and of copies, by which candidates of plans differ.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Prices {
 }
 
 /// Cycles of a layer's compute task for an output box.
-pub fn compute_cycles(net: &Network, layer: &Layer, region: &Region, machine: &Machine) -> u64 {
+pub fn compute_cycles(net: &Network, layer: &Layer, region: &Region, machine: &ClusterMachine) -> u64 {
     if region.is_empty() {
         return 0;
     }
@@ -33,7 +33,7 @@ pub fn compute_cycles(net: &Network, layer: &Layer, region: &Region, machine: &M
 
 struct Chooser<'a> {
     net: &'a Network,
-    machine: &'a Machine,
+    machine: &'a ClusterMachine,
     prices: Prices,
     roots: Vec<Part>,
     edges: Edges,
@@ -58,7 +58,7 @@ struct Boxes {
 const SWEEPS: usize = 4;
 
 /// Chooses a division for each layer, among the first `clusters` clusters.
-pub fn choose(net: &Network, machine: &Machine, clusters: u32, prices: Prices) -> Vec<Split> {
+pub fn choose(net: &Network, machine: &ClusterMachine, clusters: u32, prices: Prices) -> Vec<Split> {
     let mut chooser = Chooser::new(net, machine, clusters, prices);
     for _ in 0..SWEEPS {
         let mut changed = false;
@@ -84,7 +84,7 @@ pub fn leaders(net: &Network, edges: &Edges) -> Vec<Option<LayerId>> {
 }
 
 impl<'a> Chooser<'a> {
-    fn new(net: &'a Network, machine: &'a Machine, clusters: u32, prices: Prices) -> Chooser<'a> {
+    fn new(net: &'a Network, machine: &'a ClusterMachine, clusters: u32, prices: Prices) -> Chooser<'a> {
         let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
         let edges = net.edges();
         let leaders = leaders(net, &edges);

@@ -6,13 +6,13 @@ use super::image::{Image, image};
 use super::memory::{Memory, assign};
 use super::network::Network;
 use super::schedule::{Choices, Schedule, schedule};
-use gradus_simulators::cluster::{Machine, Program, Simulator, Statistics};
+use gradus_simulators::cluster::{ClusterMachine, ClusterProgram, Simulator, Statistics};
 
 /// A compiled network.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The program.
-    pub program: Program,
+    pub program: ClusterProgram,
     /// Its choices.
     pub choices: Choices,
     /// Its schedule.
@@ -83,7 +83,7 @@ impl Settings {
 /// The memory of a cluster does not suffice for a layer.
 pub fn compile_by(
     net: &Network,
-    machine: &Machine,
+    machine: &ClusterMachine,
     settings: Settings,
     choices: Choices,
     effort: u64,

@@ -7,7 +7,8 @@ use super::region::Region;
 use super::schedule::{InstanceId, Schedule, Step, constant_places};
 use super::sync::Sync;
 use gradus_simulators::cluster::{
-    Conv, Lrn, MAX_STAGES, Map, Place, Pool, Program, Record, Softmax, Stage, Stages, Tile, Transfer, Window,
+    ClusterProgram, Conv, Lrn, MAX_STAGES, Map, Pool, Record, Softmax, Stage, Stages, StridedBox, Tile, Transfer,
+    Window,
 };
 
 struct Emitter<'a> {
@@ -31,14 +32,14 @@ pub fn emit(
     image: &Image,
     clusters: usize,
     multicast: bool,
-) -> Program {
+) -> ClusterProgram {
     let (sync, fetches) = (Sync::new(clusters, image.constants), vec![0; clusters]);
     let mut e = Emitter { net, schedule, memory, image, clusters, multicast, sync, fetches, task: 0 };
     for (at, step) in schedule.steps.iter().enumerate() {
         memory.reads[at].iter().for_each(|&item| e.read(item));
         e.step(step);
     }
-    Program {
+    ClusterProgram {
         records: e.sync.finish(),
         constants: Vec::new(),
         ddr_bytes: image.bytes,
@@ -58,15 +59,15 @@ fn strides(info: &FeatureInfo, stored: &Region) -> [u32; 3] {
 }
 
 /// A box of bytes in a stored box, outermost dimension first: `[rows, columns, channels]`, or `[channels, rows, columns]` if planar.
-fn place(info: &FeatureInfo, base: u32, stored: &Region, region: &Region) -> Place {
+fn place(info: &FeatureInfo, base: u32, stored: &Region, region: &Region) -> StridedBox {
     let by = strides(info, stored);
     let offset = base + (0..3).map(|i| (region.lo[i] - stored.lo[i]) * by[i]).sum::<u32>();
     let [row, pixel] = if info.is_planar() { [by[2], by[0]] } else { [by[0], by[1]] };
-    Place { offset, row, pixel }
+    StridedBox { offset, row, pixel }
 }
 
 /// A copy of a box between two stored boxes. Dimensions that are consecutive in both are one.
-fn transfer(info: &FeatureInfo, region: &Region, from: Place, to: Place) -> Transfer {
+fn transfer(info: &FeatureInfo, region: &Region, from: StridedBox, to: StridedBox) -> Transfer {
     let ([rows, cols, channels], size) = (region.extents(), elem_bytes(info.elem));
     let [mut outer, mut inner, mut bytes] =
         if info.is_planar() { [channels, rows, cols * size] } else { [rows, cols, channels * size] };
@@ -110,7 +111,7 @@ impl Emitter<'_> {
     /// Reads constants into the memories of a mask, by the cluster that has to wait for the fewest others.
     fn fetch(&mut self, slice: usize, u: usize, clusters: u32) {
         let (unit, buf) = (&self.schedule.slices[slice].units[u], self.slice_buf(slice));
-        let at = |offset| Place { offset, row: 0, pixel: 0 };
+        let at = |offset| StridedBox { offset, row: 0, pixel: 0 };
         let (from, to) = (at(self.image.slices[slice][u]), at(self.memory.bufs[buf].offset));
         let transfer = Transfer { from, to, rows: 1, cols: 1, bytes: unit.bytes };
         let record = Record::Fetch { transfer, clusters, event: self.sync.event() };

@@ -3,7 +3,7 @@
 use super::memory::Memory;
 use super::network::{FeatureId, FeatureInfo, Network, Role, elem_bytes};
 use super::schedule::{Choices, Schedule, Unit, constant_lists, constant_places};
-use gradus_simulators::cluster::{Extent, Machine};
+use gradus_simulators::cluster::{ClusterMachine, Extent};
 
 /// The contents of DDR.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -36,7 +36,7 @@ pub fn image(
     schedule: &Schedule,
     choices: &Choices,
     memory: &Memory,
-    machine: &Machine,
+    machine: &ClusterMachine,
 ) -> Result<Image, String> {
     debug_assert_eq!(memory.bufs.len(), schedule.instances.len() + schedule.slices.len());
     let mut image = Image { features: vec![None; net.features.len()], ..Image::default() };

@@ -2,7 +2,7 @@
 
 use super::schedule::{InstanceId, Schedule};
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -78,7 +78,7 @@ impl fmt::Display for Missing {
 ///
 /// # Errors
 /// The memory that is missing.
-pub fn assign(schedule: &Schedule, machine: &Machine, fill: u64, effort: u64) -> Result<Memory, Missing> {
+pub fn assign(schedule: &Schedule, machine: &ClusterMachine, fill: u64, effort: u64) -> Result<Memory, Missing> {
     let capacity = u64::from(machine.spm - machine.reserved);
     let mut worst = Missing { bytes: 0, step: 0 };
     let attempts = if fill > 0 { &ATTEMPTS[..] } else { &ATTEMPTS[ATTEMPTS.len() - 1..] };
@@ -99,7 +99,7 @@ pub fn assign(schedule: &Schedule, machine: &Machine, fill: u64, effort: u64) ->
 }
 
 /// The buffers with the steps that need them.
-fn live_ranges(schedule: &Schedule, machine: &Machine) -> Memory {
+fn live_ranges(schedule: &Schedule, machine: &ClusterMachine) -> Memory {
     let aligned = |bytes: u32| bytes.next_multiple_of(machine.alignment);
     let buf = |steps: [usize; 2], bytes| Buf { start: steps[0], end: steps[1] + 1, bytes: aligned(bytes), offset: 0 };
     let instances = schedule.instances.iter().map(|i| buf(i.steps, i.bytes));
@@ -108,7 +108,7 @@ fn live_ranges(schedule: &Schedule, machine: &Machine) -> Memory {
 }
 
 /// Returns the live bytes in each step of a schedule in which reads begin as late as possible.
-pub fn live_bytes_of(schedule: &Schedule, machine: &Machine) -> Vec<u64> {
+pub fn live_bytes_of(schedule: &Schedule, machine: &ClusterMachine) -> Vec<u64> {
     live_bytes(&live_ranges(schedule, machine), schedule)
 }
 
@@ -155,7 +155,7 @@ fn read_early(memory: &mut Memory, schedule: &Schedule, mut live: Vec<u64>, limi
 }
 
 /// Assigns offsets, or returns the bytes beyond the capacity.
-fn offsets(memory: &mut Memory, machine: &Machine, capacity: u64, effort: u64) -> Result<(), u64> {
+fn offsets(memory: &mut Memory, machine: &ClusterMachine, capacity: u64, effort: u64) -> Result<(), u64> {
     let alignment = u64::from(machine.alignment);
     let buffer = |b: &Buf| Buffer { alignment, ..Buffer::new(b.start as i64, b.end as i64, u64::from(b.bytes)) };
     let buffers = memory.bufs.iter().map(buffer).collect();

@@ -3,7 +3,7 @@
 use super::network::{Edges, FeatureId, Kind, Layer, LayerId, Network, Part, Role, elem_bytes};
 use super::region::Region;
 use super::split::Split;
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -128,7 +128,7 @@ type TileId = (usize, u32);
 struct Scheduler<'a> {
     net: &'a Network,
     choices: &'a Choices,
-    machine: &'a Machine,
+    machine: &'a ClusterMachine,
     roots: Vec<Part>,
     /// For each root, whether it exists within one tile only.
     is_local: Vec<bool>,
@@ -142,7 +142,7 @@ struct Scheduler<'a> {
 }
 
 /// Orders the steps of a network.
-pub fn schedule(net: &Network, choices: &Choices, machine: &Machine) -> Schedule {
+pub fn schedule(net: &Network, choices: &Choices, machine: &ClusterMachine) -> Schedule {
     let mut s = Scheduler::new(net, choices, machine);
     for (g, group) in choices.groups.iter().enumerate() {
         for tile in 0..group.tiles {
@@ -153,7 +153,7 @@ pub fn schedule(net: &Network, choices: &Choices, machine: &Machine) -> Schedule
 }
 
 impl<'a> Scheduler<'a> {
-    fn new(net: &'a Network, choices: &'a Choices, machine: &'a Machine) -> Scheduler<'a> {
+    fn new(net: &'a Network, choices: &'a Choices, machine: &'a ClusterMachine) -> Scheduler<'a> {
         let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
         let mut group_of = vec![0; net.layers.len()];
         for (g, group) in choices.groups.iter().enumerate() {

@@ -11,7 +11,7 @@ use super::network::{FeatureInfo, Network, Role, elem_bytes};
 use super::region::Region;
 use super::schedule::{Choices, Group, constant_places};
 use super::split::Split;
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 
 /// Prices of constants, features and copies with which divisions are chosen.
 const PRICES: [[f64; 3]; 11] = [
@@ -68,7 +68,7 @@ struct Least {
 }
 
 impl Least {
-    fn new(net: &Network, machine: &Machine) -> Least {
+    fn new(net: &Network, machine: &ClusterMachine) -> Least {
         let bytes = |info: &FeatureInfo| {
             let is_moved = info.part_of.is_none() && info.role != Role::Inner;
             u64::from(is_moved) * Region::whole(info.extents).len() * u64::from(elem_bytes(info.elem))
@@ -86,7 +86,7 @@ impl Least {
 
 struct Search<'a> {
     net: &'a Network,
-    machine: &'a Machine,
+    machine: &'a ClusterMachine,
     settings: Settings,
     least: Least,
     best: Option<Compiled>,
@@ -110,7 +110,7 @@ struct Search<'a> {
 /// The memory of a cluster does not suffice for a layer.
 pub fn compile(
     net: &Network,
-    machine: &Machine,
+    machine: &ClusterMachine,
     settings: Settings,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Compiled, Failure> {

@@ -4,7 +4,7 @@
 //! that are known to be complete. A transfer is complete, for the cluster where it counts an event, after a wait for this event. Each event that
 //! is placed orders two accesses that nothing else orders: none is redundant.
 
-use gradus_simulators::cluster::{Access, Memory, Record, Runs, accesses};
+use gradus_simulators::cluster::{MemoryId, Record, RecordAccess, Runs, accesses};
 use rustc_hash::FxHashMap;
 
 /// The records of clusters that are known to be complete.
@@ -16,7 +16,7 @@ type Conditions = Vec<u32>;
 /// A record that is to be appended, with its accesses and the conditions under which it may begin.
 pub struct Next {
     record: Record,
-    list: Vec<Access>,
+    list: Vec<RecordAccess>,
     conditions: Conditions,
 }
 
@@ -146,7 +146,7 @@ impl Sync {
         for access in list {
             let done = match (counts, access.memory) {
                 (None, _) => Done::Record { cluster, count },
-                (Some((event, _)), Memory::Cluster(d)) if access.writes => Done::Transfer { event, clusters: 1 << d },
+                (Some((event, _)), MemoryId::Cluster(d)) if access.writes => Done::Transfer { event, clusters: 1 << d },
                 (Some((event, clusters)), _) => Done::Transfer { event, clusters },
             };
             self.note(access, done);
@@ -165,27 +165,27 @@ impl Sync {
 /// Accesses.
 impl Sync {
     /// Returns the accesses of a record but for those to constants.
-    fn list(&self, cluster: usize, record: &Record) -> Vec<Access> {
+    fn list(&self, cluster: usize, record: &Record) -> Vec<RecordAccess> {
         let mut list = Vec::new();
         accesses(record, cluster, &mut |access| {
-            if access.memory != Memory::Ddr || access.runs.end() > self.variable {
+            if access.memory != MemoryId::Ddr || access.runs.end() > self.variable {
                 list.push(access);
             }
         });
         list
     }
 
-    fn ledger(&self, memory: Memory) -> usize {
+    fn ledger(&self, memory: MemoryId) -> usize {
         match memory {
-            Memory::Cluster(i) => i,
-            Memory::Ddr => self.clusters,
+            MemoryId::Cluster(i) => i,
+            MemoryId::Ddr => self.clusters,
         }
     }
 
     /// Returns the ends of earlier accesses that a list must follow, except those that the clusters of a mask know to be complete.
-    fn conflicts(&self, actors: u32, list: &[Access]) -> Vec<Done> {
+    fn conflicts(&self, actors: u32, list: &[RecordAccess]) -> Vec<Done> {
         let mut found = Vec::new();
-        for Access { memory, writes, runs } in list {
+        for RecordAccess { memory, writes, runs } in list {
             let (first, end) = (runs.first, runs.end());
             let near = |entry: &&Entry| entry.runs.first < end && first < entry.end && (entry.writes || *writes);
             for entry in self.ledgers[self.ledger(*memory)].entries.iter().filter(near) {
@@ -199,9 +199,9 @@ impl Sync {
     }
 
     /// Notes an access. Earlier ones to bytes that it writes, which it follows, are forgotten.
-    fn note(&mut self, access: Access, done: Done) {
+    fn note(&mut self, access: RecordAccess, done: Done) {
         let at = self.ledger(access.memory);
-        let Access { writes, runs, .. } = access;
+        let RecordAccess { writes, runs, .. } = access;
         let is_later = |entry: &Entry| match (entry.done, done) {
             (Done::Record { cluster: a, .. }, Done::Record { cluster: b, .. }) => !entry.writes && a == b,
             _ => false,

@@ -5,7 +5,7 @@ use super::network::{
     ConvInfo, FeatureId, FeatureInfo, Kind, Layer, Network, Part, Role, StageInfo, WindowInfo, elem_bytes,
 };
 use super::search::compile;
-use gradus_simulators::cluster::{Elem, Machine, Program, Record, Scale, Simulator, Stage, Tile};
+use gradus_simulators::cluster::{ClusterMachine, ClusterProgram, Elem, Record, Scale, Simulator, Stage, Tile};
 
 /// A generator of numbers (xorshift).
 struct Random(u64);
@@ -295,7 +295,7 @@ fn planar(extents: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
 }
 
 /// Runs a network on the clusters and by plain loops. Returns whether it fits into the memories.
-fn run(net: &Network, machine: &Machine, settings: Settings, seed: u64) -> bool {
+fn run(net: &Network, machine: &ClusterMachine, settings: Settings, seed: u64) -> bool {
     let compiled = match compile(net, machine, settings, &mut |_| ()) {
         Ok(compiled) => compiled,
         Err(failure) => {
@@ -342,7 +342,8 @@ fn random_networks_agree_with_plain_loops() {
         let mut random = Random::new(seed ^ 0x1234_5678);
         let spm = [2 << 10, 6 << 10, 24 << 10, 1 << 20][random.below(4) as usize];
         let slice = [64, 500, 350_000][random.below(3) as usize];
-        let machine = Machine { clusters: random.up_to(7), spm, reserved: 0, slice, ..Machine::default() };
+        let machine =
+            ClusterMachine { clusters: random.up_to(7), spm, reserved: 0, slice, ..ClusterMachine::default() };
         let mut settings = Settings::default();
         for (_, setting) in settings.names() {
             *setting = random.below(6) > 0;
@@ -353,7 +354,7 @@ fn random_networks_agree_with_plain_loops() {
 }
 
 /// Whether a program without one of its notifications, counted by the wait for it, passes the check.
-fn is_redundant(simulator: &Simulator, program: &Program, [cluster, index]: [usize; 2]) -> bool {
+fn is_redundant(simulator: &Simulator, program: &ClusterProgram, [cluster, index]: [usize; 2]) -> bool {
     let Record::Notify { clusters, event } = program.records[cluster][index] else { return false };
     let mut changed = program.clone();
     changed.records[cluster].remove(index);
@@ -376,7 +377,7 @@ fn no_notification_is_redundant() {
         let mut random = Random::new(seed ^ 0x77);
         let spm = [6 << 10, 24 << 10, 1 << 20][random.below(3) as usize];
         // Work takes long beside waiting, so that all clusters have some.
-        let machine = Machine {
+        let machine = ClusterMachine {
             clusters: 2 + random.below(6),
             cores: 1,
             f32_products: 1,
@@ -386,7 +387,7 @@ fn no_notification_is_redundant() {
             noc_latency: 1,
             spm,
             reserved: 0,
-            ..Machine::default()
+            ..ClusterMachine::default()
         };
         let Ok(compiled) = compile(&Draw::network(seed), &machine, Settings::default(), &mut |_| ()) else { continue };
         let simulator = Simulator::new(machine);
@@ -411,14 +412,14 @@ fn more_resources_slow_no_network_down_by_much() {
         let mut random = Random::new(seed ^ 0x9999);
         let (clusters, spm) = (random.up_to(8), 1 << (14 + random.below(6)));
         let rates = [4 << random.below(5), 8 << random.below(4)];
-        let machine = Machine {
+        let machine = ClusterMachine {
             clusters,
             spm,
             reserved: 0,
             cores: 1 << random.below(5),
             ddr_rate: rates[0],
             noc_rate: rates[1],
-            ..Machine::default()
+            ..ClusterMachine::default()
         };
         let mut more = machine.clone();
         match random.below(6) {

@@ -6,10 +6,10 @@ use super::order::{self, Ordered};
 use super::residency::Residency;
 use super::shape::{LayerShape, PARAMETERS, TABLE};
 use super::steps::{Part, Step, Steps, weight_bytes};
-use gradus_simulators::npu::{self, Conv, Feature, Inst, Machine, Post, Residual, Transfer};
+use gradus_simulators::npu::{self, Conv, Feature, NpuInst, NpuMachine, Post, Residual, Transfer};
 
 /// Emits the program.
-pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &Machine) -> Vec<Inst> {
+pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &NpuMachine) -> Vec<NpuInst> {
     let emitter = Emitter { net, residency, steps, machine };
     let mut out = Ordered::default();
     let mut loads: Vec<(usize, usize, Transfer)> = Vec::new();
@@ -21,11 +21,11 @@ pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &Machi
     let mut stores: Vec<usize> = (0..steps.streams.len()).filter(|&i| steps.streams[i].store.is_some()).collect();
     stores.sort_by_key(|&i| steps.streams[i].uses.1);
     let (mut loads, mut stores) = (loads.into_iter().peekable(), stores.into_iter().peekable());
-    let mut pending: Option<(usize, Inst)> = None;
+    let mut pending: Option<(usize, NpuInst)> = None;
     let mut next = steps.steps.iter().peekable();
     for slot in 0..steps.slots {
         while let Some((.., part)) = loads.next_if(|&(at, ..)| at == slot) {
-            out.push(Inst::Load(part), machine);
+            out.push(NpuInst::Load(part), machine);
         }
         if let Some(step) = next.next_if(|step| step.slot == slot) {
             let (conv, post) = (emitter.conv(step), emitter.post(step));
@@ -42,7 +42,7 @@ pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &Machi
         while let Some(stream) = stores.next_if(|&i| steps.streams[i].uses.1 + 1 == slot).map(|i| &steps.streams[i]) {
             let Some(mut transfer) = stream.store else { continue };
             transfer.sram = stream.place as u32;
-            out.push(Inst::Store(transfer), machine);
+            out.push(NpuInst::Store(transfer), machine);
         }
     }
     out.finish()
@@ -52,7 +52,7 @@ struct Emitter<'a> {
     net: &'a Network,
     residency: &'a Residency,
     steps: &'a Steps,
-    machine: &'a Machine,
+    machine: &'a NpuMachine,
 }
 
 impl Emitter<'_> {
@@ -79,7 +79,7 @@ impl Emitter<'_> {
         (step.slot % 2) as u32 * half
     }
 
-    fn conv(&self, step: &Step) -> Inst {
+    fn conv(&self, step: &Step) -> NpuInst {
         let layer = &self.net.layers[step.layer];
         let shape = LayerShape::new(self.net, layer, self.machine);
         let constants = self.steps.streams[step.constants].place;
@@ -113,7 +113,7 @@ impl Emitter<'_> {
                 (conv.height, conv.width, conv.rows, conv.cols, conv.pad) = (1, 1, 1, 1, [0; 2]);
             }
         }
-        if layer.depthwise { Inst::DwConv(conv) } else { Inst::Conv(conv) }
+        if layer.depthwise { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) }
     }
 
     /// Kernels of one element, in blocks of `tile` contiguous bytes.
@@ -131,7 +131,7 @@ impl Emitter<'_> {
         Feature { base, row, col, ..placed }
     }
 
-    fn post(&self, step: &Step) -> Inst {
+    fn post(&self, step: &Step) -> NpuInst {
         let layer = &self.net.layers[step.layer];
         let shape = LayerShape::new(self.net, layer, self.machine);
         let constants = self.steps.streams[step.constants].place as u32;
@@ -163,7 +163,7 @@ impl Emitter<'_> {
             true => (1, 1, step.kernels),
             false => (step.rows, shape.output.width, shape.blocks_of_output(step.kernel, step.kernels)),
         };
-        Inst::Post(Post {
+        NpuInst::Post(Post {
             acc: self.accumulators(step),
             rows: rows as u16,
             cols: cols as u16,

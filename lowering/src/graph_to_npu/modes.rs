@@ -5,7 +5,7 @@ use super::estimate::layer_cost;
 use super::network::{Blocks, FeatureId, FeatureInfo, Layer, Network, Role, Weights, gcd};
 use super::price::Prices;
 use super::shape::{LayerShape, Resident, Tiling};
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 use rustc_hash::FxHashMap;
 
 /// A mode, columns and channels of a block, and the order of blocks.
@@ -28,7 +28,7 @@ pub fn parse(text: &str) -> Option<Layout> {
 
 impl Network {
     /// Completes a network of which all layers are known. `mode`: the layout of products of elements, by force.
-    pub fn finish(&mut self, machine: &Machine, mode: Option<Layout>) {
+    pub fn finish(&mut self, machine: &NpuMachine, mode: Option<Layout>) {
         self.drop_unread();
         self.choose_modes(machine, mode);
         self.match_blocks();
@@ -86,7 +86,7 @@ impl Network {
     }
 
     /// Chooses the layout of products whose operands and results are free.
-    fn choose_modes(&mut self, machine: &Machine, mode: Option<Layout>) {
+    fn choose_modes(&mut self, machine: &NpuMachine, mode: Option<Layout>) {
         let free = self.free();
         for (first, group) in self.lines() {
             if !group.iter().all(|&id| free[id]) {
@@ -108,7 +108,7 @@ impl Network {
     }
 
     /// Estimated cycles of a product whose features have a layout, from and to DDR.
-    fn line_cost(&self, layer: usize, layout: Layout, machine: &Machine) -> u64 {
+    fn line_cost(&self, layer: usize, layout: Layout, machine: &NpuMachine) -> u64 {
         let mut layer = self.layers[layer].clone();
         let mut net = Network::default();
         let mut alone = |id: FeatureId| {
@@ -130,7 +130,7 @@ impl Network {
     }
 
     /// Estimated cycles of the only layer, in tiles of as many rows as half of the accumulators hold.
-    fn copy_cost(&self, machine: &Machine) -> u64 {
+    fn copy_cost(&self, machine: &NpuMachine) -> u64 {
         let shape = LayerShape::new(self, &self.layers[0], machine);
         let kernels = shape.padded_kernels();
         let most = machine.accumulators as usize / 2 / (shape.output.width * kernels);
@@ -140,7 +140,7 @@ impl Network {
     }
 
     /// Copies features of products of elements whose layouts differ. Returns whether there are any.
-    fn match_lines(&mut self, machine: &Machine, mode: Option<Layout>) -> bool {
+    fn match_lines(&mut self, machine: &NpuMachine, mode: Option<Layout>) -> bool {
         let (mut at, mut is_changed) = (0, false);
         while at < self.layers.len() {
             let line = Network::line(&self.layers[at]).unwrap_or_default();
@@ -165,7 +165,7 @@ impl Network {
     }
 
     /// Estimated cycles of the copies of a product, and of itself.
-    fn conversions(&self, at: usize, line: &[FeatureId], layout: Layout, machine: &Machine) -> u64 {
+    fn conversions(&self, at: usize, line: &[FeatureId], layout: Layout, machine: &NpuMachine) -> u64 {
         let copied = line.iter().filter(|&&id| self.features[id].layout() != layout).map(|&id| {
             let info = &self.features[id];
             let mut net = Network { features: vec![info.clone(), info.clone()], ..Network::default() };

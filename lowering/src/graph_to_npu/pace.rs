@@ -1,7 +1,7 @@
 //! The estimated time of slots, by which loads are issued.
 
 use super::timeline::{Step, Timeline};
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 
 /// The estimated time of slots.
 pub struct Pace<'m> {
@@ -19,7 +19,7 @@ pub struct Pace<'m> {
 
 impl<'m> Pace<'m> {
     /// A machine at rest, for a number of streams.
-    pub fn new(machine: &'m Machine, streams: usize) -> Pace<'m> {
+    pub fn new(machine: &'m NpuMachine, streams: usize) -> Pace<'m> {
         let timeline = Timeline::new(machine, 0);
         Pace { timeline, starts: vec![0], ends: vec![0], ready: vec![0; streams], earliest: 0, freed: 0 }
     }

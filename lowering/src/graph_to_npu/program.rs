@@ -6,13 +6,13 @@ use super::network::Network;
 use super::residency::{Costs, Residency, choose};
 use super::shape::Weighing;
 use super::steps::{NoRoom, Placement, Steps, divide};
-use gradus_simulators::npu::{Inst, Machine, Simulator};
+use gradus_simulators::npu::{NpuInst, NpuMachine, Simulator};
 
 /// A compiled network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     /// Instructions.
-    pub instructions: Vec<Inst>,
+    pub instructions: Vec<NpuInst>,
     /// The choices.
     pub residency: Residency,
     /// Constants, from byte 0 of DDR.
@@ -50,7 +50,7 @@ const PLACEMENTS: [Placement; 3] = [
 ///
 /// # Errors
 /// A layer that does not fit into the machine.
-pub fn compile(net: &Network, machine: &Machine) -> Result<Program, String> {
+pub fn compile(net: &Network, machine: &NpuMachine) -> Result<Program, String> {
     let mut found = Found { net, machine, best: None, failure: String::new() };
     let plans = (MAX_LAYERS_AGAIN / net.layers.len().max(1)).clamp(1, HALVED.len() + 2);
     for growth in GROWTHS {
@@ -73,7 +73,7 @@ pub fn compile(net: &Network, machine: &Machine) -> Result<Program, String> {
 /// The fastest program so far.
 struct Found<'a> {
     net: &'a Network,
-    machine: &'a Machine,
+    machine: &'a NpuMachine,
     /// Its cycles, and the program without constants.
     best: Option<(u64, Program)>,
     /// The reason if there is no program.
@@ -82,7 +82,7 @@ struct Found<'a> {
 
 impl Found<'_> {
     /// Tries the programs that are planned for a machine with no more of anything.
-    fn plan(&mut self, smaller: &Machine, growth: usize) -> Result<(), String> {
+    fn plan(&mut self, smaller: &NpuMachine, growth: usize) -> Result<(), String> {
         let mut costs = Costs::new(self.net.layers.len());
         for by in WEIGHINGS {
             let (steps, residency) = match fit(self.net, smaller, by, growth, &mut costs) {
@@ -113,11 +113,11 @@ impl Found<'_> {
 /// a tile begins sooner, and smaller tiles fit into SRAM that larger ones leave scattered. Then those with half of another parameter,
 /// whose programs this one runs too: the choices are greedy, and so twice as much of a parameter is seldom slower. At last those with even
 /// fewer accumulators.
-fn planned_for(machine: &Machine) -> impl Iterator<Item = Machine> + use<'_> {
+fn planned_for(machine: &NpuMachine) -> impl Iterator<Item = NpuMachine> + use<'_> {
     let halves = std::iter::successors(Some(machine.accumulators), |&n| Some(n / 2));
     let fewer = halves
         .take_while(|&n| n >= 2 * machine.kernels)
-        .map(|accumulators| Machine { accumulators, ..machine.clone() });
+        .map(|accumulators| NpuMachine { accumulators, ..machine.clone() });
     let halved = |name: &'static str| {
         let mut smaller = machine.clone();
         let mut parameters = smaller.parameters();
@@ -135,7 +135,7 @@ const HALVED: [&str; 5] = ["banks", "ddr_rate", "positions", "post_width", "sram
 /// Chooses tiles until the streams of their steps find bytes.
 fn fit(
     net: &Network,
-    machine: &Machine,
+    machine: &NpuMachine,
     by: Weighing,
     growth: usize,
     costs: &mut Costs,

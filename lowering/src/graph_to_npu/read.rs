@@ -9,7 +9,7 @@ use gradus_dialects::graph::{
     TransposeOp, UnsqueezeOp,
 };
 use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Tensor, Value};
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The ops that the machine computes, if their operands allow it.
@@ -87,7 +87,7 @@ pub struct Read {
 /// What a program is read for.
 pub struct Setting<'a> {
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'a NpuMachine,
     /// Whether sums and products may be a step from the reference for some pairs of bytes.
     pub allow_steps: bool,
     /// The operand of products that is the weights, `None` for the cheaper one.

@@ -8,7 +8,7 @@ use super::price::Prices;
 use super::shape::{ALIGNMENT, Cost, LayerShape, Resident, Tiling, Weighing};
 use super::tiling::{cascades, frontier};
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -60,7 +60,7 @@ impl Costs {
 /// A network during the choice.
 struct Chooser<'a> {
     net: &'a Network,
-    machine: &'a Machine,
+    machine: &'a NpuMachine,
     /// First and last layer of each root.
     lifetimes: Vec<(usize, usize)>,
     /// Bytes that stay free in each layer.
@@ -321,7 +321,7 @@ fn lifetimes(net: &Network) -> Vec<(usize, usize)> {
 /// A layer has no tiles that fit.
 pub fn choose(
     net: &Network,
-    machine: &Machine,
+    machine: &NpuMachine,
     slack: &[usize],
     by: Weighing,
     costs: &mut Costs,

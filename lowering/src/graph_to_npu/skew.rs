@@ -4,7 +4,7 @@
 use super::network::{FeatureId, Network, Role, Skew};
 use super::price::Prices;
 use super::shape::LayerShape;
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 
 /// Padding is chosen if it saves a part in this number of the array's cycles.
 const LEAST_GAIN: u64 = 64;
@@ -18,7 +18,7 @@ struct Group {
 
 impl Network {
     /// Chooses the distance of rows of each feature by the cycles of the layers that read it.
-    pub fn skew_rows(&mut self, machine: &Machine) {
+    pub fn skew_rows(&mut self, machine: &NpuMachine) {
         let banks = (machine.word_bytes * machine.banks) as usize;
         for group in self.skew_groups() {
             let mut best = (self.read_cycles(&group, machine), None);
@@ -65,7 +65,7 @@ impl Network {
     }
 
     /// Cycles of the array in the layers that read some features, in the largest tiles of rows.
-    fn read_cycles(&self, group: &Group, machine: &Machine) -> u64 {
+    fn read_cycles(&self, group: &Group, machine: &NpuMachine) -> u64 {
         let cycles = group.readers.iter().map(|&index| {
             let shape = LayerShape::new(self, &self.layers[index], machine);
             let (height, width) = (shape.output.height, shape.output.width);
@@ -78,7 +78,7 @@ impl Network {
     }
 
     /// Bytes of padding that features would have in blocks of the array's depth, beyond those that they have.
-    pub fn bubbles_dropped(&self, machine: &Machine) -> u64 {
+    pub fn bubbles_dropped(&self, machine: &NpuMachine) -> u64 {
         let of = |id: FeatureId| {
             let info = &self.features[id];
             let padded = info.height * info.width * info.channels.next_multiple_of(machine.depth as usize);

@@ -12,7 +12,7 @@ use super::residency::Residency;
 use super::shape::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
 use super::taken::{Taken, Wanted};
 use super::timeline;
-use gradus_simulators::npu::{Feature, Inst, Machine, Transfer, cost};
+use gradus_simulators::npu::{Feature, NpuInst, NpuMachine, Transfer, cost};
 
 /// The most slots between a load and its first use.
 const LOOK_AHEAD: usize = 48;
@@ -140,7 +140,7 @@ pub struct NoRoom {
 pub fn divide(
     net: &Network,
     residency: &Residency,
-    machine: &Machine,
+    machine: &NpuMachine,
     placement: Placement,
     prices: &mut [Prices],
 ) -> Result<Steps, NoRoom> {
@@ -186,7 +186,7 @@ struct Slice {
 struct Builder<'a> {
     net: &'a Network,
     residency: &'a Residency,
-    machine: &'a Machine,
+    machine: &'a NpuMachine,
     out: Steps,
     /// The slices of each layer.
     slices: Vec<Vec<Slice>>,
@@ -469,7 +469,7 @@ impl Builder<'_> {
         pace.waits(slot, slot > from);
         for part in stream.parts() {
             let slot = pace.slot().clamp(slot, use_slot);
-            pace.load(i, slot, cost(self.machine, &Inst::Load(part)).cycles);
+            pace.load(i, slot, cost(self.machine, &NpuInst::Load(part)).cycles);
             stream.issues.push(slot);
         }
         Ok(())
@@ -481,7 +481,7 @@ impl Builder<'_> {
         let prices = &mut self.prices[step.layer];
         let parts = [step.input, step.weights, step.sum, step.output];
         let stores = parts[3].stream().map(|s| &self.out.streams[s]).filter(|s| s.uses.1 == step.slot);
-        let store = stores.and_then(|s| s.store).map(|t| (cost(self.machine, &Inst::Store(t)).cycles, 0));
+        let store = stores.and_then(|s| s.store).map(|t| (cost(self.machine, &NpuInst::Store(t)).cycles, 0));
         let used = parts.iter().filter_map(Part::stream).chain([step.constants]);
         let timed = timeline::Step {
             ready: used.map(|s| pace.ready[s]).max().unwrap_or(0),
@@ -570,7 +570,7 @@ impl Steps {
 }
 
 /// The bytes before the parameters of a slice.
-pub fn weight_bytes(shape: &LayerShape<'_>, kernels: usize, machine: &Machine) -> usize {
+pub fn weight_bytes(shape: &LayerShape<'_>, kernels: usize, machine: &NpuMachine) -> usize {
     let layer = shape.layer;
     let depth = if layer.depthwise { 1 } else { layer.depth.next_multiple_of(machine.depth as usize) };
     match layer.weights {

@@ -11,7 +11,7 @@ use super::network::{
 };
 use super::program::{Program, compile};
 use super::scale::round_shift;
-use gradus_simulators::npu::{Ddr, Inst, Machine, Simulator, Statistics};
+use gradus_simulators::npu::{Ddr, NpuInst, NpuMachine, Simulator, Statistics};
 
 /// A generator of numbers (xorshift).
 struct Random(u64);
@@ -289,7 +289,7 @@ fn elements(info: &FeatureInfo) -> impl Iterator<Item = (usize, usize, usize)> +
 }
 
 /// Runs a program on random operands and compares its results with those of loops.
-fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) -> Result<Statistics, String> {
+fn check(net: &Network, program: &Program, machine: &NpuMachine, r: &mut Random) -> Result<Statistics, String> {
     let mut ddr = Ddr::new(program.steps.ddr_bytes);
     ddr.write(0, &program.constants);
     let mut plain: Plain = vec![None; net.features.len()];
@@ -328,16 +328,16 @@ fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) ->
 }
 
 /// Machines of all sizes of SRAM, so that features are streamed, cascaded or resident, and of several arrays.
-fn machine(r: &mut Random) -> Machine {
+fn machine(r: &mut Random) -> NpuMachine {
     let [kernels, depth] = [[8, 8], [8, 8], [4, 4], [16, 16], [16, 8], [8, 16]][r.below(6)];
     let (positions, accumulators) = ([1, 4, 8][r.below(3)], [4096, 16_384][r.below(2)]);
-    Machine {
+    NpuMachine {
         kernels,
         depth,
         positions,
         accumulators,
         sram_bytes: [512, 64, 32, 20][r.below(4)] << 10,
-        ..Machine::default()
+        ..NpuMachine::default()
     }
 }
 
@@ -381,7 +381,7 @@ fn a_multiply_stays_in_sram() {
     for layer in &mut net.layers {
         layer.requantization = vec![Requantization { bias: 0, scale: 1 << 20, shift: 30 }];
     }
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     let program = compile(&net, &machine).expect("the network fits");
     let counts = check(&net, &program, &machine, &mut r).expect("the program is right");
     // Besides the operand, read once for each of two layers, the result and the constants nothing crosses the border.
@@ -392,10 +392,10 @@ fn a_multiply_stays_in_sram() {
 }
 
 /// Drops each signal and each wait: the program is rejected, or the result is the same.
-fn without_tokens(net: &Network, program: &Program, machine: &Machine) {
+fn without_tokens(net: &Network, program: &Program, machine: &NpuMachine) {
     let mut rejected = 0;
     for (i, inst) in program.instructions.iter().enumerate() {
-        if !matches!(inst, Inst::Signal { .. } | Inst::Wait { .. }) {
+        if !matches!(inst, NpuInst::Signal { .. } | NpuInst::Wait { .. }) {
             continue;
         }
         let mut changed = program.clone();

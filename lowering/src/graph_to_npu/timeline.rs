@@ -2,12 +2,12 @@
 //! order of the execute queue, the shared DMA channel, and the bytes of SRAM that loads wait for.
 
 use super::shape::Cost;
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 use std::collections::VecDeque;
 
 /// The units and the memory after some steps.
 pub struct Timeline<'m> {
-    machine: &'m Machine,
+    machine: &'m NpuMachine,
     /// Bytes of SRAM that are free.
     free: usize,
     /// Bytes that become free, with the cycle.
@@ -49,7 +49,7 @@ pub struct Step {
 
 impl<'m> Timeline<'m> {
     /// A machine at rest with `free` bytes of SRAM.
-    pub fn new(machine: &'m Machine, free: usize) -> Timeline<'m> {
+    pub fn new(machine: &'m NpuMachine, free: usize) -> Timeline<'m> {
         Timeline {
             machine,
             free,

@@ -109,7 +109,7 @@ const DDR_DECIDES: [[usize; 5]; 3] = [[7, 1, 832, 32, 1], [28, 1, 128, 256, 2], 
 
 /// Products per cycle in which the array is busy, of the 256 that it can compute.
 fn use_of_array([extent, size, channels, kernels, stride]: [usize; 5], is_skewed: bool) -> f64 {
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     let mut net = Network::default();
     let input = feature(&mut net, [extent, extent, channels], true, Role::Operand(0));
     convolution(&mut net, input, Role::Result(0), (kernels, size, stride, false));
