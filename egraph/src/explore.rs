@@ -2,8 +2,8 @@
 
 use crate::apply::{Applied, apply};
 use crate::equation::Equations;
-use crate::graph::Kind;
-use crate::known::Known;
+use crate::graph::NodeKind;
+use crate::known::KnownMatches;
 use crate::program::Program;
 use crate::search::{Match, pairs, search};
 use crate::touched::{Touched, depth};
@@ -133,7 +133,7 @@ pub fn explore(
         iterations: Vec::new(),
         touched: Touched::new(deepest),
         deadline: limits.time.and_then(|time| Instant::now().checked_add(time)),
-        known: limits.compares.then(Known::default),
+        known: limits.compares.then(KnownMatches::default),
         taken,
     };
     explorer.count(0);
@@ -163,7 +163,7 @@ struct Explorer<'e, 'm> {
     iterations: Vec<Iteration>,
     touched: Touched,
     deadline: Option<Instant>,
-    known: Option<Known>,
+    known: Option<KnownMatches>,
     /// For each rule with several roots, the nodes that it has merged.
     taken: Vec<FxHashSet<Id>>,
 }
@@ -220,7 +220,7 @@ impl Explorer<'_, '_> {
                 continue;
             }
             let name = rule.roots[0].name;
-            let all = classes.entry(name).or_insert_with(|| self.program.classes_of(Kind::Op(name)));
+            let all = classes.entry(name).or_insert_with(|| self.program.classes_of(NodeKind::Op(name)));
             let touched = |class: &Id| self.touched.is_after(record.looked, *class, record.depth);
             let most = self.limits.matches << record.rests.min(20);
             let some = all.iter().copied().filter(touched);

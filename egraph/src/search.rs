@@ -35,7 +35,7 @@ pub fn search(
     classes: impl IntoIterator<Item = Id>,
     most: usize,
 ) -> (Vec<Match>, bool) {
-    let search = Search {
+    let search = EGraphView {
         m: program.m,
         graph: &program.graph,
         equations,
@@ -45,7 +45,7 @@ pub fn search(
     let fuel = FUEL_PER_MATCH * most + program.graph.number_of_classes();
     let mut matcher = Matcher::new(&search, rule, fuel);
     let mut matches = Vec::new();
-    let mut keep = |found: &MatchIn<Search<'_>>| {
+    let mut keep = |found: &MatchIn<EGraphView<'_>>| {
         let results = rule.roots.iter().zip(&found.roots);
         let results = results.filter_map(|(root, &node)| search.results(node, root.results.len())).flatten().collect();
         let (bindings, premises) = (found.bindings.clone(), found.premises.clone());
@@ -78,7 +78,7 @@ struct OpNode<'g> {
 }
 
 /// The e-graph, as a rule's matcher sees it.
-struct Search<'g> {
+struct EGraphView<'g> {
     m: &'g Module,
     graph: &'g Graph,
     equations: &'g Equations,
@@ -88,7 +88,7 @@ struct Search<'g> {
     found: Cell<usize>,
 }
 
-impl<'g> Search<'g> {
+impl<'g> EGraphView<'g> {
     /// Returns the nodes of a class that have the name and number of operands of a pattern.
     fn candidates(&self, class: Id, pattern: &OpTerm) -> impl Iterator<Item = OpNode<'g>> + use<'g> {
         let (wanted, operands) = (pattern.name, pattern.operands.len());
@@ -126,7 +126,7 @@ impl<'g> Search<'g> {
     }
 }
 
-impl<'g> MatchGraph for Search<'g> {
+impl<'g> MatchGraph for EGraphView<'g> {
     type Value = Id;
     type Node = OpNode<'g>;
     const SWAPPED_FIRST: bool = true;

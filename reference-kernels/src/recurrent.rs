@@ -184,7 +184,7 @@ impl Layer<'_> {
 }
 
 /// Extents of a layer.
-struct Sizes {
+struct RecurrentExtents {
     steps: usize,
     batch: usize,
     width: usize,
@@ -192,9 +192,9 @@ struct Sizes {
     hidden: usize,
 }
 
-impl Sizes {
+impl RecurrentExtents {
     /// Checks the shapes of all operands; the second axis is the batch.
-    fn new(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<Sizes, String> {
+    fn new(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<RecurrentExtents, String> {
         let wrong = |what: &Tensor| format!("a recurrent layer of {:?}: {what:?} does not fit", inputs.x);
         let (&[steps, batch, width], &[directions, _, hidden]) = (inputs.x.shape(), inputs.r.shape()) else {
             return Err(wrong(inputs.r));
@@ -219,7 +219,7 @@ impl Sizes {
             return Err(format!("each of {directions} directions needs {functions} activation functions"));
         }
         checked_elements(&[steps, directions, batch, hidden]).and(checked_elements(&states))?;
-        Ok(Sizes { steps, batch, width, directions, hidden })
+        Ok(RecurrentExtents { steps, batch, width, directions, hidden })
     }
 
     /// Returns the length of each sequence.
@@ -243,8 +243,8 @@ pub fn recurrent(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result
     if attrs.batch_first {
         return batch_first(inputs, attrs);
     }
-    let sizes = Sizes::new(inputs, attrs)?;
-    let Sizes { steps, batch, width, directions, hidden } = sizes;
+    let sizes = RecurrentExtents::new(inputs, attrs)?;
+    let RecurrentExtents { steps, batch, width, directions, hidden } = sizes;
     let (y_shape, states) = ([steps, directions, batch, hidden], [directions, batch, hidden]);
     let (functions, rows) = (attrs.cell.activations().len(), attrs.cell.gates() * hidden);
     let numbers = |t: Option<&Tensor>, n: usize| t.map_or_else(|| vec![0.0; n], Tensor::to_f64);

@@ -104,7 +104,7 @@ pub struct LinearInputs<'a> {
 }
 
 /// Sizes of a [`linear_attention`].
-struct Sizes {
+struct AttentionExtents {
     batch: usize,
     steps: usize,
     queries: usize,
@@ -113,8 +113,8 @@ struct Sizes {
     value: usize,
 }
 
-impl Sizes {
-    fn new(x: &LinearInputs<'_>, attrs: &LinearAttentionAttrs) -> Result<Sizes, String> {
+impl AttentionExtents {
+    fn new(x: &LinearInputs<'_>, attrs: &LinearAttentionAttrs) -> Result<AttentionExtents, String> {
         let wrong = || format!("linear attention of {x:?} with {:?} heads", attrs.heads);
         let [queries, heads] = attrs.heads.map(|h| usize::try_from(h).unwrap_or(0));
         let &[batch, steps, width] = x.query.shape() else { return Err(wrong()) };
@@ -123,7 +123,7 @@ impl Sizes {
         if !fits {
             return Err(wrong());
         }
-        let sizes = Sizes { batch, steps, queries, heads, key: width / queries, value: value_width / heads };
+        let sizes = AttentionExtents { batch, steps, queries, heads, key: width / queries, value: value_width / heads };
         let is = |t: &Tensor, widths: &[usize]| widths.iter().any(|&w| t.shape() == [batch, steps, w]);
         let key = heads.saturating_mul(sizes.key);
         let fits = is(x.key, &[key])
@@ -140,8 +140,8 @@ impl Sizes {
 /// `LinearAttention` (27): at each step and head, the state, a matrix from keys to values, decays, is updated with the
 /// key and value, and is multiplied by the query. Returns the outputs and the final state.
 pub fn linear_attention(inputs: &LinearInputs<'_>, attrs: &LinearAttentionAttrs) -> Result<[Tensor; 2], String> {
-    let sizes = Sizes::new(inputs, attrs)?;
-    let Sizes { batch, steps, queries, heads, key: dk, value: dv } = sizes;
+    let sizes = AttentionExtents::new(inputs, attrs)?;
+    let AttentionExtents { batch, steps, queries, heads, key: dk, value: dv } = sizes;
     checked_elements(&[batch, steps])?;
     let (y_shape, state_shape) = ([batch, steps, queries.saturating_mul(dv)], [batch, heads, dk, dv]);
     let (mut y, states) = (vec![0.0; checked_elements(&y_shape)?], checked_elements(&state_shape)?);

@@ -143,7 +143,7 @@ fn picture(m: &Module) -> Result<String, String> {
 
 /// Counts over all calls.
 #[derive(Default)]
-struct Counts {
+struct CallCounts {
     cycles: u64,
     without_ping_pong: u64,
     bound: u64,
@@ -158,7 +158,7 @@ struct Counts {
     instructions: u64,
 }
 
-impl Counts {
+impl CallCounts {
     fn add(&mut self, program: &Prepared, s: &Statistics) {
         let costs = program.costs();
         self.cycles += s.cycles;
@@ -178,7 +178,7 @@ impl Counts {
 #[derive(Default)]
 struct Nna {
     programs: BTreeMap<Op, Prepared>,
-    counts: Counts,
+    counts: CallCounts,
 }
 
 impl Device for Nna {

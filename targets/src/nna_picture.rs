@@ -21,7 +21,7 @@ const AROUND: usize = 3;
 const MAX_SPANS: usize = 1 << 22;
 
 /// A run of a program.
-struct Run<'a> {
+struct PicturedRun<'a> {
     code: &'a [NnaInst],
     machine: &'a NnaMachine,
     spans: Vec<Span>,
@@ -61,7 +61,11 @@ pub(crate) fn draw(name: &str, code: &[NnaInst], layout: &Layout, machine: &NnaM
     Ok(document([LEFT + WIDTH + 16, y + 16], "", &body))
 }
 
-fn trace<'a>(code: &'a [NnaInst], layout: &Layout, machine: &'a NnaMachine) -> Result<(Run<'a>, Statistics), String> {
+fn trace<'a>(
+    code: &'a [NnaInst],
+    layout: &Layout,
+    machine: &'a NnaMachine,
+) -> Result<(PicturedRun<'a>, Statistics), String> {
     let shape = layout.shape;
     let zeros = |n: usize| vec![0_i8; n];
     let initial = vec![0; if layout.plan.initial { shape.rows * shape.columns } else { 0 }];
@@ -76,10 +80,10 @@ fn trace<'a>(code: &'a [NnaInst], layout: &Layout, machine: &'a NnaMachine) -> R
         }
     };
     let counts = observe(code, machine, &mut memory, &conditions, keep).map_err(|fault| fault.to_string())?;
-    Ok((Run { code, machine, spans, cycles: counts.cycles }, counts))
+    Ok((PicturedRun { code, machine, spans, cycles: counts.cycles }, counts))
 }
 
-impl Run<'_> {
+impl PicturedRun<'_> {
     fn inst(&self, span: &Span) -> &NnaInst {
         &self.code[span.inst]
     }

@@ -4,7 +4,7 @@ use super::{NodeId, Step};
 use crate::extract::Choice;
 use crate::journal::By;
 use crate::paths::Paths;
-use crate::program::{Program, Step as Met};
+use crate::program::{Program, TraversalItem as Met};
 use egg::Id;
 use gradus_ir::Op;
 use rustc_hash::FxHashSet;

@@ -1,7 +1,7 @@
 //! Construction of a report from a saturated program.
 
 use super::choices::{self, Chosen};
-use super::{Class, ClassId, NodeId, Report, Terms, explain, terms};
+use super::{ClassId, ClassReport, NodeId, Report, Terms, explain, terms};
 use crate::equation::Equations;
 use crate::explore::{End, Exploration};
 use crate::extract::Choice;
@@ -111,13 +111,13 @@ impl Gather<'_, '_> {
         named
     }
 
-    fn classes(&self, choice: &Choice, named: &FxHashMap<ClassId, String>, needed: &FxHashSet<Id>) -> Vec<Class> {
+    fn classes(&self, choice: &Choice, named: &FxHashMap<ClassId, String>, needed: &FxHashSet<Id>) -> Vec<ClassReport> {
         let graph = &self.program.graph;
         let roots: FxHashSet<Id> = self.roots.iter().map(|&root| graph.find(root)).collect();
         let class = |class: &egg::EClass<Node, _>| {
             let operands = |node: &Node| node.children.iter().map(|&child| number(graph.find(child))).collect();
             let id = number(class.id);
-            Class {
+            ClassReport {
                 id,
                 name: named.get(&id).cloned(),
                 ty: self.program.m.ctx.display_type(graph[class.id].data.ty),
@@ -127,7 +127,7 @@ impl Gather<'_, '_> {
                 chosen: choice.get(class.id).map(|node| node as usize),
             }
         };
-        let mut classes: Vec<Class> = graph.classes().map(class).collect();
+        let mut classes: Vec<ClassReport> = graph.classes().map(class).collect();
         classes.sort_by_key(|class| class.id);
         classes
     }

@@ -67,7 +67,7 @@ pub struct Report {
     /// The needed classes with several nodes, operands before users.
     pub choices: Vec<Choice>,
     /// All classes, if requested.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ClassReport>,
     /// All referenced nodes and their operands.
     pub terms: Terms,
 }
@@ -167,7 +167,7 @@ pub enum Whole {
 
 /// An e-class.
 #[derive(Clone, Debug)]
-pub struct Class {
+pub struct ClassReport {
     /// Its id.
     pub id: ClassId,
     /// Its name in the program, if any.

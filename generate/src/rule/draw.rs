@@ -39,7 +39,7 @@ const ATTRIBUTES: u64 = 60;
 const FITTING: u64 = 50;
 
 /// A valid program with one function that returns the results of the roots.
-pub(super) struct Instance {
+pub(super) struct RuleInstance {
     pub(super) module: Module,
     /// The first root.
     pub(super) root: Op,
@@ -58,7 +58,7 @@ pub(super) fn instance(
     fitting: &[(OpName, Signature)],
     plain: bool,
     random: &mut Random,
-) -> Option<Instance> {
+) -> Option<RuleInstance> {
     let mut module = Module::new(ctx.clone());
     let (function, block, end) = blank(&mut module)?;
     let (moderate, scalar) = (rule.approx, if plain { 100 } else { SCALAR });
@@ -88,7 +88,7 @@ pub(super) fn instance(
     let ty = ctx.type_attr(ctx.function_type(&inputs, &outputs));
     module.set_attr(function, "function_type", Some(ty));
     verify(&module).ok()?;
-    Some(Instance { module, root: roots[0], signatures: chosen, is_open })
+    Some(RuleInstance { module, root: roots[0], signatures: chosen, is_open })
 }
 
 /// Creates a function without parameters and results: the function, its block, and its terminator.

@@ -68,7 +68,7 @@ fn transposed_quads(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> u
     let columns = words.shape[1].max(1);
     let whole = (out.len() / columns).min((words.depth / QUAD).saturating_sub(first));
     let elements = x.get(first * QUAD..).unwrap_or_default();
-    let Ok(matrix) = transpose::Words::new(elements, words.depth, [columns, whole]) else { return 0 };
+    let Ok(matrix) = transpose::WordMatrix::new(elements, words.depth, [columns, whole]) else { return 0 };
     matrix.transpose(&mut out[..whole * columns], flip(words));
     whole
 }
@@ -79,7 +79,7 @@ fn transposed_pairs(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> u
     let columns = words.shape[1].max(1);
     let whole = (out.len() / columns / 2).min((words.depth / QUAD).saturating_sub(first / 2));
     let elements = x.get(first / 2 * QUAD..).unwrap_or_default();
-    let Ok(matrix) = transpose::Words::new(elements, words.depth, [columns, whole]) else { return 0 };
+    let Ok(matrix) = transpose::WordMatrix::new(elements, words.depth, [columns, whole]) else { return 0 };
     let mut quads = vec![0; whole * columns];
     matrix.transpose(&mut quads, 0);
     for (quads, out) in quads.chunks_exact(columns).zip(out.chunks_exact_mut(2 * columns)) {

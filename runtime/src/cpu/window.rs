@@ -5,7 +5,7 @@ use super::narrow::Narrow;
 use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype, elementwise, extents, size};
 use crate::gemm::Isa;
-use crate::window::{MaxWindows, PlaneAxis, PlaneShape, Planes, Reduction, WindowTable, Windows};
+use crate::window::{MaxWindows, PlaneAxis, PlaneShape, Planes, WindowReduction, WindowTable, Windows};
 use gradus_dialects::addr::{Geometry, bands_of, constant_table};
 use gradus_dialects::layout::SlidingWindow;
 use gradus_ir::eval::Trap;
@@ -104,9 +104,9 @@ fn windows(args: &OpArgs<'_>, weights: Option<Vec<f32>>, is_max: bool) -> Option
     let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
         let reduction = match &weights {
-            Some(weights) => Reduction::Weighted(weights),
-            None if is_max => Reduction::Max,
-            None => Reduction::Sum,
+            Some(weights) => WindowReduction::Weighted(weights),
+            None if is_max => WindowReduction::Max,
+            None => WindowReduction::Sum,
         };
         let bias = bias.map(|i| kind.floats(data[i]));
         let (places, bias, isa) = (&places, bias.as_deref(), Isa::best());

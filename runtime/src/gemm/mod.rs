@@ -35,7 +35,7 @@ use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
 pub use addresses::{Addresses, RunSplit};
-use kernel::{Epilogue, Left, Run, Tile, UNROLL, Walk, lines_ahead};
+use kernel::{Epilogue, Left, OffsetWalk, SummandRun, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
 use panels::PANEL;
 pub use panels::Panels;
@@ -206,7 +206,7 @@ impl Product<'_> {
 
     /// Returns the runs that are not padding for all of these rows, of which those at the ends need no sums. All runs,
     /// if sums with zeros may be NaN.
-    fn there(&self, rows: Range<usize>, runs: &[Run]) -> Range<usize> {
+    fn there(&self, rows: Range<usize>, runs: &[SummandRun]) -> Range<usize> {
         if self.addresses.has_holes() && self.b.is_finite() { self.addresses.there(rows, runs) } else { 0..runs.len() }
     }
 
@@ -331,8 +331,8 @@ impl ScratchTile {
 /// Some rows of a group of panels over a slice of the reduction dimension.
 struct GroupSlice<'a> {
     rows: Range<usize>,
-    runs: &'a [Run],
-    walk: Walk,
+    runs: &'a [SummandRun],
+    walk: OffsetWalk,
     packed: Option<&'a PackedRows>,
     /// Index of the first summand.
     summand: usize,

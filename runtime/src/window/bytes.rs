@@ -2,8 +2,8 @@
 //!
 //! Sums are computed in f32, which is exact below 2^24.
 
-use super::kernel::{Image, Weighted};
-use super::{Sizes, WindowTable, shared};
+use super::kernel::{Weighted, WindowImage};
+use super::{BufferLengths, WindowTable, shared};
 use crate::gemm::bytes::{IntegerOutput, SharedOutput};
 use crate::vector::{Isa, Vector};
 use crate::workers::Workers;
@@ -36,7 +36,7 @@ impl ByteWindows<'_> {
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
     pub fn compute(&self, isa: Isa, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), String> {
-        let sizes = Sizes {
+        let sizes = BufferLengths {
             places: self.places,
             image: self.a.len(),
             elements: to.len(),
@@ -87,7 +87,7 @@ const WIDTH: usize = 32;
 #[repr(align(64))]
 struct Sums([i32; WIDTH]);
 
-impl Image for Bytes<'_> {
+impl WindowImage for Bytes<'_> {
     type Element = u8;
 
     fn start(&self) -> *const u8 {

@@ -21,7 +21,7 @@ use super::{ColumnSlice, MAX_ROWS};
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::{DisjointWriter, Workers};
 pub use kernels::Bf16Isa;
-use kernels::{Block, MAX_WIDTH};
+use kernels::{MAX_WIDTH, TileDestination};
 pub use panels::Bf16Panels;
 use std::cell::Cell;
 use std::ops::Range;
@@ -160,7 +160,7 @@ impl Bf16Product<'_> {
         let width = self.b.width();
         let columns = panel * width..(panel * width + width).min(self.b.columns());
         let at = rows.start * of + first + columns.start;
-        let block = Block {
+        let block = TileDestination {
             rows: rows.len(),
             columns: columns.len(),
             width,

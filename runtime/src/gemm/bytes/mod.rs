@@ -34,7 +34,7 @@ use finish::Finish;
 pub use finish::IntegerOutput;
 pub(crate) use finish::SharedOutput;
 use gradus_dialects::layout::ZERO_PAGE;
-use kernel::{Quantize, Tile};
+use kernel::{ByteTile, Quantize};
 pub use kernels::ByteIsa;
 pub use panels::BytePanels;
 pub use scales::Scales;
@@ -91,7 +91,7 @@ impl ByteProduct<'_> {
         let totals = self.totals(workers)?;
         let common = self.b.common_missing();
         let terms = common.map_or_else(Vec::new, |by| totals.iter().map(|total| by.wrapping_mul(*total)).collect());
-        self.share(workers, &Shared { totals, terms, ..Shared::new(self.b.bias(zero), self.page(), to) });
+        self.share(workers, &RowBlockData { totals, terms, ..RowBlockData::new(self.b.bias(zero), self.page(), to) });
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl ByteProduct<'_> {
         let mut totals = vec![0; self.addresses.rows()];
         let to = IntegerOutput::Sums(&mut totals);
         let product = ByteProduct { b: &ones, add: None, ..*self };
-        product.share(workers, &Shared::new(ones.bias(0), self.page(), to));
+        product.share(workers, &RowBlockData::new(ones.bias(0), self.page(), to));
         Ok(totals)
     }
 
@@ -114,7 +114,7 @@ impl ByteProduct<'_> {
     }
 
     /// Divides the result among threads: blocks of rows, and with few of them the panels of each block.
-    fn share(&self, workers: &Workers, shared: &Shared<'_>) {
+    fn share(&self, workers: &Workers, shared: &RowBlockData<'_>) {
         let (rows, panels) = (self.addresses.rows(), self.b.count());
         let steps = rows.saturating_mul(panels * self.b.width() / 16).saturating_mul(self.b.summands() / 4);
         let threads = workers.for_steps(steps);
@@ -129,7 +129,7 @@ impl ByteProduct<'_> {
     }
 
     /// Computes some rows of some panels, with tile registers of this thread where kernels use them.
-    fn block(&self, rows: Range<usize>, panels: Range<usize>, shared: &Shared<'_>) {
+    fn block(&self, rows: Range<usize>, panels: Range<usize>, shared: &RowBlockData<'_>) {
         let mut scratch = SCRATCH.take().unwrap_or_default();
         if !self.b.isa().has_tiles() {
             panels.for_each(|panel| self.panel(rows.clone(), panel, None, &mut scratch.tile, shared));
@@ -161,7 +161,7 @@ impl ByteProduct<'_> {
         panel: usize,
         collected: Option<&TileRows>,
         scratch: &mut ScratchTile,
-        shared: &Shared<'_>,
+        shared: &RowBlockData<'_>,
     ) {
         let (b, run, stride) = (self.b, self.addresses.run(), self.b.columns());
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
@@ -180,7 +180,7 @@ impl ByteProduct<'_> {
                 to: if is_whole { target } else { to },
                 stride: if is_whole { stride } else { width },
             });
-            let tile = Tile {
+            let tile = ByteTile {
                 a: self.a.as_ptr(),
                 table: table[first * table_stride..].as_ptr(),
                 table_stride,
@@ -219,7 +219,7 @@ impl ByteProduct<'_> {
     ///
     /// # Safety
     /// The destination has these rows and columns, to which the caller has exclusive access.
-    unsafe fn finish(&self, sums: &mut [i32], rows: Range<usize>, columns: Range<usize>, shared: &Shared<'_>) {
+    unsafe fn finish(&self, sums: &mut [i32], rows: Range<usize>, columns: Range<usize>, shared: &RowBlockData<'_>) {
         let (width, stride) = (self.b.width(), self.b.columns());
         // Kernels that requantize have added the terms of rows.
         let missing = self.b.missing().filter(|_| shared.quantized(self).is_none());
@@ -231,7 +231,7 @@ impl ByteProduct<'_> {
 }
 
 /// Data shared by all blocks of rows.
-struct Shared<'a> {
+struct RowBlockData<'a> {
     /// Bias per column, including the zero-point correction, and zeros up to a whole panel.
     bias: Vec<i32>,
     /// A padding run: the zero point of A.
@@ -243,10 +243,10 @@ struct Shared<'a> {
     to: SharedOutput<'a>,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> RowBlockData<'a> {
     /// Creates the data of a product without row sums.
-    fn new(bias: Vec<i32>, page: Vec<u8>, to: IntegerOutput<'a>) -> Shared<'a> {
-        Shared { bias, page, totals: Vec::new(), terms: Vec::new(), to: to.shared() }
+    fn new(bias: Vec<i32>, page: Vec<u8>, to: IntegerOutput<'a>) -> RowBlockData<'a> {
+        RowBlockData { bias, page, totals: Vec::new(), terms: Vec::new(), to: to.shared() }
     }
 
     /// Returns the destination and scales, if kernels requantize: at most terms of rows are added to the sums.
