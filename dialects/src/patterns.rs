@@ -25,7 +25,7 @@ pub struct PatternDispatch {
 
 /// An execution of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct PatternCall {
     /// Number of the function.
     pub pattern: usize,
     /// Row of the result.
@@ -91,7 +91,7 @@ impl PatternDispatch {
     ///
     /// # Errors
     /// A pattern that is no number of `bits` bits, or that has nonzeros beyond `b` or the weights.
-    pub fn steps(&self, patterns: &[u8]) -> Result<Vec<Step>, String> {
+    pub fn steps(&self, patterns: &[u8]) -> Result<Vec<PatternCall>, String> {
         let (chunks, mut weight) = (self.depth.max(1).div_ceil(self.bits), 0);
         let mut steps = Vec::new();
         for (i, &pattern) in patterns.iter().enumerate() {
@@ -100,7 +100,7 @@ impl PatternDispatch {
                 return Err(format!("pattern {i} has nonzeros beyond its columns"));
             }
             if pattern != 0 {
-                steps.push(Step { pattern, row: i / chunks, first, weight });
+                steps.push(PatternCall { pattern, row: i / chunks, first, weight });
             }
             weight += pattern.count_ones() as usize;
         }
@@ -108,7 +108,7 @@ impl PatternDispatch {
     }
 
     /// Fills the result as sums of floats begin: -0, or 0 in rows without nonzeros.
-    pub fn begin_sums(&self, steps: &[Step], out: &mut [u8]) {
+    pub fn begin_sums(&self, steps: &[PatternCall], out: &mut [u8]) {
         out.fill(0);
         for rows in steps.chunk_by(|a, b| a.row == b.row) {
             let sums = &mut out[rows[0].row * self.row_bytes()..][..self.row_bytes()];

@@ -8,7 +8,7 @@ use crate::program::Program;
 use crate::search::{Match, pairs, search};
 use crate::touched::{Touched, depth};
 use egg::Id;
-use gradus_ir::pass::{Actions, PATTERN, Unit};
+use gradus_ir::pass::{ActionUnit, Actions, PATTERN};
 use gradus_ir::{Op, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
@@ -264,7 +264,7 @@ impl Explorer<'_, '_> {
             let name = self.program.m.ctx.text(rules[rule].name);
             let root = self.program.graph.nodes()[usize::from(one.results[0])].op.unwrap_or(self.scope);
             if let Some(actions) = &mut self.actions
-                && !actions.begin(PATTERN, name, Unit::Op(root), self.program.m)
+                && !actions.begin(PATTERN, name, ActionUnit::Op(root), self.program.m)
             {
                 continue;
             }

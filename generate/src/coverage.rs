@@ -1,7 +1,7 @@
 //! Coverage statistics of a campaign.
 
 use gradus_ir::greedy::canonicalizations;
-use gradus_ir::pass::{Action, Observer, PATTERN, Unit};
+use gradus_ir::pass::{Action, ActionUnit, Observer, PATTERN};
 use gradus_ir::{Context, OpName};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxHashMap;
@@ -175,7 +175,7 @@ impl Observer for Counting {
         }
         let m = action.module;
         let name = match (action.tag, action.unit) {
-            ("apply-fold", Unit::Op(op)) => {
+            ("apply-fold", ActionUnit::Op(op)) => {
                 let known = self.folds.entry(m.name(op));
                 *known.or_insert_with(|| self.names.insert_full(format!("fold {}", m.name_text(op))).0)
             }
@@ -183,8 +183,8 @@ impl Observer for Counting {
             (tag, _) => number(&mut self.names, tag),
         };
         let root = match action.unit {
-            Unit::Op(op) => Some(op),
-            Unit::Region(region) => m.region_op(region),
+            ActionUnit::Op(op) => Some(op),
+            ActionUnit::Region(region) => m.region_op(region),
         };
         self.open.push((action.tag, name, root.map(|op| m.name(op))));
     }

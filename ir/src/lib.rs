@@ -149,7 +149,7 @@ pub use symbols::symbol_name;
 pub use tensor::{DType, Elem, Tensor, TensorError};
 pub use text::{
     Directive, OpParser, OpPrinter, Param, ParseError, ParseOptions, ParseResult, PrintOptions, Reader, RegionArg,
-    ValueNames, ValueRef, Values, disagreement, first_difference, parse_module, parse_single_op, parse_source,
+    ValueGroup, ValueNames, ValueRef, disagreement, first_difference, parse_module, parse_single_op, parse_source,
     read_again,
 };
 pub use traits::Traits;

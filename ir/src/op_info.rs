@@ -6,7 +6,7 @@ use crate::constraint::{AttrKind, AttrSpec, TypeConstraint};
 use crate::context::Context;
 use crate::control::{Counted, Edge, Event, Next};
 use crate::datum::Datum;
-use crate::declaration_error::Place;
+use crate::declaration_error::SourceLine;
 use crate::effects::Effects;
 use crate::extension::Extension;
 use crate::intern::{Attr, Type};
@@ -346,7 +346,7 @@ pub struct OpInfo {
     /// The doc comment; the first line is the summary.
     pub doc: &'static str,
     /// The place of the declaration in its source.
-    pub declared_at: Option<Place>,
+    pub declared_at: Option<SourceLine>,
     /// Operand groups.
     pub operands: &'static [ValueSpec],
     /// Result groups.

@@ -2,7 +2,7 @@
 
 use crate::{Executable, InterpretedFunction, Signature, Statistic, Stop, Target};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::a64::{CallOp, Counts, DispatchOp, Panels, callee_of, disassembly, dispatch_counts};
+use gradus_dialects::a64::{CallOp, DispatchOp, InstructionCounts, Panels, callee_of, disassembly, dispatch_counts};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_dialects::sparse;
 use gradus_interp::Interpreter;
@@ -98,7 +98,7 @@ impl Executable for Simulated<'_> {
 /// Sums over the calls of a function.
 #[derive(Default)]
 struct Totals {
-    counts: Counts,
+    counts: InstructionCounts,
     /// Instructions of the same products without generated code.
     conventional: u64,
     /// Ops that are evaluated by reference, by name.
@@ -125,7 +125,7 @@ impl Totals {
 
     fn add(&mut self, m: &Module, op: Op, numbers: &Numbers) -> Result<(), String> {
         let panels = m.with_args(op, Panels::of).ok_or("is not declared")??;
-        let (one, times) = (Counts::of(&callee_of(m, op)?), panels.count() as u64);
+        let (one, times) = (InstructionCounts::of(&callee_of(m, op)?), panels.count() as u64);
         let shape = |value| m.ctx.static_shape(m.value_type(value)).unwrap_or(&[]).iter().map(|&d| d as u64);
         let rows = shape(m.result(op, 0)).next().unwrap_or(0);
         let depth = shape(m.operands(op)[0]).next().unwrap_or(0);
@@ -144,7 +144,7 @@ impl Totals {
 
     fn statistics(self) -> Vec<Statistic> {
         let statistic = |name: &str, value: f64, unit| Statistic { name: name.to_owned(), value, unit };
-        let Counts { instructions, starts, stores, products, cycles } = self.counts;
+        let InstructionCounts { instructions, starts, stores, products, cycles } = self.counts;
         let share = |of: u64, all: u64| if all == 0 { 0.0 } else { of as f64 / all as f64 };
         let mut all = vec![
             // The first one is the one that comparisons show: what extensions change.

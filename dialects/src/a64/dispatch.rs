@@ -2,7 +2,7 @@
 
 use super::call::of_function;
 use super::simulate::simulate;
-use super::{CodeOp, Counts, Inst};
+use super::{CodeOp, Inst, InstructionCounts};
 use crate::constraint::{FLAT_SYMBOL, I64, I64_LIST, TENSOR};
 use crate::patterns::PatternDispatch;
 use gradus_ir::eval::{Datum, Trap};
@@ -112,14 +112,14 @@ fn dispatch(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 ///
 /// # Errors
 /// The op is not valid, or its patterns are not constant.
-pub fn dispatch_counts(m: &Module, op: Op) -> Result<Counts, String> {
+pub fn dispatch_counts(m: &Module, op: Op) -> Result<InstructionCounts, String> {
     let (dispatch, panel) = m.with_args(op, read).ok_or("is not declared")??;
     let functions = functions(m, op, &dispatch)?;
     let patterns = m.constant(DispatchOp(op).patterns(m)).and_then(|attr| m.ctx.dense_tensor(attr));
     let patterns = patterns.ok_or("requires constant patterns")?;
-    let mut all = Counts::default();
+    let mut all = InstructionCounts::default();
     for step in dispatch.steps(patterns.bytes())? {
-        all = all.plus(Counts::of(&functions[step.pattern]).times((dispatch.columns / panel) as u64));
+        all = all.plus(InstructionCounts::of(&functions[step.pattern]).times((dispatch.columns / panel) as u64));
     }
     Ok(all)
 }

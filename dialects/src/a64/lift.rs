@@ -2,7 +2,7 @@
 
 use super::encode::is_in_range;
 use super::instruction::{Form, Inst, Instruction, Operation, Registers, Unit};
-use super::types::{Class, NUM_REGISTERS, Register};
+use super::types::{NUM_REGISTERS, Register, RegisterClass};
 use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value};
 use smallvec::SmallVec;
 
@@ -19,7 +19,7 @@ pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
     let what = m.info(op).and_then(gradus_ir::OpInfo::extension::<Instruction>);
     let what = what.ok_or_else(|| format!("'{}' is not an instruction", m.name_text(op)))?;
     if what.operation == Operation::Ret {
-        return Ok(Inst::new(what, Class::X, 0));
+        return Ok(Inst::new(what, RegisterClass::X, 0));
     }
     let args = m.args(op).ok_or("is not declared")?;
     let register = |value: Value| Register::of(&m.ctx, m.value_type(value));

@@ -109,7 +109,7 @@ const START: Directive = Directive { name: "DmaStart", parse: parse_start, print
 const WAIT: Directive = Directive { name: "DmaWait", parse: parse_wait, print: print_wait };
 
 /// Parses `%m[%i + 1]` and appends the memref and map operands.
-fn parse_place<'a>(p: &mut OpParser<'_, 'a>, map_name: &str, operands: &mut Operands<'a>) -> ParseResult<()> {
+fn parse_place<'a>(p: &mut OpParser<'_, 'a>, map_name: &str, operands: &mut DmaOperands<'a>) -> ParseResult<()> {
     let memref = p.value()?;
     let (map, values) = subscripts(p)?;
     p.set_discardable(p.ctx().str(map_name), map);
@@ -121,12 +121,12 @@ fn parse_place<'a>(p: &mut OpParser<'_, 'a>, map_name: &str, operands: &mut Oper
 
 /// Parsed operands, and which of them are memrefs.
 #[derive(Default)]
-struct Operands<'a> {
+struct DmaOperands<'a> {
     values: Vec<ValueRef<'a>>,
     memrefs: Vec<usize>,
 }
 
-impl<'a> Operands<'a> {
+impl<'a> DmaOperands<'a> {
     /// Parses attributes and types, and adds everything to the op.
     fn finish(self, p: &mut OpParser<'_, 'a>, to: Param) -> ParseResult<()> {
         p.attr_dict()?;
@@ -149,7 +149,7 @@ impl<'a> Operands<'a> {
 }
 
 fn parse_start(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
-    let mut operands = Operands::default();
+    let mut operands = DmaOperands::default();
     for map in MAPS {
         parse_place(p, map, &mut operands)?;
     }
@@ -165,7 +165,7 @@ fn parse_start(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
 }
 
 fn parse_wait(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
-    let mut operands = Operands::default();
+    let mut operands = DmaOperands::default();
     parse_place(p, "tag_map", &mut operands)?;
     operands.values.push(p.value()?);
     operands.finish(p, params[0])

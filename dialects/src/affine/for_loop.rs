@@ -71,7 +71,7 @@ pub struct ForOp {
 
 /// Bounds and step of a loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds<'m> {
+pub struct LoopBounds<'m> {
     /// Lower bound: the maximum of the results.
     pub lower: &'m AffineMap,
     /// Upper bound, exclusive: the minimum of the results.
@@ -82,14 +82,14 @@ pub struct Bounds<'m> {
 
 impl ForOp {
     /// Returns the bounds; `None` for an invalid op.
-    pub fn bounds(self, m: &Module) -> Option<Bounds<'_>> {
+    pub fn bounds(self, m: &Module) -> Option<LoopBounds<'_>> {
         let (lower, upper) = (self.lower_bound_map(m)?, self.upper_bound_map(m)?);
         let step = m.ctx.as_int(self.step(m)?)?;
-        Some(Bounds { lower: map_data(&m.ctx, lower)?, upper: map_data(&m.ctx, upper)?, step })
+        Some(LoopBounds { lower: map_data(&m.ctx, lower)?, upper: map_data(&m.ctx, upper)?, step })
     }
 }
 
-impl Bounds<'_> {
+impl LoopBounds<'_> {
     /// Returns the trip count for constant bounds.
     pub fn trip_count(&self) -> Option<u64> {
         let (lower, upper) = (self.lower.single_constant()?, self.upper.single_constant()?);

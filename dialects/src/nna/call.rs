@@ -57,12 +57,12 @@ pub struct Prepared {
     code: Vec<NnaInst>,
     layout: Layout,
     machine: NnaMachine,
-    costs: Costs,
+    costs: PlanFigures,
 }
 
 /// Figures of a program that follow from its plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Costs {
+pub struct PlanFigures {
     /// Products, M * K * N.
     pub products: u64,
     /// Products that the array computes in a cycle.
@@ -75,11 +75,11 @@ pub struct Costs {
     pub without_ping_pong: u64,
 }
 
-impl Costs {
-    fn of(layout: &Layout, machine: &NnaMachine) -> Costs {
+impl PlanFigures {
+    fn of(layout: &Layout, machine: &NnaMachine) -> PlanFigures {
         let Shape { rows, depth, columns } = layout.shape;
         let plan = ProductPlan { ping_pong: false, order: LoopOrder::KernelOuter, ..layout.plan };
-        Costs {
+        PlanFigures {
             products: (rows * depth * columns) as u64,
             peak: machine.peak(),
             bound: layout.bound(machine),
@@ -99,12 +99,12 @@ impl Prepared {
         let program = SymbolTables::default().resolve(m, call, callee).ok_or("names no program")?;
         let program = ProgramOp::cast(m, program).ok_or("names no program")?;
         let (code, layout, machine) = code_of(m, program.0)?;
-        let costs = Costs::of(&layout, &machine);
+        let costs = PlanFigures::of(&layout, &machine);
         Ok(Prepared { code, layout, machine, costs })
     }
 
     /// Returns the figures of the program.
-    pub fn costs(&self) -> Costs {
+    pub fn costs(&self) -> PlanFigures {
         self.costs
     }
 

@@ -194,9 +194,9 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
 }
 
 /// Attributes of an op as numbers of the types of fields.
-struct Reader<'a>(&'a Module, Op);
+struct OpFieldReader<'a>(&'a Module, Op);
 
-impl Reader<'_> {
+impl OpFieldReader<'_> {
     fn attr(&self, name: &str) -> Option<Attr> {
         self.0.inherent_attr(self.1, name)
     }
@@ -339,7 +339,7 @@ fn narrow<T: Copy + std::fmt::Display, U: TryFrom<T>, const N: usize>(
 /// # Errors
 /// It is none, or a number is out of the range of its field.
 pub fn instruction(m: &Module, op: Op) -> Result<NpuInst, String> {
-    let r = Reader(m, op);
+    let r = OpFieldReader(m, op);
     let is = |info| m.is_one_of(op, &[info]);
     let token = || match r.number::<u8>("token")? {
         token if usize::from(token) < NUM_TOKENS => Ok(token),
@@ -371,9 +371,9 @@ fn queue(number: usize) -> Result<Queue, String> {
 }
 
 /// An op under construction.
-struct Writer<'a>(&'a Module, OpState);
+struct OpFieldWriter<'a>(&'a Module, OpState);
 
-impl Writer<'_> {
+impl OpFieldWriter<'_> {
     fn number(&mut self, name: &str, value: impl Into<i64>) {
         let attr = self.0.ctx.int_attr(Type::I64, value.into());
         self.1.inherent(&self.0.ctx, name, Some(attr));
@@ -463,7 +463,7 @@ pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &NpuInst) -> Op {
         NpuInst::End => EndOp::INFO.name,
     };
     let state = OpState::new(&b.module.ctx, name, loc);
-    let mut w = Writer(b.module, state);
+    let mut w = OpFieldWriter(b.module, state);
     match inst {
         NpuInst::Load(t) | NpuInst::Store(t) => w.transfer(t),
         NpuInst::Move(t) => w.moved(t),

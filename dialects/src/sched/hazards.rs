@@ -7,7 +7,7 @@
 
 use super::accesses::{BufferView, Footprint, accesses, root, transfers};
 use super::in_place::may_be_in_place;
-use super::pending::{Bytes, Pending};
+use super::pending::{ArenaBytes, Pending};
 use super::{ArenaOp, BufferOp, LaunchOp, StepOp, TransferOp, WaitOp, size_in_bytes};
 use gradus_ir::{Block, Module, Op, OpDecl, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,7 +20,7 @@ pub(super) fn check(m: &Module, op: Op) -> Result<(), String> {
     if before.any(|op| ArenaOp::cast(m, op).is_some() || TransferOp::cast(m, op).is_some()) {
         return Ok(());
     }
-    let mut memory = Memory::new(m);
+    let mut memory = ArenaBuffers::new(m);
     let mut ops = std::iter::successors(Some(op), |&op| m.next_op(op));
     ops.try_for_each(|op| memory.op(op))?;
     let unfinished = memory.pending.first().map(|pending| format!("{} is never waited for", pending.name));
@@ -30,7 +30,7 @@ pub(super) fn check(m: &Module, op: Op) -> Result<(), String> {
 /// Returns those of a block's allocations whose accesses are valid in an arena, if the bytes of each are its own: each read
 /// finds all of its bytes written, and an op that reads and writes the same bytes may do so.
 pub fn placeable(m: &Module, block: Block, allocations: impl Iterator<Item = Value>) -> FxHashSet<Value> {
-    let mut memory = Memory::new(m);
+    let mut memory = ArenaBuffers::new(m);
     let mut valid = FxHashSet::default();
     for allocation in allocations {
         let Some(size) = size_in_bytes(&m.ctx, m.value_type(allocation)) else { continue };
@@ -39,7 +39,7 @@ pub fn placeable(m: &Module, block: Block, allocations: impl Iterator<Item = Val
     }
     for op in m.block_ops(block) {
         let Some((at, [reads, writes])) = memory.next(op) else { continue };
-        for (values, check) in [(reads, Memory::read as fn(&mut _, _, _) -> _), (writes, Memory::write)] {
+        for (values, check) in [(reads, ArenaBuffers::read as fn(&mut _, _, _) -> _), (writes, ArenaBuffers::write)] {
             for value in values {
                 if check(&mut memory, at, value).is_err() {
                     valid.remove(&root(m, value));
@@ -74,7 +74,7 @@ impl At {
 }
 
 /// An access of a buffer.
-struct Access {
+struct BufferAccess {
     buffer: usize,
     view: BufferView,
     footprint: Footprint,
@@ -96,7 +96,7 @@ struct Buffer {
 }
 
 /// All buffers of a block's arenas.
-struct Memory<'m> {
+struct ArenaBuffers<'m> {
     m: &'m Module,
     buffers: Vec<Buffer>,
     numbers: FxHashMap<Value, usize>,
@@ -104,7 +104,7 @@ struct Memory<'m> {
     /// buffer's number.
     owners: FxHashMap<Value, BTreeMap<u64, (u64, usize)>>,
     /// The reads of the current op, by buffer.
-    reading: FxHashMap<usize, Vec<Access>>,
+    reading: FxHashMap<usize, Vec<BufferAccess>>,
     /// The transfers under way.
     pending: Vec<Pending>,
     /// Number of ops that access memory so far.
@@ -113,10 +113,19 @@ struct Memory<'m> {
     runs: u64,
 }
 
-impl<'m> Memory<'m> {
-    fn new(m: &'m Module) -> Memory<'m> {
+impl<'m> ArenaBuffers<'m> {
+    fn new(m: &'m Module) -> ArenaBuffers<'m> {
         let (numbers, owners, reading) = Default::default();
-        Memory { m, buffers: Vec::new(), numbers, owners, reading, pending: Vec::new(), number: 0, runs: MAX_RUNS }
+        ArenaBuffers {
+            m,
+            buffers: Vec::new(),
+            numbers,
+            owners,
+            reading,
+            pending: Vec::new(),
+            number: 0,
+            runs: MAX_RUNS,
+        }
     }
 
     /// Checks the next op.
@@ -186,11 +195,11 @@ impl<'m> Memory<'m> {
     }
 
     /// Returns the bytes of a memref, in an arena or elsewhere.
-    fn bytes(&self, value: Value) -> Option<Bytes> {
+    fn bytes(&self, value: Value) -> Option<ArenaBytes> {
         let view = BufferView::of(self.m, value)?;
         let buffer = self.numbers.get(&view.root).map(|&number| &self.buffers[number]);
         let (memory, base) = buffer.map_or((view.root, 0), |buffer| (buffer.arena, buffer.range.start));
-        Some(Bytes { memory, base, footprint: view.footprint()? })
+        Some(ArenaBytes { memory, base, footprint: view.footprint()? })
     }
 
     fn buffer(&mut self, op: BufferOp) {
@@ -253,7 +262,7 @@ impl<'m> Memory<'m> {
     }
 
     /// Makes the buffer of a write the owner of its bytes, and ends the contents of the others there.
-    fn take(&mut self, at: At, write: &Access) -> Result<(), String> {
+    fn take(&mut self, at: At, write: &BufferAccess) -> Result<(), String> {
         let Buffer { arena, range: Range { start, end }, .. } = self.buffers[write.buffer];
         while let Some((first, owner)) = self.last_owner(arena, start..end) {
             self.check_in_place(at, owner, write)?;
@@ -281,7 +290,7 @@ impl<'m> Memory<'m> {
     }
 
     /// Checks that an op that reads the contents of `owner` and writes bytes of it may do so.
-    fn check_in_place(&mut self, at: At, owner: usize, write: &Access) -> Result<(), String> {
+    fn check_in_place(&mut self, at: At, owner: usize, write: &BufferAccess) -> Result<(), String> {
         for read in self.reading.get(&owner).map_or(&[][..], Vec::as_slice) {
             let [from, to] = [read, write].map(|access| self.buffers[access.buffer].range.start);
             let [first, second] = [(read, from), (write, to)].map(|(access, base)| base + access.footprint.span.start);
@@ -301,7 +310,7 @@ impl<'m> Memory<'m> {
     }
 
     /// Returns the buffer that a memref views, and its bytes there; `None` for other memory.
-    fn access(&mut self, at: At, value: Value) -> Result<Option<Access>, String> {
+    fn access(&mut self, at: At, value: Value) -> Result<Option<BufferAccess>, String> {
         let view = BufferView::of(self.m, value);
         let buffer = view.as_ref().and_then(|view| self.numbers.get(&view.root));
         let (Some(view), Some(&buffer)) = (view, buffer) else { return Ok(None) };
@@ -311,7 +320,7 @@ impl<'m> Memory<'m> {
         };
         let left = self.runs.checked_sub(footprint.runs());
         self.runs = left.ok_or_else(|| format!("{} accesses too many separate parts", at.name(self.m)))?;
-        Ok(Some(Access { buffer, view, footprint }))
+        Ok(Some(BufferAccess { buffer, view, footprint }))
     }
 }
 

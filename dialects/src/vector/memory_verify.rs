@@ -28,13 +28,13 @@ fn unit_stride(ctx: &Context, base: Type, value: Type) -> Result<(), String> {
 }
 
 /// Operand names of `load` and `store` in messages.
-struct Words {
+struct OperandNames {
     rank: &'static str,
     vectors: &'static str,
     elements: &'static str,
 }
 
-fn whole(m: &Module, base: Value, value: Value, indices: &ValueList, words: &Words) -> Result<(), String> {
+fn whole(m: &Module, base: Value, value: Value, indices: &ValueList, words: &OperandNames) -> Result<(), String> {
     let ctx = &m.ctx;
     let (memory, ty) = (m.value_type(base), m.value_type(value));
     unit_stride(ctx, memory, ty)?;
@@ -49,7 +49,7 @@ fn whole(m: &Module, base: Value, value: Value, indices: &ValueList, words: &Wor
 
 pub(super) fn load(m: &Module, op: Op) -> Result<(), String> {
     let this = LoadOp(op);
-    let words = Words {
+    let words = OperandNames {
         rank: "destination memref has lower rank than the result vector",
         vectors: "base memref and result vector types should match",
         elements: "base and result element types should match",
@@ -59,7 +59,7 @@ pub(super) fn load(m: &Module, op: Op) -> Result<(), String> {
 
 pub(super) fn store(m: &Module, op: Op) -> Result<(), String> {
     let this = StoreOp(op);
-    let words = Words {
+    let words = OperandNames {
         rank: "source memref has lower rank than the vector to store",
         vectors: "base memref and valueToStore vector types should match",
         elements: "base and valueToStore element type should match",

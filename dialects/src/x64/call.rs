@@ -111,7 +111,7 @@ pub struct CallOp {
 
 /// The columns that one call computes, in bytes of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tile {
+pub struct ColumnRange {
     /// Offset of the first column in a row.
     pub start: u64,
     /// Offset of the end, a multiple of panels after `start`.
@@ -225,24 +225,24 @@ impl Abi {
     }
 
     /// The call for the columns that do not fill a panel.
-    pub fn tail(&self) -> Option<Tile> {
+    pub fn tail(&self) -> Option<ColumnRange> {
         let (full, rest) = (self.full(), self.strip() % self.panel);
         match self.masked {
             _ if rest == 0 => None,
-            true => Some(Tile {
+            true => Some(ColumnRange {
                 start: full,
                 end: full + self.panel,
                 mask: self.all() >> ((self.panel - rest) / self.element),
             }),
-            false => Some(Tile { start: self.strip() - self.panel, end: self.strip(), mask: self.all() }),
+            false => Some(ColumnRange { start: self.strip() - self.panel, end: self.strip(), mask: self.all() }),
         }
     }
 
     /// All calls for a strip; the last one, for the tail, may compute columns again.
-    pub fn tiles(&self) -> impl Iterator<Item = Tile> {
+    pub fn tiles(&self) -> impl Iterator<Item = ColumnRange> {
         let (full, tile, mask) = (self.full(), self.tile, self.all());
         let starts = (0..full.div_ceil(tile)).map(move |i| i * tile);
-        starts.map(move |start| Tile { start, end: (start + tile).min(full), mask }).chain(self.tail())
+        starts.map(move |start| ColumnRange { start, end: (start + tile).min(full), mask }).chain(self.tail())
     }
 }
 

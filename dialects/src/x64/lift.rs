@@ -2,8 +2,8 @@
 
 use super::decode::decode;
 use super::encode::encode;
-use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, Vector};
-use super::types::{Class, NUM_REGISTERS, Register, Width};
+use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, VectorEncoding};
+use super::types::{NUM_REGISTERS, Register, RegisterClass, Width};
 use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -64,7 +64,7 @@ pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
         result: m.results(op).next().and_then(register),
     };
     let width = given.sources.iter().chain(&given.result).find_map(|r| match r.class {
-        Class::Vector(width) => Some(width),
+        RegisterClass::Vector(width) => Some(width),
         _ => None,
     });
     let mem = given.base.map(|base| Mem {
@@ -77,7 +77,7 @@ pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
     let is_first_reg =
         what.is_tied() || matches!(what.operation, Operation::Store | Operation::CmpReg | Operation::CmpImm);
     let first = if is_first_reg { sources.next() } else { None };
-    let is_three = what.vector().is_some_and(Vector::has_source);
+    let is_three = what.vector().is_some_and(VectorEncoding::has_source);
     let src = if is_three { sources.next().unwrap_or(0) } else { 0 };
     let last = sources.next();
     let inst = Inst {
@@ -200,7 +200,7 @@ fn clobbers_flags(inst: &Inst) -> bool {
 }
 
 /// A straight sequence of decoded instructions.
-struct Piece {
+struct BasicBlock {
     /// Indices of its instructions.
     from: usize,
     to: usize,
@@ -211,7 +211,7 @@ struct Piece {
 }
 
 /// Divides instructions at jumps and their targets, and computes the live registers at each start.
-fn pieces(all: &[(usize, Inst)], len: usize) -> Result<Vec<Piece>, usize> {
+fn pieces(all: &[(usize, Inst)], len: usize) -> Result<Vec<BasicBlock>, usize> {
     let ends = |i: usize| all.get(i + 1).map_or(len, |next| next.0);
     let index: FxHashMap<usize, usize> = all.iter().enumerate().map(|(i, (at, _))| (*at, i)).collect();
     let target = |i: usize| {
@@ -239,13 +239,13 @@ fn pieces(all: &[(usize, Inst)], len: usize) -> Result<Vec<Piece>, usize> {
         };
         let falls = (!matches!(last.what.operation, Operation::Jump | Operation::Ret)).then_some(to);
         let next: Option<SmallVec<[usize; 2]>> = jump.into_iter().chain(falls).map(number).collect();
-        pieces.push(Piece { from, to, next: next.ok_or(at)?, live: 0 });
+        pieces.push(BasicBlock { from, to, next: next.ok_or(at)?, live: 0 });
     }
     live_registers(all, &mut pieces);
     Ok(pieces)
 }
 
-fn live_registers(all: &[(usize, Inst)], pieces: &mut [Piece]) {
+fn live_registers(all: &[(usize, Inst)], pieces: &mut [BasicBlock]) {
     let bit = |register: Register| 1u64 << register.index();
     let mut has_changed = true;
     while has_changed {
@@ -303,7 +303,7 @@ fn widths(all: &[(usize, Inst)]) -> [Width; 32] {
     for (_, inst) in all {
         let registers = inst.registers();
         for register in registers.read().chain(registers.result) {
-            if let Class::Vector(width) = register.class {
+            if let RegisterClass::Vector(width) = register.class {
                 widths[usize::from(register.number)].get_or_insert(width);
             }
         }
@@ -314,8 +314,8 @@ fn widths(all: &[(usize, Inst)]) -> [Width; 32] {
 fn register_at(index: usize, widths: &[Width; 32]) -> Register {
     match index {
         0..16 => Register::gpr(index as u8),
-        16..48 => Register { class: Class::Vector(widths[index - 16]), number: index as u8 - 16 },
-        48..56 => Register { class: Class::Mask, number: index as u8 - 48 },
+        16..48 => Register { class: RegisterClass::Vector(widths[index - 16]), number: index as u8 - 16 },
+        48..56 => Register { class: RegisterClass::Mask, number: index as u8 - 48 },
         _ => Register::FLAGS,
     }
 }

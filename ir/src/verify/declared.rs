@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 /// The key that determines the outcome of these checks. Most ops share it with others.
-struct Signature {
+struct CheckKey {
     name: OpName,
     props: Attr,
     operands: usize,
@@ -20,10 +20,10 @@ struct Signature {
     types: SmallVec<[Type; 8]>,
 }
 
-impl Signature {
-    fn of(m: &Module, op: Op) -> Signature {
+impl CheckKey {
+    fn of(m: &Module, op: Op) -> CheckKey {
         let (name, props, operands) = (m.name(op), m.props(op), m.operands(op).len());
-        Signature { name, props, operands, types: types_of(m, op).collect() }
+        CheckKey { name, props, operands, types: types_of(m, op).collect() }
     }
 
     /// Whether this is the signature of `op`.
@@ -62,7 +62,7 @@ pub(super) struct Declared {
     /// Number of ops verified without the cache.
     uncached: usize,
     /// A direct-mapped cache of signatures, by hash.
-    signatures: Vec<Option<Signature>>,
+    signatures: Vec<Option<CheckKey>>,
     /// Verified attribute dictionaries: they can be large, so each is verified once.
     attrs: FxHashSet<(OpName, Attr)>,
 }
@@ -78,7 +78,7 @@ impl Declared {
         if self.signatures.is_empty() {
             self.signatures.resize_with(SIGNATURES, || None);
         }
-        let slot = &mut self.signatures[Signature::slot(m, op)];
+        let slot = &mut self.signatures[CheckKey::slot(m, op)];
         if slot.as_ref().is_some_and(|known| known.is_of(m, op)) {
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl Declared {
             self.attrs.insert(attrs);
         }
         declared_types(m, op, info)?;
-        *slot = Some(Signature::of(m, op));
+        *slot = Some(CheckKey::of(m, op));
         Ok(())
     }
 }

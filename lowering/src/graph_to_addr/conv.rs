@@ -4,7 +4,7 @@ use super::MAX_GROUPS;
 use super::options::ConvOptions;
 use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::addr::{Geometry, GeometryKind, bands};
-use gradus_dialects::graph::{Part, convolution};
+use gradus_dialects::graph::{TensorSlice, convolution};
 use gradus_dialects::layout::{
     AccessFunction, Layout, LayoutError, Level, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder, SlidingWindow,
     TiledLayout, image_layout, result_layout,
@@ -172,8 +172,8 @@ impl Conv {
     }
 
     /// The rows of an image that the convolution reads, with the extents of that image, if padding of the rows is that of the image.
-    fn rows_of_image(&self, m: &Module) -> Option<(Part, Vec<i64>)> {
-        let part = Part::of(m, self.x).filter(|part| part.axis == 2)?;
+    fn rows_of_image(&self, m: &Module) -> Option<(TensorSlice, Vec<i64>)> {
+        let part = TensorSlice::of(m, self.x).filter(|part| part.axis == 2)?;
         let image = m.ctx.static_shape(m.value_type(part.whole))?;
         let (above, below) = (*self.window.pads_begin.first()?, *self.window.pads_end.first()?);
         let is_inside = (above == 0 || part.start == 0) && (below == 0 || part.start + part.extent == image[2]);

@@ -13,7 +13,7 @@ use crate::emit::Emitter;
 use crate::sparse_product::Matrix;
 use gradus_dialects::Columns;
 use gradus_dialects::addr;
-use gradus_dialects::graph::{ConcatOp, Part, convolution};
+use gradus_dialects::graph::{ConcatOp, TensorSlice, convolution};
 use gradus_dialects::layout::{TiledLayout, image_layout, result_layout};
 use gradus_dialects::sparse::ConvOp;
 use gradus_dialects::x64::Width;
@@ -248,7 +248,7 @@ impl Reading {
 
     /// The image of which an image that is read as it is has some rows.
     fn rows(&self, m: &Module, image: Value) -> Option<(Value, Reading)> {
-        let part = Part::of(m, image).filter(|part| part.axis == 2 && matches!(self, Reading::Whole))?;
+        let part = TensorSlice::of(m, image).filter(|part| part.axis == 2 && matches!(self, Reading::Whole))?;
         let of = m.ctx.static_shape(m.value_type(part.whole))?[2..].iter().map(|&d| d as usize).collect();
         Some((part.whole, Reading::Rows { start: usize::try_from(part.start).ok()?, of }))
     }

@@ -4,7 +4,7 @@
 
 use super::verify::verify;
 use crate::workers::{DisjointWriter, Workers};
-use gradus_dialects::x64::{Abi, Tile};
+use gradus_dialects::x64::{Abi, ColumnRange};
 use memmap2::{Mmap, MmapMut};
 
 /// Maximum size of code in bytes.
@@ -92,12 +92,12 @@ impl Code {
     ///
     /// # Errors
     /// A slice has another size than the code was verified for, or the tile is none of its tiles.
-    pub fn run_tile(&self, [pool, b]: [&[u8]; 2], out: &mut [u8], tile: Tile) -> Result<(), String> {
+    pub fn run_tile(&self, [pool, b]: [&[u8]; 2], out: &mut [u8], tile: ColumnRange) -> Result<(), String> {
         let sizes = [pool.len(), b.len(), 0, out.len()].map(|len| len as u64);
         if sizes != [self.abi.pool, self.abi.input, self.abi.residual, self.abi.output] {
             return Err("operands have other sizes than the code".into());
         }
-        let (full, panel, Tile { start, end, mask }) = (self.abi.full(), self.abi.panel, tile);
+        let (full, panel, ColumnRange { start, end, mask }) = (self.abi.full(), self.abi.panel, tile);
         let is_whole = start < end && end <= full && start % panel == 0 && end % panel == 0 && mask == self.abi.all();
         if !is_whole && Some(tile) != self.abi.tail() {
             return Err("the code was not verified for the tile".into());
@@ -112,7 +112,7 @@ impl Code {
     /// # Safety
     /// Slices and output have the sizes of `abi`, there is the strip, and the tile is one of its tiles or a part of one in whole panels.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn call(&self, [pool, b, residual]: [&[u8]; 3], out: DisjointWriter<u8>, strip: u64, tile: Tile) {
+    unsafe fn call(&self, [pool, b, residual]: [&[u8]; 3], out: DisjointWriter<u8>, strip: u64, tile: ColumnRange) {
         let (b, start) = (&b[(strip * self.abi.pitch) as usize..], self.abi.start(strip) as usize);
         // SAFETY: the map holds the code from its first byte on. The verifier has proved for all such tiles that it reads
         // these operands only, writes the output only, changes the registers only that the System V convention leaves to
@@ -138,5 +138,5 @@ impl Code {
     /// # Safety
     /// None.
     #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn call(&self, _: [&[u8]; 3], _: DisjointWriter<u8>, _: u64, _: Tile) {}
+    unsafe fn call(&self, _: [&[u8]; 3], _: DisjointWriter<u8>, _: u64, _: ColumnRange) {}
 }

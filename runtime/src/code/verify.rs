@@ -12,7 +12,7 @@
 //!   once. The loop ends since `i` grows and `n` does not change.
 //! - A masked access needs the elements up to the last bit of the mask only.
 
-use gradus_dialects::x64::{Abi, Condition, Encoding, Inst, Mem, Operation, Rm, Tile, Width, decode_all};
+use gradus_dialects::x64::{Abi, ColumnRange, Condition, Encoding, Inst, Mem, Operation, Rm, Width, decode_all};
 
 /// Extensions of the instruction set that code uses.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -69,7 +69,7 @@ pub fn verify(code: &[u8], abi: &Abi) -> Result<Features, (usize, String)> {
         let end = Value::Number(Range { low: panel, high: full, step: panel });
         checker.check(AbstractState::new(start, end, abi.all()))?;
     }
-    if let Some(Tile { start, end, mask }) = abi.tail() {
+    if let Some(ColumnRange { start, end, mask }) = abi.tail() {
         checker.check(AbstractState::new(Value::Constant(start), Value::Constant(end), mask))?;
     }
     Ok(features(&code))
