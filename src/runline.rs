@@ -144,9 +144,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let (mut tokens, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let taken = if quote.is_none() && rest.starts_with("2>&1") && word.is_none() { 4 } else { c.len_utf8() };
+        let len = if quote.is_none() && rest.starts_with("2>&1") && word.is_none() { 4 } else { c.len_utf8() };
         let operator = match (c, quote) {
-            _ if taken == 4 && c == '2' => Some(Token::ErrorsToo),
+            _ if len == 4 && c == '2' => Some(Token::ErrorsToo),
             ('|', None) => Some(Token::Pipe),
             ('<', None) => Some(Token::Input),
             ('>' | '&' | ';' | '$' | '`' | '(' | ')' | '\\', None) => {
@@ -165,7 +165,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
             (' ' | '\t', None) => tokens.extend(word.take().map(Token::Word)),
             (c, None) => word.get_or_insert_default().push(c),
         }
-        rest = &rest[taken..];
+        rest = &rest[len..];
     }
     if quote.is_some() {
         return Err("a quote is not closed".into());

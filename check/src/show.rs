@@ -103,10 +103,10 @@ impl ShownResult {
 }
 
 /// Returns the index of an element of a tensor.
-fn index(shape: &[usize], mut number: usize) -> Vec<usize> {
+fn index(shape: &[usize], mut linear: usize) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (at, &extent) in index.iter_mut().zip(shape).rev() {
-        (*at, number) = (number % extent.max(1), number / extent.max(1));
+        (*at, linear) = (linear % extent.max(1), linear / extent.max(1));
     }
     index
 }

@@ -31,7 +31,7 @@ pub fn search(
     program: &Program<'_>,
     equations: &Equations,
     rule: &CompiledRule,
-    taken: &FxHashSet<Id>,
+    merged: &FxHashSet<Id>,
     classes: impl IntoIterator<Item = Id>,
     most: usize,
 ) -> (Vec<Match>, bool) {
@@ -39,7 +39,7 @@ pub fn search(
         m: program.m,
         graph: &program.graph,
         equations,
-        taken: Some(taken).filter(|_| pairs(rule)),
+        merged: Some(merged).filter(|_| pairs(rule)),
         found: Cell::new(0),
     };
     let fuel = FUEL_PER_MATCH * most + program.graph.number_of_classes();
@@ -83,7 +83,7 @@ struct EGraphView<'g> {
     graph: &'g Graph,
     equations: &'g Equations,
     /// For a rule that merges two ops, the nodes that it has merged already.
-    taken: Option<&'g FxHashSet<Id>>,
+    merged: Option<&'g FxHashSet<Id>>,
     /// Number of matches found.
     found: Cell<usize>,
 }
@@ -110,7 +110,7 @@ impl<'g> EGraphView<'g> {
     ) -> impl Iterator<Item = OpNode<'g>> + use<'s, 'g> {
         let is_free = move |root: &OpNode<'_>| {
             let id = root.node.id;
-            self.taken.is_none_or(|taken| !taken.contains(&id) && first.is_none_or(|first| id > first))
+            self.merged.is_none_or(|taken| !taken.contains(&id) && first.is_none_or(|first| id > first))
         };
         self.candidates(class, pattern).filter(is_free)
     }
@@ -183,7 +183,7 @@ impl<'g> MatchGraph for EGraphView<'g> {
         classes.dedup();
         let (first, before) = (Some(matched[0].node.id), self.found.get());
         // One partner is enough.
-        let is_wanted = move |_: &Id| self.taken.is_none() || self.found.get() == before;
+        let is_wanted = move |_: &Id| self.merged.is_none() || self.found.get() == before;
         classes.into_iter().take_while(is_wanted).flat_map(move |class| self.roots(class, pattern, first))
     }
 

@@ -7,7 +7,7 @@ use gradus_interp::Interpreter;
 use gradus_ir::eval::Datum;
 use gradus_ir::{DType, Op, OpDecl, Tensor};
 use gradus_lowering::graph_to_cluster::machine as parameters;
-use gradus_simulators::cluster::{ClusterProgram as Code, Statistics};
+use gradus_simulators::cluster::{ClusterProgram, Statistics};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,8 +27,9 @@ struct Alone {
 fn together(tenants: &[Tenant<'_>], machine: &Machine) -> Result<Vec<Together>, String> {
     let machine = parameters(machine)?;
     let alone = tenants.iter().map(run_alone).collect::<Result<Vec<_>, _>>()?;
-    let codes: Vec<Code> = alone.iter().map(|one| one.program.code.clone()).collect();
-    let code = Code::together(&codes).ok_or("the programs together need too many clusters or bytes of memory")?;
+    let codes: Vec<ClusterProgram> = alone.iter().map(|one| one.program.code.clone()).collect();
+    let code =
+        ClusterProgram::together(&codes).ok_or("the programs together need too many clusters or bytes of memory")?;
     let all = Program { machine, code };
     let operands: Vec<Tensor> = alone.iter().flat_map(|one| one.operands.iter().cloned()).collect();
     let shape = |t: &Tensor| (t.dtype(), t.shape().to_vec());

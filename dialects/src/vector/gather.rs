@@ -112,7 +112,7 @@ fn places(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Vec<i64>>, Trap> {
 }
 
 /// Returns the linear index of a tensor element.
-fn number(tensor: &Tensor, place: &[i64]) -> Result<usize, Trap> {
+fn linear_index(tensor: &Tensor, place: &[i64]) -> Result<usize, Trap> {
     data::position(tensor.shape(), place)
 }
 
@@ -128,7 +128,7 @@ fn gather(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<
     for ((element, place), _) in all.iter_mut().zip(&places).zip(&mask).filter(|(_, mask)| **mask) {
         *element = match &data[0] {
             tensor if !is_memory(args) => match tensor.masked() {
-                Some((dense, _)) => data::element_of(tensor, number(dense, place)?)?,
+                Some((dense, _)) => data::element_of(tensor, linear_index(dense, place)?)?,
                 None => Datum::Poison,
             },
             base => memory.load(base.memref()?, place)?,
@@ -159,7 +159,7 @@ fn scatter(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec
     let (mut elements, mut numbers) = (Vec::new(), Vec::new());
     for (element, place) in written {
         elements.push(element.clone());
-        numbers.push(number(dense, place)?);
+        numbers.push(linear_index(dense, place)?);
     }
     Ok(vec![data::put_scalars(&elements, &data[0], &numbers)?])
 }

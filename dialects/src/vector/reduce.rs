@@ -230,7 +230,7 @@ fn slices<'a>(
         out.iter().zip(step).for_each(|(&dim, i)| index[dim] = i);
         let numbers = data::indices(&inner).map(|own| {
             kept.iter().zip(own).for_each(|(&dim, i)| index[dim] = i);
-            data::number(source.shape(), index.iter().copied())
+            data::linear_index(source.shape(), index.iter().copied())
         });
         data::pick(ctx, part, source, numbers)
     })
@@ -253,7 +253,7 @@ fn reduce_elements(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> 
     let dims = args.ints("reduction_dims").unwrap_or_default();
     for (n, index) in data::indices(&from).enumerate().filter(|(n, _)| mask.is_none_or(|mask| mask[*n])) {
         let kept = index.into_iter().enumerate().filter(|(i, _)| !dims.contains(&(*i as i64))).map(|(_, at)| at);
-        let to = data::number(&out, kept);
+        let to = data::linear_index(&out, kept);
         sums[to] = data::combine(args, elem, &kind, sums[to].clone(), source[n].clone())?;
     }
     data::value_of(ctx, ty, &sums).map(|v| vec![v])

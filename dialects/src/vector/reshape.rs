@@ -192,7 +192,7 @@ fn broadcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let leading = extents.len() - source.rank();
     let at = |index: Vec<usize>| {
         let own = index[leading..].iter().zip(source.shape()).map(|(&i, &d)| i.min(d - 1));
-        data::number(source.shape(), own)
+        data::linear_index(source.shape(), own)
     };
     data::pick(ctx, ty, source, data::indices(&extents).map(at)).map(|v| vec![v])
 }
@@ -220,7 +220,7 @@ fn transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let mut own = vec![0; order.len()];
     let numbers = data::indices(&extents).map(|index| {
         order.iter().zip(index).for_each(|(&dim, i)| own[dim] = i);
-        data::number(source.shape(), own.iter().copied())
+        data::linear_index(source.shape(), own.iter().copied())
     });
     data::pick(args.ctx(), ty, source, numbers).map(|v| vec![v])
 }

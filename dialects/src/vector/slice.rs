@@ -160,7 +160,7 @@ fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
 
 /// Returns the linear indices of a block, row by row.
 pub(super) fn block(extents: &[usize], offsets: &[usize], sizes: &[usize]) -> Vec<usize> {
-    let at = |index: Vec<usize>| data::number(extents, index.into_iter().zip(offsets).map(|(i, o)| i + o));
+    let at = |index: Vec<usize>| data::linear_index(extents, index.into_iter().zip(offsets).map(|(i, o)| i + o));
     data::indices(sizes).map(at).collect()
 }
 

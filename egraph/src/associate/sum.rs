@@ -152,9 +152,9 @@ fn common(a: &[Operand], b: &[Operand]) -> Vec<Operand> {
 
 /// Splits a sum into a part and the rest.
 fn divide(program: &mut Program<'_>, sum: &AssociativeChain, part: &[Operand]) {
-    let (mut rest, mut taken) = (Vec::new(), part.iter().peekable());
+    let (mut rest, mut removed) = (Vec::new(), part.iter().peekable());
     for operand in &sum.operands {
-        if taken.next_if_eq(&operand).is_none() {
+        if removed.next_if_eq(&operand).is_none() {
             rest.push(*operand);
         }
     }

@@ -201,11 +201,11 @@ impl Gathered {
     fn new(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id]) -> Gathered {
         let mut all =
             Gathered { ids: Vec::new(), numbers: ByClass::new(&program.graph), classes: Vec::new(), roots: Vec::new() };
-        all.roots = roots.iter().map(|&root| all.number(program.graph.find(root))).collect();
+        all.roots = roots.iter().map(|&root| all.class_index(program.graph.find(root))).collect();
         while let Some(&id) = all.ids.get(all.classes.len()) {
             let candidate = |node: &Node| CandidateNode {
                 cost: cost(node),
-                children: node.children.iter().map(|&child| all.number(program.graph.find(child))).collect(),
+                children: node.children.iter().map(|&child| all.class_index(program.graph.find(child))).collect(),
             };
             let class = program.graph[id].iter().map(candidate).collect();
             all.classes.push(class);
@@ -225,7 +225,7 @@ impl Gathered {
         }
     }
 
-    fn number(&mut self, id: Id) -> u32 {
+    fn class_index(&mut self, id: Id) -> u32 {
         self.numbers.get(id).unwrap_or_else(|| {
             let number = self.ids.len() as u32;
             self.ids.push(id);

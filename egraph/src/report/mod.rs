@@ -19,6 +19,7 @@ pub use svg::svg;
 pub use text::text;
 
 use crate::explore::{Iteration, Record};
+use egg::Id;
 use std::collections::BTreeMap;
 
 /// Name of the report, and of the report with the e-graph.
@@ -33,6 +34,10 @@ pub type ClassId = u32;
 
 /// E-nodes by id.
 pub type Terms = BTreeMap<NodeId, Term>;
+
+fn node_id(id: Id) -> NodeId {
+    usize::from(id) as NodeId
+}
 
 /// The report on a function.
 #[derive(Clone, Debug)]

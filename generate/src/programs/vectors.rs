@@ -280,8 +280,8 @@ fn filled(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
     let mut left: Vec<u64> = (0..all).collect();
     left.extend((0..w.random.below(4)).map(|_| w.random.below(all)));
     while !left.is_empty() {
-        let number = left.swap_remove(w.random.below(left.len() as u64) as usize);
-        let (at, scalar, next) = (position_of(number, &vector.extents), w.pick(element), w.name());
+        let linear = left.swap_remove(w.random.below(left.len() as u64) as usize);
+        let (at, scalar, next) = (position_of(linear, &vector.extents), w.pick(element), w.name());
         w.line(&format!("%v{next} = vector.insert %v{scalar}, %v{value} [{}] : {element} into {ty}", list(&at)));
         value = next;
     }
@@ -289,11 +289,11 @@ fn filled(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
 }
 
 /// Returns the position of an element by its number in row-major order.
-fn position_of(mut number: u64, extents: &[u64]) -> Vec<u64> {
+fn position_of(mut linear: u64, extents: &[u64]) -> Vec<u64> {
     let mut at = vec![0; extents.len()];
     for (index, extent) in at.iter_mut().zip(extents).rev() {
-        *index = number % extent;
-        number /= extent;
+        *index = linear % extent;
+        linear /= extent;
     }
     at
 }

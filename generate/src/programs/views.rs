@@ -123,27 +123,27 @@ fn created(w: &mut ProgramWriter<'_>) -> View {
     view.value = w.name();
     w.line(&format!("%v{} = memref.{op}({}) : {}", view.value, open.join(", "), view.ty()));
     let scalar = w.pick("i32");
-    for number in 0..view.elements() {
-        let at = position(w, &view, number);
+    for linear in 0..view.elements() {
+        let at = position(w, &view, linear);
         w.line(&format!("memref.store %v{scalar}, %v{}[{at}] : {}", view.value, view.ty()));
     }
     view
 }
 
 /// Returns the indices of an element, by its number in row-major order.
-fn position(w: &mut ProgramWriter<'_>, view: &View, mut number: i64) -> String {
+fn position(w: &mut ProgramWriter<'_>, view: &View, mut linear: i64) -> String {
     let mut at = Vec::new();
     for &(extent, _) in view.extents.iter().rev() {
-        at.insert(0, format!("%v{}", w.index(number % extent)));
-        number /= extent;
+        at.insert(0, format!("%v{}", w.index(linear % extent)));
+        linear /= extent;
     }
     at.join(", ")
 }
 
 /// Draws the indices of an element.
 fn anywhere(w: &mut ProgramWriter<'_>, view: &View) -> String {
-    let number = w.random.below(view.elements() as u64) as i64;
-    position(w, view, number)
+    let linear = w.random.below(view.elements() as u64) as i64;
+    position(w, view, linear)
 }
 
 fn load(w: &mut ProgramWriter<'_>, view: &View) {

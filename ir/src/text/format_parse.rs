@@ -107,11 +107,11 @@ fn elem<'a>(
         }
         FormatElem::Custom(directive, params) => (directive.parse)(&mut OpParser { p, s, op }, params),
         FormatElem::Group { then, otherwise, .. } => {
-            let taken = present(p, info, then);
-            if !taken {
+            let is_present = present(p, info, then);
+            if !is_present {
                 no_results(s, info, then);
             }
-            elems(p, s, info, op, if taken { then } else { otherwise })
+            elems(p, s, info, op, if is_present { then } else { otherwise })
         }
         FormatElem::Function => super::function::parse_function(p, op, &mut s.props, &mut s.attrs),
     }

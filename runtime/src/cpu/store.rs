@@ -173,17 +173,17 @@ impl Store {
         others: Others<'_>,
         run: impl FnOnce(Vec<Part<'_>>) -> Result<(), Trap>,
     ) -> Result<(), Trap> {
-        let mut taken: SmallVec<[(StoreMemory, AlignedBytes); 2]> = SmallVec::new();
+        let mut opened: SmallVec<[(StoreMemory, AlignedBytes); 2]> = SmallVec::new();
         for place in places {
             if let StoreMemory::Own(i) = place.memory
-                && taken.last().is_none_or(|(memory, _)| *memory != place.memory)
+                && opened.last().is_none_or(|(memory, _)| *memory != place.memory)
             {
-                taken.push((place.memory, std::mem::take(&mut self.own[i].open)));
+                opened.push((place.memory, std::mem::take(&mut self.own[i].open)));
             }
         }
-        let parts = self.parts(&mut taken, places, reads, others);
+        let parts = self.parts(&mut opened, places, reads, others);
         let done = parts.ok_or_else(internal_error).and_then(run);
-        for (memory, open) in taken {
+        for (memory, open) in opened {
             if let StoreMemory::Own(i) = memory {
                 self.own[i].open = open;
             }
@@ -194,7 +194,7 @@ impl Store {
     /// Divides memories into the places that are written, and the gaps between them, in which other places may be read.
     fn parts<'a>(
         &'a self,
-        taken: &'a mut [(StoreMemory, AlignedBytes)],
+        opened: &'a mut [(StoreMemory, AlignedBytes)],
         places: &[&MemoryRange],
         reads: &[&[Read]],
         others: Others<'a>,
@@ -202,7 +202,7 @@ impl Store {
         let mut targets = Vec::with_capacity(places.len());
         let mut gaps: SmallVec<[(StoreMemory, usize, &[u8]); 10]> = SmallVec::new();
         let mut places = places.iter().peekable();
-        for (memory, open) in taken {
+        for (memory, open) in opened {
             let (mut rest, mut at) = (open.as_mut(), 0);
             while let Some(place) = places.next_if(|place| place.memory == *memory) {
                 let (gap, after) = rest.split_at_mut_checked(place.bytes.start.checked_sub(at)?)?;
