@@ -3,7 +3,7 @@
 use gradus_ir::tensor::{DType, Elem as Scalar, Tensor};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{ConvAttrs, WindowAttrs};
-use gradus_reference_kernels::{LrnAttrs, QuantizeAttrs, Quantized};
+use gradus_reference_kernels::{KernelResult, LrnAttrs, QuantizeAttrs, Quantized};
 use gradus_simulators::cluster::*;
 
 /// A linear congruential generator.
@@ -275,7 +275,7 @@ fn functions_of_floats_are_those_of_the_reference() {
     let bytes = bytes_of(&x);
     let t = tensor(&bytes, extents, Elem::F32);
     let (input, output) = (dense(INPUT, extents, Elem::F32), dense(OUTPUT, extents, Elem::F32));
-    let assert = |name: &str, record: Record, expected: Result<Tensor, String>| {
+    let assert = |name: &str, record: Record, expected: KernelResult| {
         assert_same(
             &run(record, &[(INPUT, &bytes)]),
             record.output().expect("an output"),

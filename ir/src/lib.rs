@@ -96,6 +96,7 @@ mod trap;
 mod types;
 mod typing;
 pub mod verify;
+mod violation;
 
 /// The names that the expansion of the attribute [`macro@op`] needs. An import of the attribute imports this module too.
 #[doc(hidden)]
@@ -156,3 +157,4 @@ pub use traits::Traits;
 pub use types::{DYNAMIC, Signedness, TypeData, VSCALE};
 pub use typing::InferError;
 pub use verify::verify;
+pub use violation::Violation;

@@ -18,7 +18,8 @@ use crate::onnx::{opset, sort, tensor::to_tensor};
 use bytes::Bytes;
 use gradus_dialects::func::{FuncOp, ReturnOp};
 use gradus_ir::{
-    Attr, AttrData, Block, Builder, Context, Diagnostic, InferError, Loc, Module, Tensor, Type, Value, verify,
+    Attr, AttrData, Block, Builder, Context, Diagnostic, InferError, Loc, Module, Tensor, Type, Value, Violation,
+    verify,
 };
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -131,6 +132,12 @@ enum Stop {
 impl From<InferError> for Stop {
     fn from(error: InferError) -> Stop {
         Stop::Because(error.message)
+    }
+}
+
+impl From<Violation> for Stop {
+    fn from(violation: Violation) -> Stop {
+        Stop::Because(violation.into())
     }
 }
 

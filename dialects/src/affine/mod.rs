@@ -43,7 +43,7 @@ use gradus_ir::affine::{AffineBinOp, AffineBinary, AffineExpr, AffineMap, NoValu
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::scalar::Scalar;
 use gradus_ir::{
-    AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, PatternRewriter, Rewriter, Traits, op,
+    AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, PatternRewriter, Rewriter, Traits, Violation, op,
 };
 
 /// An affine map.
@@ -70,7 +70,7 @@ pub struct YieldOp {
     operands: Operands<ANY>,
 }
 
-fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
+fn verify_yield(m: &Module, op: Op) -> Result<(), Violation> {
     let parent = m
         .parent_op(op)
         .filter(|&p| ParallelOp::cast(m, p).is_some() || IfOp::cast(m, p).is_some() || ForOp::cast(m, p).is_some());

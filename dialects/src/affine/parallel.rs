@@ -12,7 +12,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, AttrData, AttrKind, Context, Dense, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param,
-    ParseResult, Pattern, Rewriter, Traits, Type, Value, op,
+    ParseResult, Pattern, Rewriter, Traits, Type, Value, Violation, op,
 };
 use smallvec::SmallVec;
 
@@ -268,7 +268,7 @@ fn print_bounds(p: &mut OpPrinter<'_, '_>, bounds: &GroupedBounds<'_>, values: &
     });
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let this = ParallelOp(op);
     let vars = m.entry(this.region(m)).map_or(0, |entry| m.block_args(entry).len());
     let count = |attr: Option<Attr>| match attr.map(|a| m.ctx.attr_data(a)) {
@@ -281,13 +281,13 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     if [lower, upper, steps as i64].iter().any(|&n| n != vars as i64) {
         return Err(format!(
             "the number of region arguments ({vars}) and the number of map groups for lower ({lower}) and upper bound ({upper}), and the number of steps ({steps}) must all match"
-        ));
+        ).into());
     }
     // As scf.parallel, which it becomes, asks of constants.
     if let Some(step) = step_sizes.iter().find(|&&step| step <= 0) {
-        return Err(format!("expected each step to be positive, but found {step}"));
+        return Err(format!("expected each step to be positive, but found {step}").into());
     }
-    let Some([lower, upper]) = this.bounds(m) else { return Err(wrong_groups(m, this)) };
+    let Some([lower, upper]) = this.bounds(m) else { return Err(wrong_groups(m, this).into()) };
     if lower.groups.contains(&0) || upper.groups.contains(&0) {
         return Err("expected at least one bound for each variable".into());
     }

@@ -6,7 +6,9 @@
 use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp, dma};
 use crate::memref;
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::{Attr, AttrData, Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList};
+use gradus_ir::{
+    Attr, AttrData, Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList, Violation,
+};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -222,7 +224,7 @@ pub(super) fn loop_of(m: &Module, value: Value) -> Option<ForOp> {
 }
 
 /// Verifies that operands are valid as dimensions (the first `num_dims`) and symbols.
-pub(super) fn check_identifiers(m: &Module, op: Op, operands: &[Value], num_dims: u32) -> Result<(), String> {
+pub(super) fn check_identifiers(m: &Module, op: Op, operands: &[Value], num_dims: u32) -> Result<(), Violation> {
     let mut scope = Scope::around(m, op);
     for (i, &operand) in operands.iter().enumerate() {
         if i < num_dims as usize {

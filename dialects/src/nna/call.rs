@@ -4,7 +4,7 @@ use super::program::{ProgramOp, code_of, layout_of};
 use crate::constraint::{BYTE_TENSOR, FLAT_SYMBOL, FLOAT_TENSOR, INT_TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, op};
+use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Violation, op};
 use gradus_simulators::nna::{
     Conditions, Layout, LoopOrder, NnaInst, NnaMachine, ProductPlan, ProductProgram, Shape, Statistics, Terms,
     scale_of, simulate,
@@ -94,7 +94,7 @@ impl Prepared {
     ///
     /// # Errors
     /// There is none, or its instructions are not those of its machine.
-    pub fn of(m: &Module, call: Op) -> Result<Prepared, String> {
+    pub fn of(m: &Module, call: Op) -> Result<Prepared, Violation> {
         let callee = CallOp::cast(m, call).and_then(|call| call.callee(m)).ok_or("is not a call")?;
         let program = SymbolTables::default().resolve(m, call, callee).ok_or("names no program")?;
         let program = ProgramOp::cast(m, program).ok_or("names no program")?;
@@ -175,7 +175,7 @@ fn signed(x: &Tensor) -> Vec<i8> {
     x.bytes().iter().map(|&byte| (byte ^ flip) as i8).collect()
 }
 
-fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), String> {
+fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), Violation> {
     let callee = CallOp(op).callee(m).ok_or("has no callee")?;
     let program = tables.resolve(m, op, callee).and_then(|found| ProgramOp::cast(m, found));
     let program = program.ok_or("requires the symbol of an 'nna.program'")?;
@@ -186,7 +186,7 @@ fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), St
         [(call.a(m), [shape[0], shape[1]]), (call.b(m), [shape[1], shape[2]]), (call.y(m), [shape[0], shape[2]])]
     {
         if m.ctx.static_shape(m.value_type(value)) != Some(&extents[..]) {
-            return Err(format!("requires operands and a result of the program's extents {shape:?}"));
+            return Err(format!("requires operands and a result of the program's extents {shape:?}").into());
         }
     }
     let result = m.ctx.dtype(m.ctx.element_type(m.value_type(call.y(m))));

@@ -3,7 +3,7 @@
 use super::instruction::{inst_of, op_of};
 use crate::constraint::{I64, I64_LIST, SYMBOL_NAME, UNIT};
 use gradus_ir::{
-    Attr, AttrKind, AttrText, Builder, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Traits, Type, op,
+    Attr, AttrKind, AttrText, Builder, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Traits, Type, Violation, op,
 };
 use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaInst, NnaMachine, ProductPlan, ProductProgram, Shape};
 
@@ -88,7 +88,7 @@ const ORDERS: [LoopOrder; 2] = [LoopOrder::KernelOuter, LoopOrder::StepOuter];
 ///
 /// # Errors
 /// The violated rule.
-pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, NnaMachine), String> {
+pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, NnaMachine), Violation> {
     let list = |name: &str| args.attr(name).and_then(|a| args.ctx().as_ints(a)).ok_or("requires lists of numbers");
     let int = |name: &str| args.int(name).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     let machine = NnaMachine::from_numbers(&list("machine")?)?;
@@ -111,7 +111,7 @@ pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, NnaMachine), Strin
 ///
 /// # Errors
 /// An op is not an instruction of the machine, or the plan is not possible.
-pub fn code_of(m: &Module, op: Op) -> Result<(Vec<NnaInst>, Layout, NnaMachine), String> {
+pub fn code_of(m: &Module, op: Op) -> Result<(Vec<NnaInst>, Layout, NnaMachine), Violation> {
     let (layout, machine) = layout_of(&m.args(op).ok_or("is not declared")?)?;
     let block = m.entry(ProgramOp(op).body(m)).ok_or("requires instructions")?;
     let mut code = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::constraint::{I64_LIST, UNIT, kind};
 use gradus_ir::{
-    Attr, AttrKind, AttrText, Block, Builder, Effects, Loc, Module, Op, OpDecl, OpState, Traits, Type, op,
+    Attr, AttrKind, AttrText, Block, Builder, Effects, Loc, Module, Op, OpDecl, OpState, Traits, Type, Violation, op,
 };
 use gradus_simulators::npu::{
     Conv, Feature, Move, NUM_TOKENS, NpuInst, Post, Queue, Residual, Transfer, Unit, Weights,
@@ -189,7 +189,7 @@ pub struct WaitOp {
 #[op("npu.end", traits = Traits::TERMINATOR, effects = Effects::Unknown, format = "attr-dict")]
 pub struct EndOp {}
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     instruction(m, op).map(drop)
 }
 
@@ -201,17 +201,18 @@ impl OpFieldReader<'_> {
         self.0.inherent_attr(self.1, name)
     }
 
-    fn number<T: TryFrom<i64>>(&self, name: &str) -> Result<T, String> {
+    fn number<T: TryFrom<i64>>(&self, name: &str) -> Result<T, Violation> {
         let value = self.attr(name).and_then(|a| self.0.ctx.as_int(a)).unwrap_or(-1);
-        T::try_from(value).map_err(|_| format!("requires a '{name}' in the range of its field, not {value}"))
+        T::try_from(value).map_err(|_| format!("requires a '{name}' in the range of its field, not {value}").into())
     }
 
-    fn list<const N: usize>(&self, name: &str) -> Result<[i64; N], String> {
+    fn list<const N: usize>(&self, name: &str) -> Result<[i64; N], Violation> {
         let list = self.attr(name).and_then(|a| self.0.ctx.as_ints(a)).unwrap_or_default();
-        <[i64; N]>::try_from(&list[..]).map_err(|_| format!("requires {N} numbers as '{name}', not {}", list.len()))
+        <[i64; N]>::try_from(&list[..])
+            .map_err(|_| format!("requires {N} numbers as '{name}', not {}", list.len()).into())
     }
 
-    fn fields<T: TryFrom<i64>, const N: usize>(&self, name: &str) -> Result<[T; N], String> {
+    fn fields<T: TryFrom<i64>, const N: usize>(&self, name: &str) -> Result<[T; N], Violation> {
         let list = self.list::<N>(name)?;
         let mut values = Vec::with_capacity(N);
         for value in list {
@@ -219,20 +220,20 @@ impl OpFieldReader<'_> {
                 T::try_from(value).map_err(|_| format!("'{name}' has {value}, out of the range of its field"))?;
             values.push(field);
         }
-        values.try_into().map_err(|_| format!("requires {N} numbers as '{name}'"))
+        values.try_into().map_err(|_| format!("requires {N} numbers as '{name}'").into())
     }
 
     fn flag(&self, name: &str) -> bool {
         self.attr(name).is_some()
     }
 
-    fn feature(&self, name: &str) -> Result<Feature, String> {
+    fn feature(&self, name: &str) -> Result<Feature, Violation> {
         let [base, tile_w, tile_c, row, col, chan] = self.fields::<u32, 6>(name)?;
         let [tile_w, tile_c] = narrow(name, [tile_w, tile_c])?;
         Ok(Feature { base, tile_w, tile_c, row, col, chan })
     }
 
-    fn transfer(&self) -> Result<Transfer, String> {
+    fn transfer(&self) -> Result<Transfer, Violation> {
         Ok(Transfer {
             ddr: self.number("ddr")?,
             sram: self.number("sram")?,
@@ -243,7 +244,7 @@ impl OpFieldReader<'_> {
         })
     }
 
-    fn moved(&self) -> Result<Move, String> {
+    fn moved(&self) -> Result<Move, Violation> {
         Ok(Move {
             from: self.number("from")?,
             to: self.number("to")?,
@@ -254,7 +255,7 @@ impl OpFieldReader<'_> {
         })
     }
 
-    fn conv(&self) -> Result<Conv, String> {
+    fn conv(&self) -> Result<Conv, Violation> {
         let [base, tile_w, tile_k, tile_d, ky, kx, kernel, depth] = self.fields::<u32, 8>("weights")?;
         let [tile_w, tile_k, tile_d] = narrow("weights", [tile_w, tile_k, tile_d])?;
         let ([height, width], [rows, cols, kernels]) = (self.fields("input")?, self.fields("output")?);
@@ -282,7 +283,7 @@ impl OpFieldReader<'_> {
         })
     }
 
-    fn residual(&self) -> Result<Option<Residual>, String> {
+    fn residual(&self) -> Result<Option<Residual>, Violation> {
         if !self.flag("residual") {
             return Ok(None);
         }
@@ -302,7 +303,7 @@ impl OpFieldReader<'_> {
         }))
     }
 
-    fn post(&self) -> Result<Post, String> {
+    fn post(&self) -> Result<Post, Violation> {
         let ([rows, cols, kernels], [params, param_stride]) = (self.fields("output")?, self.fields("params")?);
         let table = if self.flag("table") { Some(self.fields::<u32, 2>("table")?) } else { None };
         Ok(Post {
@@ -326,19 +327,19 @@ impl OpFieldReader<'_> {
 fn narrow<T: Copy + std::fmt::Display, U: TryFrom<T>, const N: usize>(
     name: &str,
     values: [T; N],
-) -> Result<[U; N], String> {
+) -> Result<[U; N], Violation> {
     let mut out = Vec::with_capacity(N);
     for value in values {
         out.push(U::try_from(value).map_err(|_| format!("'{name}' has {value}, out of the range of its field"))?);
     }
-    out.try_into().map_err(|_| format!("requires {N} numbers as '{name}'"))
+    out.try_into().map_err(|_| format!("requires {N} numbers as '{name}'").into())
 }
 
 /// Returns the instruction that an op is.
 ///
 /// # Errors
 /// It is none, or a number is out of the range of its field.
-pub fn instruction(m: &Module, op: Op) -> Result<NpuInst, String> {
+pub fn instruction(m: &Module, op: Op) -> Result<NpuInst, Violation> {
     let r = OpFieldReader(m, op);
     let is = |info| m.is_one_of(op, &[info]);
     let token = || match r.number::<u8>("token")? {
@@ -355,19 +356,19 @@ pub fn instruction(m: &Module, op: Op) -> Result<NpuInst, String> {
         () if is(SignalOp::INFO) => NpuInst::Signal { unit: unit(r.number("unit")?)?, token: token()? },
         () if is(WaitOp::INFO) => NpuInst::Wait { queue: queue(r.number("queue")?)?, token: token()? },
         () if is(EndOp::INFO) => NpuInst::End,
-        () => return Err(format!("'{}' is no instruction of the npu", m.name_text(op))),
+        () => return Err(format!("'{}' is no instruction of the npu", m.name_text(op)).into()),
     })
 }
 
-fn unit(number: usize) -> Result<Unit, String> {
-    Unit::ALL.get(number).copied().ok_or_else(|| format!("there is no unit {number}"))
+fn unit(number: usize) -> Result<Unit, Violation> {
+    Unit::ALL.get(number).copied().ok_or_else(|| format!("there is no unit {number}").into())
 }
 
-fn queue(number: usize) -> Result<Queue, String> {
+fn queue(number: usize) -> Result<Queue, Violation> {
     [Queue::Load, Queue::Store, Queue::Execute]
         .get(number)
         .copied()
-        .ok_or_else(|| format!("there is no queue {number}"))
+        .ok_or_else(|| format!("there is no queue {number}").into())
 }
 
 /// An op under construction.
@@ -487,6 +488,6 @@ pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &NpuInst) -> Op {
 ///
 /// # Errors
 /// The op that is none, with the reason.
-pub(super) fn instructions(m: &Module, block: Block) -> Result<Vec<NpuInst>, (Op, String)> {
+pub(super) fn instructions(m: &Module, block: Block) -> Result<Vec<NpuInst>, (Op, Violation)> {
     m.block_ops(block).map(|op| instruction(m, op).map_err(|why| (op, why))).collect()
 }

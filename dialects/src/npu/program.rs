@@ -5,7 +5,8 @@ use crate::constraint::{BYTES_OR_RESOURCE, FLAT_SYMBOL, I64, I64_LIST, SYMBOL_NA
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, op,
+    AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type,
+    Violation, op,
 };
 use gradus_simulators::npu::{
     Ddr, Interlock, NpuInst, NpuMachine, ProgramBounds, ProgramImage, Simulator, Statistics, check,
@@ -99,7 +100,7 @@ impl Program {
     ///
     /// # Errors
     /// The violated rule.
-    pub fn of(m: &Module, op: Op) -> Result<Program, String> {
+    pub fn of(m: &Module, op: Op) -> Result<Program, Violation> {
         let this = ProgramOp::cast(m, op).ok_or("is no program of the npu")?;
         let (machine, ddr_bytes) = header(m, this)?;
         let constants = m.inherent_attr(op, "value").and_then(|a| m.ctx.dense_tensor(a));
@@ -257,12 +258,12 @@ impl NewProgram<'_> {
 }
 
 /// The machine and the bytes of DDR.
-fn header(m: &Module, op: ProgramOp) -> Result<(NpuMachine, usize), String> {
+fn header(m: &Module, op: ProgramOp) -> Result<(NpuMachine, usize), Violation> {
     let mut machine = NpuMachine { interlock: Interlock::Reject, ..NpuMachine::default() };
     let list = m.inherent_attr(op.0, "machine").and_then(|a| m.ctx.as_ints(a)).unwrap_or_default();
     let fields = machine.parameters();
     if list.len() != fields.len() {
-        return Err(format!("requires {} parameters of the machine, not {}", fields.len(), list.len()));
+        return Err(format!("requires {} parameters of the machine, not {}", fields.len(), list.len()).into());
     }
     for ((_, field), &value) in fields.into_iter().zip(list.iter()) {
         *field = u32::try_from(value).map_err(|_| format!("a parameter of the machine is {value}"))?;
@@ -273,20 +274,20 @@ fn header(m: &Module, op: ProgramOp) -> Result<(NpuMachine, usize), String> {
     Ok((machine, bytes.ok_or_else(|| format!("requires 0 to {MAX_DDR} bytes of DDR"))?))
 }
 
-fn verify_program(m: &Module, op: Op) -> Result<(), String> {
+fn verify_program(m: &Module, op: Op) -> Result<(), Violation> {
     let (_, ddr) = header(m, ProgramOp(op))?;
     let constants = m.inherent_attr(op, "value").and_then(|a| m.ctx.attr_type(a)).and_then(|ty| m.ctx.static_shape(ty));
     if constants.is_some_and(|dims| dims[0] > ddr as i64) {
-        return Err(format!("has more constants than the {ddr} bytes of DDR"));
+        return Err(format!("has more constants than the {ddr} bytes of DDR").into());
     }
     let offsets = ["operands", "results"].map(|name| m.inherent_attr(op, name).and_then(|a| m.ctx.as_ints(a)));
     match offsets.iter().flatten().flat_map(|list| list.iter()).find(|&&at| at < 0 || at > ddr as i64) {
-        Some(at) => Err(format!("has an operand or result at byte {at}, beyond the {ddr} bytes of DDR")),
+        Some(at) => Err(format!("has an operand or result at byte {at}, beyond the {ddr} bytes of DDR").into()),
         None => Ok(()),
     }
 }
 
-fn verify_instructions(m: &Module, op: Op) -> Result<(), String> {
+fn verify_instructions(m: &Module, op: Op) -> Result<(), Violation> {
     let this = ProgramOp(op);
     let (machine, _) = header(m, this)?;
     let Some(block) = m.entry(this.body(m)) else { return Err("has no instructions".into()) };
@@ -298,22 +299,24 @@ fn verify_instructions(m: &Module, op: Op) -> Result<(), String> {
 }
 
 /// Returns the program that a call runs.
-fn callee(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<Op, String> {
+fn callee(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<Op, Violation> {
     let Some(callee) = CallOp(op).callee(m) else { return Err("requires a program".into()) };
     let found = symbols.resolve(m, op, callee).filter(|&found| ProgramOp::cast(m, found).is_some());
-    found.ok_or_else(|| "requires the name of an 'npu.program'".to_owned())
+    found.ok_or_else(|| "requires the name of an 'npu.program'".into())
 }
 
-fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), String> {
+fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {
     let program = ProgramOp(callee(m, op, symbols)?);
     let len = |name: &str| m.inherent_attr(program.0, name).and_then(|a| m.ctx.as_ints(a)).map_or(0, |list| list.len());
     let (operands, results) = (len("operands"), len("results"));
     if (operands, results) != (m.operands(op).len(), m.num_results(op)) {
-        return Err(format!("calls a program of {operands} operands and {results} results"));
+        return Err(format!("calls a program of {operands} operands and {results} results").into());
     }
     let values = m.operands(op).iter().copied().chain(m.results(op));
     match values.map(|v| m.value_type(v)).find(|&ty| shape_of(&m.ctx, ty).is_none()) {
-        Some(ty) => Err(format!("requires tensors of bytes with static extents, not '{}'", m.ctx.display_type(ty))),
+        Some(ty) => {
+            Err(format!("requires tensors of bytes with static extents, not '{}'", m.ctx.display_type(ty)).into())
+        }
         None => Ok(()),
     }
 }
@@ -347,7 +350,7 @@ impl CallOp {
     ///
     /// # Errors
     /// There is none, or it is invalid.
-    pub fn program(m: &Module, op: Op) -> Result<Program, String> {
+    pub fn program(m: &Module, op: Op) -> Result<Program, Violation> {
         Program::of(m, callee(m, op, &mut SymbolTables::default())?)
     }
 }

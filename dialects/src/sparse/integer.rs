@@ -6,7 +6,7 @@ use crate::graph::{infer_integer_product, matmul_integer, product};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::{Rule, rule};
-use gradus_ir::{AttrKind, AttrText, DType, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type, Value, op};
+use gradus_ir::{AttrKind, AttrText, DType, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type, Value, Violation, op};
 
 /// Straight-line code with one dot product of four bytes per word that is not zero, and vector.
 pub static DOTS: Strategy = Strategy { name: "dots" };
@@ -113,7 +113,7 @@ pub struct WordsOp {
     y: OpResult<INT_TENSOR>,
 }
 
-fn infer_words(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_words(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let (ctx, packing) = (args.ctx(), WordPacking::of(args).ok_or("requires a matrix of bytes of static shape")?);
     let [height, width] = packing.shape.map(|d| d as i64);
     Ok(vec![ctx.tensor_type(&[height, width], Type::I32)])

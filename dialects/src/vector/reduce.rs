@@ -11,7 +11,7 @@ use crate::constraint::{ANY, I64, VECTOR};
 use crate::memref::types::BOOL;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::memory::Memory;
-use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRelation, declared_names, op};
+use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRelation, Violation, declared_names, op};
 
 /// Reduces a 1-D vector to a scalar, in order, starting from `acc` if present.
 ///
@@ -124,7 +124,7 @@ pub(super) fn kind_of(m: &Module, op: Op) -> String {
     m.inherent_attr(op, "kind").map_or_else(|| "add".to_owned(), |a| word(&m.ctx, a))
 }
 
-fn verify_reduction(m: &Module, op: Op) -> Result<(), String> {
+fn verify_reduction(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (ReductionOp(op), &m.ctx);
     same_element(m, this.vector(m), this.dest(m), "source operand and result")?;
     let rank = shape(ctx, m.value_type(this.vector(m))).len();
@@ -146,7 +146,7 @@ fn reduced(ctx: &Context, ty: Type, dims: &[i64]) -> Type {
     vector_type(ctx, &extents, &flags, ctx.element_type(ty))
 }
 
-fn verify_multi_reduction(m: &Module, op: Op) -> Result<(), String> {
+fn verify_multi_reduction(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (MultiDimReductionOp(op), &m.ctx);
     same_element(m, this.source(m), this.dest(m), "source operand and result")?;
     let [from, to] = [this.source(m), this.dest(m)].map(|v| m.value_type(v));
@@ -157,7 +157,7 @@ fn verify_multi_reduction(m: &Module, op: Op) -> Result<(), String> {
     })
 }
 
-fn verify_scan(m: &Module, op: Op) -> Result<(), String> {
+fn verify_scan(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (ScanOp(op), &m.ctx);
     let (source, initial) = (m.value_type(this.source(m)), m.value_type(this.initial_value(m)));
     let dim = m.inherent_attr(op, "reduction_dim").and_then(|a| ctx.as_int(a)).unwrap_or(0);

@@ -4,7 +4,7 @@ use super::decode::decode;
 use super::encode::encode;
 use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, VectorEncoding};
 use super::types::{NUM_REGISTERS, Register, RegisterClass, Width};
-use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value};
+use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value, Violation};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -40,7 +40,7 @@ fn instruction(m: &Module, op: Op) -> Option<&'static Instruction> {
 }
 
 /// Verifies that an op is an instruction that can be encoded.
-pub(super) fn verify(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     inst_of(m, op).map(drop)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn verify(m: &Module, op: Op) -> Result<(), String> {
 ///
 /// # Errors
 /// The operands are not those of its form.
-pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
+pub fn inst_of(m: &Module, op: Op) -> Result<Inst, Violation> {
     let what = instruction(m, op).ok_or_else(|| format!("'{}' is not an instruction", m.name_text(op)))?;
     let args = m.args(op).ok_or("is not declared")?;
     let register = |value: Value| Register::of(&m.ctx, m.value_type(value));
@@ -94,7 +94,7 @@ pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
 }
 
 /// Checks that an instruction has the given registers, and that it has an encoding: its bytes decode to it.
-fn check(inst: &Inst, given: &Registers) -> Result<(), String> {
+fn check(inst: &Inst, given: &Registers) -> Result<(), Violation> {
     let want = inst.registers();
     let is_same = want.sources == given.sources
         && (want.base, want.index, want.mask, want.result) == (given.base, given.index, given.mask, given.result);
@@ -115,7 +115,7 @@ fn check(inst: &Inst, given: &Registers) -> Result<(), String> {
 ///
 /// # Errors
 /// The op at fault, with the reason.
-pub fn assemble(m: &Module, region: Region) -> Result<Vec<u8>, (Op, String)> {
+pub fn assemble(m: &Module, region: Region) -> Result<Vec<u8>, (Op, Violation)> {
     let blocks: Vec<Block> = m.region_blocks(region).collect();
     let order: FxHashMap<Block, usize> = blocks.iter().copied().zip(0..).collect();
     let (mut out, mut starts, mut jumps) = (Vec::new(), Vec::new(), Vec::new());
@@ -124,7 +124,7 @@ pub fn assemble(m: &Module, region: Region) -> Result<Vec<u8>, (Op, String)> {
         let mut held = Held::at(m, m.block_args(block));
         for op in m.block_ops(block) {
             held.check(m, op).map_err(|why| (op, why))?;
-            let what = instruction(m, op).ok_or_else(|| (op, "is not an instruction".to_owned()))?;
+            let what = instruction(m, op).ok_or_else(|| (op, "is not an instruction".into()))?;
             if !matches!(what.operation, Operation::Jump | Operation::JumpIf(_)) {
                 let inst = inst_of(m, op).map_err(|why| (op, why))?;
                 encode(&inst, &mut out);
@@ -168,7 +168,7 @@ impl Held {
     }
 
     /// Checks that the operands of an op are still in their registers.
-    fn check(&self, m: &Module, op: Op) -> Result<(), String> {
+    fn check(&self, m: &Module, op: Op) -> Result<(), Violation> {
         for &value in m.operands(op) {
             let Some(register) = Register::of(&m.ctx, m.value_type(value)) else {
                 return Err("operand is no register".into());
@@ -177,7 +177,8 @@ impl Held {
                 return Err(format!(
                     "operand of type {} is not in its register here",
                     m.ctx.display_type(m.value_type(value))
-                ));
+                )
+                .into());
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Verification of declared constraints on operands, results and inherent attributes.
 
 use super::{Check, plural};
+use crate::Violation;
 use crate::context::Context;
 use crate::intern::{Attr, OpName, Type};
 use crate::module::{Module, Op};
@@ -98,7 +99,7 @@ fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
     let ctx = &m.ctx;
     let operand = |i: usize| m.value_type(m.operands(op)[i]);
     let result = |i: usize| m.value_type(m.result(op, i));
-    let sizes = |on: Traits, name: &str, total: usize, groups: usize| -> Result<Option<SegmentSizes>, String> {
+    let sizes = |on: Traits, name: &str, total: usize, groups: usize| -> Result<Option<SegmentSizes>, Violation> {
         if !info.traits.has(on) {
             return Ok(None);
         }
@@ -108,13 +109,15 @@ fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
             let have = sizes.len();
             return Err(format!(
                 "'{name}' attribute for specifying {what} segments must have {groups} elements, but got {have}"
-            ));
+            )
+            .into());
         }
         let sum: i128 = sizes.iter().map(|&s| i128::from(s)).sum();
         if sum != total as i128 || sizes.iter().any(|&s| s < 0) {
             return Err(format!(
                 "{what} count ({total}) does not match with the total size ({sum}) specified in attribute '{name}'"
-            ));
+            )
+            .into());
         }
         Ok(Some(sizes))
     };
@@ -138,24 +141,26 @@ fn value_groups(
     if total < fixed || (fixed == specs.len() && total > fixed) {
         let most = if fixed == specs.len() { "" } else { "or more " };
         return Err(match fixed {
-            0 => format!("requires zero {what}s"),
-            1 if most.is_empty() => format!("requires a single {what}"),
-            _ => format!("expected {fixed} {most}{what}{}, but found {total}", plural(fixed)),
+            0 => format!("requires zero {what}s").into(),
+            1 if most.is_empty() => format!("requires a single {what}").into(),
+            _ => format!("expected {fixed} {most}{what}{}, but found {total}", plural(fixed)).into(),
         });
     }
     for (i, spec) in specs.iter().enumerate() {
         let range = group_range(specs, sizes, total, i);
         if spec.arity == Arity::Optional && range.len() > 1 {
-            return Err(format!("{what} group '{}' requires at most 1 element, but found {}", spec.name, range.len()));
+            return Err(
+                format!("{what} group '{}' requires at most 1 element, but found {}", spec.name, range.len()).into()
+            );
         }
         for at in range {
             if at >= total {
-                return Err(format!("{what} group '{}' is incomplete", spec.name));
+                return Err(format!("{what} group '{}' is incomplete", spec.name).into());
             }
             if !(spec.ty.check)(ctx, ty(at)) {
                 let (summary, found) = (spec.ty.summary, ctx.display_type(ty(at)));
                 let many = if spec.arity == Arity::Variadic { "variadic of " } else { "" };
-                return Err(format!("{what} #{at} must be {many}{summary}, but got '{found}'"));
+                return Err(format!("{what} #{at} must be {many}{summary}, but got '{found}'").into());
             }
         }
     }
@@ -166,17 +171,17 @@ fn declared_attrs(ctx: &Context, info: &OpInfo, props: Attr) -> Check {
     for spec in info.attrs {
         match ctx.dict_get(props, ctx.str(spec.name)) {
             None if !spec.optional && spec.default.is_none() => {
-                return Err(format!("requires attribute '{}'", spec.name));
+                return Err(format!("requires attribute '{}'", spec.name).into());
             }
             Some(value) if !(spec.kind.check)(ctx, value) => {
                 let summary = spec.kind.summary;
-                return Err(format!("attribute '{}' failed to satisfy constraint: {summary}", spec.name));
+                return Err(format!("attribute '{}' failed to satisfy constraint: {summary}", spec.name).into());
             }
             _ => {}
         }
     }
     if let Some((key, _)) = ctx.dict_entries(props).iter().find(|e| !info.is_inherent(ctx.text(e.0))) {
-        return Err(format!("has no property '{}'", ctx.text(*key)));
+        return Err(format!("has no property '{}'", ctx.text(*key)).into());
     }
     Ok(())
 }
