@@ -9,6 +9,7 @@
 
 mod chunks;
 
+use crate::KernelError;
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::vector::{Element, Floats, Isa, Loops, MultiplyAdd, OnVectors, run_widest};
 use crate::workers::Workers;
@@ -133,14 +134,14 @@ impl<T: Element> SparseRows<T> {
         workers: &Workers,
         epilogue: &Epilogue<'_, T>,
         (b, out): (&[T], &mut [T]),
-    ) -> Result<(), String> {
+    ) -> Result<(), KernelError> {
         let (rows, columns) = (self.rows, self.columns);
         let fits = self.reach <= b.len()
             && rows * columns.all == out.len()
             && epilogue.bias.is_none_or(|bias| bias.len() == rows)
             && epilogue.add.is_none_or(|add| add.len() == out.len());
         if !isa.is_supported() || !fits {
-            return Err(format!("{isa:?}, or a product of {rows} rows by {} columns", columns.all));
+            return Err(format!("{isa:?}, or a product of {rows} rows by {} columns", columns.all).into());
         }
         if out.is_empty() {
             return Ok(());

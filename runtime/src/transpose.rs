@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)]
 
+use crate::KernelError;
+
 /// Rows and words of a block, a cache line.
 const BLOCK: usize = 16;
 
@@ -22,12 +24,12 @@ impl<'a> WordMatrix<'a> {
     ///
     /// # Errors
     /// The bytes do not hold it.
-    pub(crate) fn new(bytes: &'a [u8], pitch: usize, [rows, words]: [usize; 2]) -> Result<Self, String> {
+    pub(crate) fn new(bytes: &'a [u8], pitch: usize, [rows, words]: [usize; 2]) -> Result<Self, KernelError> {
         let before = rows.saturating_sub(1).checked_mul(pitch);
         let needed = before.and_then(|n| n.checked_add(words.checked_mul(4)?));
         match needed {
             Some(needed) if needed <= bytes.len() || rows == 0 => Ok(WordMatrix { bytes, pitch, rows, words }),
-            _ => Err(format!("{rows} rows of {words} words in {} bytes", bytes.len())),
+            _ => Err(format!("{rows} rows of {words} words in {} bytes", bytes.len()).into()),
         }
     }
 

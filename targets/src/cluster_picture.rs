@@ -1,5 +1,6 @@
 //! A picture of a run of clusters: what each does over time, and what is live in the memory of the first.
 
+use crate::TargetError;
 use crate::timeline::{HEIGHT, LANE, LEFT, MemoryAccess, TOP, Timeline, WIDTH, lane};
 use gradus_dialects::cluster::Program;
 use gradus_ir::svg::{document, escape};
@@ -24,7 +25,7 @@ fn colour(usage: Use) -> &'static str {
 ///
 /// # Errors
 /// The program is rejected.
-pub(crate) fn draw(name: &str, program: &Program) -> Result<String, String> {
+pub(crate) fn draw(name: &str, program: &Program) -> Result<String, TargetError> {
     let mut simulator = Simulator::new(program.machine.clone());
     simulator.trace = true;
     let counts = simulator.time(&program.code).map_err(|fault| fault.to_string())?;

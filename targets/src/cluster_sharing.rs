@@ -1,6 +1,6 @@
 //! Programs of clusters that run at once on disjoint clusters of a machine.
 
-use crate::{Sharing, Tenant, Together};
+use crate::{Sharing, TargetError, Tenant, Together};
 use gradus_cost::Machine;
 use gradus_dialects::cluster::{CallOp, Program};
 use gradus_interp::Interpreter;
@@ -24,7 +24,7 @@ struct Alone {
 }
 
 /// Runs the program of each function alone, then all of them at once.
-fn together(tenants: &[Tenant<'_>], machine: &Machine) -> Result<Vec<Together>, String> {
+fn together(tenants: &[Tenant<'_>], machine: &Machine) -> Result<Vec<Together>, TargetError> {
     let machine = parameters(machine)?;
     let alone = tenants.iter().map(run_alone).collect::<Result<Vec<_>, _>>()?;
     let codes: Vec<ClusterProgram> = alone.iter().map(|one| one.program.code.clone()).collect();
@@ -53,11 +53,13 @@ fn end(statistics: &Statistics, clusters: &Range<usize>) -> u64 {
 }
 
 /// Runs a function, and returns its only call of a program.
-fn run_alone(tenant: &Tenant<'_>) -> Result<Alone, String> {
+fn run_alone(tenant: &Tenant<'_>) -> Result<Alone, TargetError> {
     let &Tenant { module: m, function, ref inputs } = tenant;
     let calls: Vec<Op> = m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()).collect();
     let &[call] = &calls[..] else {
-        return Err(format!("a function with {} programs cannot share the machine: it must have one", calls.len()));
+        return Err(
+            format!("a function with {} programs cannot share the machine: it must have one", calls.len()).into()
+        );
     };
     let program = CallOp::program(m, call)?;
     let seen = Arc::new(Mutex::new(None));

@@ -1,6 +1,6 @@
 //! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
 
-use crate::{Executable, OpTimes, Precision, Signature, Statistic, Stop, Target, cpu_probes};
+use crate::{Executable, OpTimes, Precision, Signature, Statistic, Stop, Target, TargetError, cpu_probes};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
 use gradus_dialects::{graph, sparse};
@@ -355,7 +355,7 @@ fn load<'m>(
     function: Op,
     machine: &Machine,
     threads: usize,
-) -> Result<Box<dyn Executable + 'm>, String> {
+) -> Result<Box<dyn Executable + 'm>, TargetError> {
     let min_steps = machine.value(SHARED_STEPS).map_err(|error| error.to_string())?;
     let workers = Workers::new(threads)?.sharing_from(usize::try_from(min_steps).unwrap_or(usize::MAX));
     let program = CompiledFunction::new(module, function).on(workers);

@@ -1,5 +1,6 @@
 //! A picture of a run of the nna: both slots, the array and the RAMs over time, and the patches of a feature RAM.
 
+use crate::TargetError;
 use crate::timeline::{LANE, LEFT, TOP, Timeline, WIDTH, lane};
 use gradus_ir::svg::{document, escape};
 use gradus_simulators::nna::{Conditions, Form, Layout, NnaInst, NnaMachine, ROWS, Slot, Span, Statistics, observe};
@@ -32,7 +33,7 @@ struct PicturedRun<'a> {
 ///
 /// # Errors
 /// The program does not run.
-pub(crate) fn draw(name: &str, code: &[NnaInst], layout: &Layout, machine: &NnaMachine) -> Result<String, String> {
+pub(crate) fn draw(name: &str, code: &[NnaInst], layout: &Layout, machine: &NnaMachine) -> Result<String, TargetError> {
     let (run, counts) = trace(code, layout, machine)?;
     let mut body = String::new();
     let shape = layout.shape;
@@ -65,7 +66,7 @@ fn trace<'a>(
     code: &'a [NnaInst],
     layout: &Layout,
     machine: &'a NnaMachine,
-) -> Result<(PicturedRun<'a>, Statistics), String> {
+) -> Result<(PicturedRun<'a>, Statistics), TargetError> {
     let shape = layout.shape;
     let zeros = |n: usize| vec![0_i8; n];
     let initial = vec![0; if layout.plan.initial { shape.rows * shape.columns } else { 0 }];

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::verify::verify;
+use crate::KernelError;
 use crate::workers::{DisjointWriter, Workers};
 use gradus_dialects::x64::{Abi, ColumnRange};
 use memmap2::{Mmap, MmapMut};
@@ -25,9 +26,9 @@ impl Code {
     ///
     /// # Errors
     /// The code is too large or fails verification, the machine lacks instructions, or memory cannot be mapped.
-    pub fn load(code: &[u8], abi: Abi) -> Result<Code, String> {
+    pub fn load(code: &[u8], abi: Abi) -> Result<Code, KernelError> {
         if code.len() > MAX_BYTES {
-            return Err(format!("code of {} bytes is larger than {MAX_BYTES}", code.len()));
+            return Err(format!("code of {} bytes is larger than {MAX_BYTES}", code.len()).into());
         }
         let features = verify(code, &abi).map_err(|(at, why)| format!("byte {at}: {why}"))?;
         if !features.are_supported() {
@@ -60,7 +61,7 @@ impl Code {
     ///
     /// # Errors
     /// A slice has another size than the code was verified for.
-    pub fn run(&self, workers: &Workers, operands: &[&[u8]], out: &mut [u8]) -> Result<(), String> {
+    pub fn run(&self, workers: &Workers, operands: &[&[u8]], out: &mut [u8]) -> Result<(), KernelError> {
         let (pool, b, residual) = match *operands {
             [pool, b] => (pool, b, &[][..]),
             [pool, b, residual] => (pool, b, residual),
@@ -92,7 +93,7 @@ impl Code {
     ///
     /// # Errors
     /// A slice has another size than the code was verified for, or the tile is none of its tiles.
-    pub fn run_tile(&self, [pool, b]: [&[u8]; 2], out: &mut [u8], tile: ColumnRange) -> Result<(), String> {
+    pub fn run_tile(&self, [pool, b]: [&[u8]; 2], out: &mut [u8], tile: ColumnRange) -> Result<(), KernelError> {
         let sizes = [pool.len(), b.len(), 0, out.len()].map(|len| len as u64);
         if sizes != [self.abi.pool, self.abi.input, self.abi.residual, self.abi.output] {
             return Err("operands have other sizes than the code".into());

@@ -3,6 +3,7 @@
 use super::int8::quantizing;
 use super::products::{Batches, dense_rows};
 use super::{Kernel, Prepared, constant, dtype, extents, position};
+use crate::KernelError;
 use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, IntegerOutput};
 use crate::gemm::{Addresses, RunSplit};
 use crate::workers::Workers;
@@ -85,7 +86,7 @@ impl BatchedByteProduct {
         workers: &Workers,
         data: &[&[u8]],
         out: &mut [T],
-        compute: impl Fn(ByteProduct<'_>, &Workers, &mut [T]) -> Result<(), String> + Sync,
+        compute: impl Fn(ByteProduct<'_>, &Workers, &mut [T]) -> Result<(), KernelError> + Sync,
     ) -> Result<(), Trap> {
         let [rows, depth, columns] = self.batches.sizes();
         let [a_zero, b_zero] = self.zeros.map(|zero| zero.map_or(&[0][..], |i| data[i]));
@@ -97,10 +98,10 @@ impl BatchedByteProduct {
                 signed: self.signed[0],
                 zero: a_zero[0],
                 addresses: &self.addresses,
-                b: &b.map_err(Trap::Ub)?,
+                b: &b?,
                 add: None,
             };
-            compute(product, workers, out).map_err(Trap::Ub)
+            compute(product, workers, out).map_err(Trap::from)
         })
     }
 }

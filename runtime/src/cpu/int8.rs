@@ -38,7 +38,7 @@ pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let (zero, add) = beside(data, zero, add);
         let compute = |ColumnGroup { addresses, b, scales }: &ColumnGroup, out: &mut [u8]| {
             let product = ByteProduct { a: data[0], signed, zero, addresses, b, add };
-            product.compute(workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
+            product.compute(workers, finished(out, scales.as_ref())).map_err(Trap::from)
         };
         let [group] = &groups[..] else { return beside_each_other(&groups, columns, out, compute) };
         compute(group, out)
@@ -80,7 +80,7 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         && let Some(windows) = DotWindows::new(&places, &weights, &bias, scales)
     {
         let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
-            windows.compute(data[0], signed, beside(data, zero, None).0, workers, out).map_err(Trap::Ub)
+            windows.compute(data[0], signed, beside(data, zero, None).0, workers, out).map_err(Trap::from)
         });
         return Some(kernel.into());
     }
@@ -92,7 +92,7 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let (zero, add) = beside(data, zero, add);
         let (places, weights, bias) = (&places, &weights, &bias);
         let windows = ByteWindows { a: data[0], signed, zero, places, weights, bias, add };
-        windows.compute(Isa::best(), workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
+        windows.compute(Isa::best(), workers, finished(out, scales.as_ref())).map_err(Trap::from)
     });
     Some(kernel.into())
 }

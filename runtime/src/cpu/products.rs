@@ -268,8 +268,8 @@ impl FloatProduct {
             true => Panels::new(isa, sizes, |n, k| self.alpha * b[n * depth + k], None),
             false => Panels::of_matrix(isa, sizes, b, self.alpha),
         };
-        let b = b.map_err(Trap::Ub)?;
+        let b = b?;
         let range = (f32::NEG_INFINITY, f32::INFINITY);
-        Product { a, addresses: &self.addresses, b: &b, add, range }.compute(workers, out).map_err(Trap::Ub)
+        Product { a, addresses: &self.addresses, b: &b, add, range }.compute(workers, out).map_err(Trap::from)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::LONGEST_RUN;
 use super::kernel::{OffsetWalk, SummandRun};
+use crate::KernelError;
 use gradus_dialects::layout::{AddressTable, Addressing, Encoding, ZERO_PAGE};
 use std::ops::Range;
 
@@ -50,7 +51,7 @@ impl Addresses {
     ///
     /// # Errors
     /// An offset overflows, or runs are empty.
-    pub fn new(of: &AddressTable<'_>, parts: RunSplit) -> Result<Addresses, String> {
+    pub fn new(of: &AddressTable<'_>, parts: RunSplit) -> Result<Addresses, KernelError> {
         let run = of.run();
         let (table, stride, starts, holes) = match of.addressing() {
             _ if run == 0 => return Err("the runs of a product are empty".into()),
@@ -90,12 +91,14 @@ impl Addresses {
 
     /// Checks that rows have the summands of a right operand that is packed in runs of some length, and that all reads are inside a
     /// buffer of `elements` elements.
-    pub(super) fn check(&self, summands: usize, run: usize, elements: usize) -> Result<(), String> {
+    pub(super) fn check(&self, summands: usize, run: usize, elements: usize) -> Result<(), KernelError> {
         if self.summands() != summands || self.run != run {
-            return Err(format!("the addresses have {} summands, the right operand has {summands}", self.summands()));
+            return Err(
+                format!("the addresses have {} summands, the right operand has {summands}", self.summands()).into()
+            );
         }
         if !self.are_in(elements) {
-            return Err(format!("an address is outside a buffer of {elements} elements"));
+            return Err(format!("an address is outside a buffer of {elements} elements").into());
         }
         Ok(())
     }
@@ -149,7 +152,7 @@ impl Addresses {
 }
 
 /// Replaces the offset of each run by its difference from the previous one.
-fn encode(runs: &mut [SummandRun]) -> Result<(), String> {
+fn encode(runs: &mut [SummandRun]) -> Result<(), KernelError> {
     let mut last = 0;
     for run in runs {
         let offset = std::mem::replace(&mut last, run.offset);
@@ -164,7 +167,7 @@ fn span(offsets: impl Iterator<Item = i32> + Clone) -> Option<[i64; 2]> {
 }
 
 /// Splits runs into parts; returns the parts and their length.
-fn split(runs: &[SummandRun], run: usize, part: usize) -> Result<(Vec<SummandRun>, usize), String> {
+fn split(runs: &[SummandRun], run: usize, part: usize) -> Result<(Vec<SummandRun>, usize), KernelError> {
     let of = |start: &SummandRun| {
         let start = *start;
         (0..run / part).map(move |i| {

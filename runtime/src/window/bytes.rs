@@ -4,6 +4,7 @@
 
 use super::kernel::{Weighted, WindowImage};
 use super::{BufferLengths, WindowTable, shared};
+use crate::KernelError;
 use crate::gemm::bytes::{IntegerOutput, SharedOutput};
 use crate::vector::{Isa, Vector};
 use crate::workers::Workers;
@@ -35,7 +36,7 @@ impl ByteWindows<'_> {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
-    pub fn compute(&self, isa: Isa, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), String> {
+    pub fn compute(&self, isa: Isa, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), KernelError> {
         let sizes = BufferLengths {
             places: self.places,
             image: self.a.len(),
@@ -46,7 +47,9 @@ impl ByteWindows<'_> {
         };
         sizes.check(isa)?;
         if self.places.positions() > MAX_POSITIONS {
-            return Err(format!("windows of {} positions are larger than {MAX_POSITIONS}", self.places.positions()));
+            return Err(
+                format!("windows of {} positions are larger than {MAX_POSITIONS}", self.places.positions()).into()
+            );
         }
         // SAFETY: `check` established that the machine has the vectors, that all channels of all positions are in `a`,
         // that weights, bias and scales cover all channels, and that `to` has an element for each channel of each row.

@@ -8,6 +8,7 @@
 
 use super::places::{WindowPattern, WindowRun};
 use super::{BufferLengths, WindowTable};
+use crate::KernelError;
 use crate::gemm::bytes::{ByteIsa, Scales, byte_bounds, quantize_quarters};
 use crate::workers::{DisjointWriter, Workers};
 use std::arch::x86_64::*;
@@ -85,7 +86,14 @@ impl DotWindows {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
-    pub fn compute(&self, a: &[u8], signed: bool, zero: u8, workers: &Workers, c: &mut [u8]) -> Result<(), String> {
+    pub fn compute(
+        &self,
+        a: &[u8],
+        signed: bool,
+        zero: u8,
+        workers: &Workers,
+        c: &mut [u8],
+    ) -> Result<(), KernelError> {
         let places = &self.places;
         let sizes = BufferLengths {
             places,

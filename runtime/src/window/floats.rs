@@ -4,6 +4,7 @@
 
 use super::kernel::{Max, Sum, Weighted, WindowImage};
 use super::{BufferLengths, WindowTable, shared};
+use crate::KernelError;
 use crate::vector::{Isa, Vector};
 use crate::workers::{DisjointWriter, Workers};
 
@@ -84,7 +85,7 @@ impl<T: Float> Windows<'_, T> {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
-    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [T]) -> Result<(), String> {
+    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [T]) -> Result<(), KernelError> {
         let weights = if let WindowReduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
         let sizes = BufferLengths {
             places: self.places,

@@ -29,6 +29,7 @@ mod planes;
 #[cfg(test)]
 mod tests;
 
+use crate::KernelError;
 use crate::vector::{Eight, Isa};
 use crate::workers::Workers;
 pub use bytes::{ByteWindows, MAX_POSITIONS};
@@ -56,25 +57,26 @@ struct BufferLengths<'a> {
 impl BufferLengths<'_> {
     /// Checks that the machine has the vectors, that all channels of all addresses are in the image, and that all other
     /// lengths match.
-    fn check(&self, isa: Isa) -> Result<(), String> {
+    fn check(&self, isa: Isa) -> Result<(), KernelError> {
         let BufferLengths { places, image, elements, add, weights, parameters } = *self;
         let channels = places.channels();
         if !isa.is_supported() {
-            return Err(format!("this machine does not support {isa:?}"));
+            return Err(format!("this machine does not support {isa:?}").into());
         }
         if places.rows().checked_mul(channels) != Some(elements) || add.is_some_and(|add| add != elements) {
             return Err(format!(
                 "a result of {} rows and {channels} channels does not have {elements} elements",
                 places.rows()
-            ));
+            )
+            .into());
         }
         let is_each = parameters.into_iter().flatten().all(|parameter| parameter == channels);
         if !is_each || weights.is_some_and(|have| places.positions().checked_mul(channels) != Some(have)) {
-            return Err(format!("weights, bias or scales are not of {channels} channels"));
+            return Err(format!("weights, bias or scales are not of {channels} channels").into());
         }
         match places.are_in(image) {
             true => Ok(()),
-            false => Err(format!("an address is outside an image of {image} elements")),
+            false => Err(format!("an address is outside an image of {image} elements").into()),
         }
     }
 }

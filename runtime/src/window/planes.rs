@@ -8,6 +8,7 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::partial::Partial;
+use crate::KernelError;
 use crate::vector::{Eight, Isa};
 use crate::workers::{DisjointWriter, Workers};
 use std::ops::Range;
@@ -166,7 +167,7 @@ impl Planes<'_> {
     ///
     /// # Errors
     /// Incompatible sizes.
-    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
+    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [f32]) -> Result<(), KernelError> {
         let Planes { a, shape, weights, bias, add, .. } = *self;
         let (planes, channels) = (c.len() / shape.output(), weights.len() / shape.positions());
         let is_whole = planes.checked_mul(shape.input()) == Some(a.len())
@@ -176,7 +177,7 @@ impl Planes<'_> {
             && bias.is_none_or(|bias| bias.len() == channels)
             && add.is_none_or(|add| add.len() == c.len());
         if !is_whole || !isa.is_supported() {
-            return Err(format!("{} elements are not whole planes of {} channels", a.len(), channels));
+            return Err(format!("{} elements are not whole planes of {} channels", a.len(), channels).into());
         }
         let steps = c.len() / 16 * shape.positions();
         let threads = workers.for_steps(steps);

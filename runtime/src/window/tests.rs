@@ -1,6 +1,7 @@
 //! Pools and depthwise convolutions compared with their definition.
 
 use super::{ByteWindows, PlaneAxis, PlaneShape, Planes, WindowReduction, WindowTable, Windows};
+use crate::KernelError;
 use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
@@ -22,8 +23,9 @@ impl Numbers {
 }
 
 /// Windows of some positions and channels.
-fn table(bases: &[i32], positions: usize, channels: usize) -> Result<WindowTable, String> {
-    WindowTable::new(&AddressTable::indirect(bases, [bases.len() / positions, positions], channels)?)
+fn table(bases: &[i32], positions: usize, channels: usize) -> Result<WindowTable, KernelError> {
+    let table = AddressTable::indirect(bases, [bases.len() / positions, positions], channels).map_err(String::from)?;
+    WindowTable::new(&table)
 }
 
 /// Computes one element of the result by definition.

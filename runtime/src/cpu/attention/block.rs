@@ -4,6 +4,7 @@ use super::super::function::tanh;
 use super::super::lanes::{exponentials, largest, share};
 use super::mask::RowMask;
 use super::{AttentionPlan, Inputs, OutputRow};
+use crate::KernelError;
 use crate::gemm::{Addresses, Isa, Panels, Product};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
@@ -64,7 +65,7 @@ impl<'a> Head<'a> {
             let keys = Panels::of_columns(isa, [block, size], |i| key(first + i), plan.scale)?;
             Ok([keys, Panels::of_rows(isa, [width, block], copy, None)?])
         };
-        let blocks = (0..count).step_by(block).map(packed).collect::<Result<_, String>>().map_err(Trap::Ub)?;
+        let blocks = (0..count).step_by(block).map(packed).collect::<Result<_, KernelError>>()?;
         let largest_key = plan.mask.hides_only().then(|| {
             let finite = if (0..count).map(|i| magnitude(value(i))).all(f32::is_finite) { 0.0 } else { f32::INFINITY };
             (0..count).map(|i| magnitude(key(i))).fold(finite, f32::max)
@@ -137,7 +138,7 @@ impl<'a> Head<'a> {
 /// Computes a product on this thread.
 fn product(a: &[f32], addresses: &Addresses, b: &Panels, add: Option<&[f32]>, c: &mut [f32]) -> Result<(), Trap> {
     let range = (f32::NEG_INFINITY, f32::INFINITY);
-    Product { a, addresses, b, add, range }.compute(&Workers::default(), c).map_err(Trap::Ub)
+    Product { a, addresses, b, add, range }.compute(&Workers::default(), c).map_err(Trap::from)
 }
 
 /// Returns the largest magnitude; infinity if there is a NaN.

@@ -18,6 +18,7 @@ use super::addresses::Addresses;
 use super::amx::Configured;
 use super::tile_rows::{ROW_BYTES, TILE_ROWS, TileProduct, TileRows};
 use super::{ColumnSlice, MAX_ROWS};
+use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::{DisjointWriter, Workers};
 pub use kernels::Bf16Isa;
@@ -63,7 +64,7 @@ impl Bf16Product<'_> {
         workers: &Workers,
         c: &mut [u16],
         columns: ColumnSlice,
-    ) -> Result<(), String> {
+    ) -> Result<(), KernelError> {
         let slices = columns.divided(all, |product| product.b.columns());
         slices.iter().try_for_each(|(product, columns)| product.check(c.len(), *columns))?;
         let c = DisjointWriter::new(c);
@@ -74,7 +75,7 @@ impl Bf16Product<'_> {
     }
 
     /// Checks that all memory accesses are in bounds.
-    fn check(&self, elements: usize, columns: ColumnSlice) -> Result<(), String> {
+    fn check(&self, elements: usize, columns: ColumnSlice) -> Result<(), KernelError> {
         columns.check([self.addresses.rows(), self.b.columns()], elements, self.add.map(<[u16]>::len))?;
         self.addresses.check(self.b.summands(), self.b.run(), self.a.len())
     }

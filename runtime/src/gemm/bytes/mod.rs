@@ -26,6 +26,7 @@ use super::addresses::Addresses;
 #[cfg(target_arch = "x86_64")]
 use super::amx::Configured;
 use super::tile_rows::{TILE_ROWS, TileRows};
+use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::{DisjointWriter, Workers};
 #[cfg(target_arch = "x86_64")]
@@ -80,7 +81,7 @@ impl ByteProduct<'_> {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the buffer.
-    pub fn compute(&self, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), String> {
+    pub fn compute(&self, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), KernelError> {
         self.check(&to)?;
         let zero = match (self.signed, self.b.isa().has_tiles()) {
             (false, _) => i32::from(self.zero),
@@ -96,7 +97,7 @@ impl ByteProduct<'_> {
     }
 
     /// Returns the row sums of A, if columns need them.
-    fn totals(&self, workers: &Workers) -> Result<Vec<i32>, String> {
+    fn totals(&self, workers: &Workers) -> Result<Vec<i32>, KernelError> {
         if self.b.missing().is_none() {
             return Ok(Vec::new());
         }
@@ -145,11 +146,11 @@ impl ByteProduct<'_> {
     }
 
     /// Checks that all memory accesses are in bounds.
-    fn check(&self, to: &IntegerOutput<'_>) -> Result<(), String> {
+    fn check(&self, to: &IntegerOutput<'_>) -> Result<(), KernelError> {
         let (m, n, elements) = (self.addresses.rows(), self.b.columns(), to.len());
         let fits = m.checked_mul(n) == Some(elements) && to.scales().is_none_or(|scales| scales == n);
         if !fits || self.add.is_some_and(|add| add.len() != elements) {
-            return Err(format!("a result of {m} rows and {n} columns does not have {elements} elements"));
+            return Err(format!("a result of {m} rows and {n} columns does not have {elements} elements").into());
         }
         self.addresses.check(self.b.summands(), self.b.run(), self.a.len())
     }
