@@ -1,11 +1,12 @@
 //! The invariants of ARCHITECTURE.md that can be read off the code: length of functions, documentation, circles of modules,
-//! shared mutable state, op names in passes, and the number of places that a declaration touches.
+//! shared mutable state, op names in passes, type names, errors, and the number of places that a declaration touches.
 
 #[path = "../support/mod.rs"]
 mod support;
 
 mod circles;
 mod code;
+mod names;
 mod places;
 
 use std::path::{Path, PathBuf};

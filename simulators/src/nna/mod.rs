@@ -25,6 +25,7 @@ mod text;
 mod timing;
 mod words;
 
+pub use crate::fields::text::TextError;
 pub use hazard::{FaultKind, HAZARDS, Hazard};
 pub use instruction::*;
 pub use machine::*;

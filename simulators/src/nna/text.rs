@@ -4,6 +4,7 @@
 
 use super::instruction::{Form, NnaInst, OperandKind};
 use super::machine::NnaMachine;
+use crate::fields::text::{TextError, lines};
 use std::fmt;
 
 impl fmt::Display for NnaInst {
@@ -40,12 +41,8 @@ pub fn disassemble(program: &[NnaInst]) -> String {
 ///
 /// # Errors
 /// The first wrong line, with the reason.
-pub fn assemble(text: &str, machine: &NnaMachine) -> Result<Vec<NnaInst>, String> {
-    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.split('#').next().unwrap_or("").trim()));
-    lines
-        .filter(|(_, line)| !line.is_empty())
-        .map(|(i, line)| parse(line, machine).map_err(|why| format!("line {i}: {why}")))
-        .collect()
+pub fn assemble(text: &str, machine: &NnaMachine) -> Result<Vec<NnaInst>, TextError> {
+    lines(text).map(|(i, line)| parse(line, machine).map_err(|reason| TextError { line: i, reason })).collect()
 }
 
 fn parse(line: &str, machine: &NnaMachine) -> Result<NnaInst, String> {
