@@ -5,7 +5,7 @@
 mod arithmetic;
 mod index;
 
-use arithmetic::{Emitter, emit};
+use arithmetic::{ArithmeticBuilder, emit};
 use gradus_dialects::affine::{
     AffineValueMap, ApplyOp, DelinearizeIndexOp, DmaStartOp, DmaWaitOp, ForOp, GroupedBounds, IfOp, LinearizeIndexOp,
     LoadOp, LoopBounds, MaxOp, MinOp, ParallelOp, PrefetchOp, ReductionKind, StoreOp, VectorLoadOp, VectorStoreOp,
@@ -284,7 +284,7 @@ fn with_indices<T>(
     r: &mut ConversionRewriter<'_>,
     op: Op,
     first: usize,
-    make: impl FnOnce(&mut Emitter<'_, '_>, &[Value]) -> T,
+    make: impl FnOnce(&mut ArithmeticBuilder<'_, '_>, &[Value]) -> T,
 ) -> Match<T> {
     let (map, operands) = (map(r.module(), op, "map")?, r.module().operands(op)[first..].to_vec());
     emit(r, op, |e| {

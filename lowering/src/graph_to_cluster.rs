@@ -164,7 +164,7 @@ impl Pass for GraphToCluster {
 }
 
 /// A program with the ops that it replaces.
-struct Part {
+struct OffloadedProgram {
     level: Level,
     operands: Vec<Value>,
     results: Vec<Value>,
@@ -199,7 +199,7 @@ fn convert(
 }
 
 /// Counts a program, and explains its choices.
-fn report(m: &Module, part: &Part, compiled: &Compiled, cx: &mut PassContext<'_>) {
+fn report(m: &Module, part: &OffloadedProgram, compiled: &Compiled, cx: &mut PassContext<'_>) {
     cx.count("num-programs", 1);
     cx.count("num-layers", part.layers as u64);
     cx.count("num-records", compiled.program.records.iter().map(|records| records.len() as u64).sum());
@@ -232,7 +232,7 @@ fn compile_all(
     how: (&ClusterMachine, Settings),
     refused: &FxHashSet<Op>,
     progress: &mut dyn FnMut(u64),
-) -> Result<Vec<Part>, (Op, String)> {
+) -> Result<Vec<OffloadedProgram>, (Op, String)> {
     let levels = levels(m, block, &|op| read::is_candidate(m, op) && !refused.contains(&op));
     levels.into_iter().map(|level| compile_level(m, level, how, progress)).collect()
 }
@@ -242,7 +242,7 @@ fn compile_level(
     level: Level,
     (machine, settings): (&ClusterMachine, Settings),
     progress: &mut dyn FnMut(u64),
-) -> Result<Part, (Op, String)> {
+) -> Result<OffloadedProgram, (Op, String)> {
     let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
     let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
     let mut reader = Reader::new(m, settings, &kept);
@@ -280,7 +280,7 @@ fn compile_level(
     if compiled.is_none() && !level.machine.is_empty() {
         return Err((level.machine[0], "it computes nothing".to_owned()));
     }
-    Ok(Part { level, operands, results, layers, compiled })
+    Ok(OffloadedProgram { level, operands, results, layers, compiled })
 }
 
 /// Creates a program and its call.
@@ -288,7 +288,7 @@ fn emit_call(
     m: &mut Module,
     (function, end): (Op, Op),
     machine: &ClusterMachine,
-    (part, compiled): (&Part, &Compiled),
+    (part, compiled): (&OffloadedProgram, &Compiled),
     renamed: &mut FxHashMap<Value, Value>,
 ) -> Result<(), Diagnostic> {
     let first = part.level.machine[0];
@@ -314,9 +314,9 @@ fn define(m: &mut Module, function: Op, machine: &ClusterMachine, ops: &[Op], co
     let table = std::iter::successors(m.parent_op(function), |&op| m.parent_op(op))
         .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
     let block = m.entry(*m.regions(table).first()?)?;
-    let taken: FxHashSet<String> =
+    let used: FxHashSet<String> =
         m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?).to_owned())).collect();
-    let name = (0..).map(|i| format!("cluster{i}")).find(|name| !taken.contains(name))?;
+    let name = (0..).map(|i| format!("cluster{i}")).find(|name| !used.contains(name))?;
     let (loc, code) = (m.loc(first), &compiled.program);
     // A compute record has the location of its op.
     let locations: Vec<Loc> = compiled.sources.iter().map(|&source| m.loc(ops[source])).collect();

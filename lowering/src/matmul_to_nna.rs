@@ -195,10 +195,10 @@ impl MatMulToNna {
         let table = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op))
             .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
         let block = m.entry(*m.regions(table).first()?)?;
-        let taken = |m: &Module, name: &str| {
+        let is_used = |m: &Module, name: &str| {
             m.block_ops(block).any(|op| symbol_name(m, op).is_some_and(|have| m.ctx.text(have) == name))
         };
-        let name = (0..).map(|i| format!("nna{i}")).find(|name| !taken(m, name))?;
+        let name = (0..).map(|i| format!("nna{i}")).find(|name| !is_used(m, name))?;
         let loc = m.loc(op);
         define(m, block, &name, product, &self.machine, loc);
         Some(m.ctx.symbol_attr(&name))

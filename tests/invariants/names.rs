@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 /// Definitions of a type name from which on it is ambiguous.
 const AMBIGUOUS: usize = 4;
 /// Ambiguous type names. Lower it with each that gets a name of its own.
-const MAX_AMBIGUOUS_NAMES: usize = 13;
+const MAX_AMBIGUOUS_NAMES: usize = 4;
 /// Mentions of `Result<_, String>`. Lower it with each that gets a type that says what failed.
-const MAX_STRING_ERRORS: usize = 999;
+const MAX_STRING_ERRORS: usize = 205;
 
 /// Returns the name of the type or trait that a line defines.
 fn defined_type(line: &str) -> Option<&str> {

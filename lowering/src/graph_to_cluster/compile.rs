@@ -2,8 +2,8 @@
 
 use super::emit::emit;
 use super::fit::Failure;
-use super::image::{Image, image};
-use super::memory::{Memory, assign};
+use super::image::{DdrImage, image};
+use super::memory::{BufferPlacement, assign};
 use super::network::Network;
 use super::schedule::{Choices, Schedule, schedule};
 use gradus_simulators::cluster::{ClusterMachine, ClusterProgram, Simulator, Statistics};
@@ -18,9 +18,9 @@ pub struct Compiled {
     /// Its schedule.
     pub schedule: Schedule,
     /// Its places.
-    pub memory: Memory,
+    pub memory: BufferPlacement,
     /// Its places in DDR.
-    pub image: Image,
+    pub image: DdrImage,
     /// Its estimated counts.
     pub estimate: Statistics,
     /// The op of each task, by number among those of the program.

@@ -37,7 +37,7 @@ enum Done {
 }
 
 /// An access that later ones may have to follow.
-struct Entry {
+struct PendingAccess {
     runs: Runs,
     /// End of the runs.
     end: u64,
@@ -48,7 +48,7 @@ struct Entry {
 /// The accesses to a memory.
 #[derive(Default)]
 struct Ledger {
-    entries: Vec<Entry>,
+    entries: Vec<PendingAccess>,
     /// Number of entries at which those that all clusters know to be complete are removed.
     limit: usize,
 }
@@ -187,7 +187,8 @@ impl Sync {
         let mut found = Vec::new();
         for RecordAccess { memory, writes, runs } in list {
             let (first, end) = (runs.first, runs.end());
-            let near = |entry: &&Entry| entry.runs.first < end && first < entry.end && (entry.writes || *writes);
+            let near =
+                |entry: &&PendingAccess| entry.runs.first < end && first < entry.end && (entry.writes || *writes);
             for entry in self.ledgers[self.ledger(*memory)].entries.iter().filter(near) {
                 let is_ordered = found.contains(&entry.done) || self.is_known(actors, entry.done);
                 if !is_ordered && entry.runs.meets(runs) {
@@ -202,12 +203,12 @@ impl Sync {
     fn note(&mut self, access: RecordAccess, done: Done) {
         let at = self.ledger(access.memory);
         let RecordAccess { writes, runs, .. } = access;
-        let is_later = |entry: &Entry| match (entry.done, done) {
+        let is_later = |entry: &PendingAccess| match (entry.done, done) {
             (Done::Record { cluster: a, .. }, Done::Record { cluster: b, .. }) => !entry.writes && a == b,
             _ => false,
         };
         self.ledgers[at].entries.retain(|entry| !((writes || is_later(entry)) && runs.covers(&entry.runs)));
-        self.ledgers[at].entries.push(Entry { runs, end: runs.end(), writes, done });
+        self.ledgers[at].entries.push(PendingAccess { runs, end: runs.end(), writes, done });
         if self.ledgers[at].entries.len() >= self.ledgers[at].limit {
             let mut entries = std::mem::take(&mut self.ledgers[at].entries);
             entries.retain(|entry| !self.is_known(u32::MAX, entry.done));

@@ -7,9 +7,9 @@ mod matrices;
 mod multiplies;
 
 use super::network::{
-    Blocks, FeatureId, FeatureInfo, Layer, Network, PartOf, Requantization, Role, Skew, Sum, Weights,
+    BlockOrder, FeatureId, FeatureInfo, FeatureSum, Layer, Network, PartOf, Requantization, Role, RowPadding, Weights,
 };
-use super::program::{Program, compile};
+use super::program::{CompiledNetwork, compile};
 use super::scale::round_shift;
 use gradus_simulators::npu::{Ddr, NpuInst, NpuMachine, Simulator, Statistics};
 
@@ -55,8 +55,8 @@ fn feature(net: &mut Network, [height, width, channels]: [usize; 3], signed: boo
         signed,
         part_of: None,
         role,
-        blocks: Blocks::default(),
-        skew: None,
+        blocks: BlockOrder::default(),
+        row_padding: None,
     });
     net.features.len() - 1
 }
@@ -124,7 +124,8 @@ fn disturb(net: &Network, layer: &mut Layer, known: &[FeatureId], r: &mut Random
     if let Some(feature) = r.choose(&others).filter(|_| r.below(2) == 0) {
         let zeros = [layer.zero, byte(net.features[feature].signed, r)];
         let scales = [0, 0].map(|_: i32| r.below(1 << 20) as i32);
-        layer.sum = Some(Sum { feature, zeros, scales, shift: 20, zero: byte(layer.signed, r), signed: layer.signed });
+        layer.sum =
+            Some(FeatureSum { feature, zeros, scales, shift: 20, zero: byte(layer.signed, r), signed: layer.signed });
     }
     let tables = match r.below(4) {
         0 => 1,
@@ -176,7 +177,7 @@ fn repeated_summand(net: &mut Network, layer: &mut Layer, r: &mut Random) {
     let sum = feature(net, extents, r.below(2) == 0, role);
     let zeros = [layer.zero, 3];
     let scales = [0, 0].map(|_: i32| r.below(1 << 20) as i32);
-    layer.sum = Some(Sum { feature: sum, zeros, scales, shift: 20, zero: 5, signed: layer.signed });
+    layer.sum = Some(FeatureSum { feature: sum, zeros, scales, shift: 20, zero: 5, signed: layer.signed });
 }
 
 fn network(r: &mut Random) -> Network {
@@ -207,10 +208,11 @@ fn network(r: &mut Random) -> Network {
 
 /// Pads the rows of some features that are not read as lines.
 fn disturb_rows(net: &mut Network, r: &mut Random) {
-    let lines: Vec<FeatureId> = net.layers.iter().filter_map(Network::line).flatten().collect();
+    let lines: Vec<FeatureId> = net.layers.iter().filter_map(Network::elementwise_features).flatten().collect();
     for id in (0..net.features.len()).filter(|id| !lines.contains(id)) {
         let banks = [64, 256][r.below(2)];
-        net.features[id].skew = (r.below(2) == 0).then(|| Skew { residue: 64 * r.below(banks / 64), banks });
+        net.features[id].row_padding =
+            (r.below(2) == 0).then(|| RowPadding { residue: 64 * r.below(banks / 64), banks });
     }
 }
 
@@ -289,7 +291,7 @@ fn elements(info: &FeatureInfo) -> impl Iterator<Item = (usize, usize, usize)> +
 }
 
 /// Runs a program on random operands and compares its results with those of loops.
-fn check(net: &Network, program: &Program, machine: &NpuMachine, r: &mut Random) -> Result<Statistics, String> {
+fn check(net: &Network, program: &CompiledNetwork, machine: &NpuMachine, r: &mut Random) -> Result<Statistics, String> {
     let mut ddr = Ddr::new(program.steps.ddr_bytes);
     ddr.write(0, &program.constants);
     let mut plain: Plain = vec![None; net.features.len()];
@@ -392,7 +394,7 @@ fn a_multiply_stays_in_sram() {
 }
 
 /// Drops each signal and each wait: the program is rejected, or the result is the same.
-fn without_tokens(net: &Network, program: &Program, machine: &NpuMachine) {
+fn without_tokens(net: &Network, program: &CompiledNetwork, machine: &NpuMachine) {
     let mut rejected = 0;
     for (i, inst) in program.instructions.iter().enumerate() {
         if !matches!(inst, NpuInst::Signal { .. } | NpuInst::Wait { .. }) {

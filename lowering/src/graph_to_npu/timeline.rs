@@ -23,7 +23,7 @@ pub struct Timeline<'m> {
     /// Completion of the requantization of the step before the last one, whose half of the accumulators is the next.
     half: u64,
     /// The last step, whose requantization is issued after the next convolution.
-    pending: Option<(u64, Step)>,
+    pending: Option<(u64, TimedStep)>,
     /// Completion of the last store.
     stored: u64,
     /// The start of the first convolution.
@@ -34,7 +34,7 @@ pub struct Timeline<'m> {
 
 /// A step.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Step {
+pub struct TimedStep {
     /// The cycle in which all that it reads is in SRAM.
     pub ready: u64,
     /// Cycles of the convolution.
@@ -115,7 +115,7 @@ impl<'m> Timeline<'m> {
     }
 
     /// Adds a step. Returns the cycle in which its convolution starts.
-    pub fn step(&mut self, step: Step) -> u64 {
+    pub fn step(&mut self, step: TimedStep) -> u64 {
         let start = self.array.max(step.ready).max(self.half);
         self.requantize(start);
         self.array = start + step.convolution;

@@ -12,7 +12,7 @@
 //! Values of floats are in a pool, of which a vector is loaded at a time, since immediates of floats have 8 bits.
 
 use super::Isa;
-use crate::sparse_product::{Entry, Matrix};
+use crate::sparse_product::{Matrix, RowNonzero};
 use gradus_dialects::a64::{INPUT, Inst, Instruction, OUTPUT, POOL, RegisterClass, is_in_range, ops};
 use gradus_dialects::a64_ext;
 use gradus_ir::DType;
@@ -129,7 +129,7 @@ impl Generator {
     }
 
     /// A group of rows, of which the first is row `start` of the result.
-    fn group(&mut self, entries: &[Entry], rows: usize, start: usize) -> Option<()> {
+    fn group(&mut self, entries: &[RowNonzero], rows: usize, start: usize) -> Option<()> {
         let accumulators = if self.class == RegisterClass::W { &GENERAL[..] } else { &VECTORS };
         let mut started = vec![false; rows];
         for of_column in entries.chunk_by(|a, b| a.column == b.column) {

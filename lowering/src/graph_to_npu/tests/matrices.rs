@@ -147,7 +147,7 @@ fn a_feed_forward_part_is_near_its_bound() {
         let role = Role::Constant(net.constants.len() - 1);
         let feature = feature(&mut net, [1, 1, kernels], false, role);
         let signed = false;
-        layer.sum = Some(Sum { feature, zeros: [0, 0], scales: [1 << 10; 2], shift: 10, zero: 0, signed });
+        layer.sum = Some(FeatureSum { feature, zeros: [0, 0], scales: [1 << 10; 2], shift: 10, zero: 0, signed });
         net.layers.push(layer);
     }
     let machine = NpuMachine::default();

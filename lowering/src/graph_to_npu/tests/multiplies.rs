@@ -4,15 +4,15 @@ use super::*;
 
 /// Modes of features: `8c`, `4w4c`, `8w4c`, `4c`, `2c`, `1c`, `4w`, `8w8c`.
 const MODES: [[usize; 2]; 8] = [[1, 8], [4, 4], [8, 4], [1, 4], [1, 2], [1, 1], [4, 1], [8, 8]];
-const ORDERS: [Blocks; 2] = [Blocks::ColumnsInside, Blocks::ChannelsInside];
+const ORDERS: [BlockOrder; 2] = [BlockOrder::ColumnsInside, BlockOrder::ChannelsInside];
 
-type Layout = ([usize; 2], Blocks);
+type Layout = ([usize; 2], BlockOrder);
 
 /// The product of two operands, each of which another layer reads too, so that their layouts are given.
 fn network_of(extents: [usize; 3], [a, b, y]: [Layout; 3], r: &mut Random) -> Network {
     let mut net = Network::default();
     let roles = [Role::Operand(0), Role::Operand(1), Role::Result(0), Role::Result(1), Role::Result(2)];
-    let plain = ([1, 8], Blocks::ColumnsInside);
+    let plain = ([1, 8], BlockOrder::ColumnsInside);
     let layouts = [a, b, y, plain, plain];
     for (role, (tile, blocks)) in roles.into_iter().zip(layouts) {
         let id = feature(&mut net, extents, r.below(2) == 0, role);
