@@ -41,7 +41,7 @@ pub use index::*;
 pub use linear::*;
 pub use movement::*;
 pub use norm::*;
-pub use parts::Part;
+pub use parts::TensorSlice;
 pub use pool::*;
 pub use qlinear::*;
 pub use quantized::*;
