@@ -1,7 +1,7 @@
 //! Enumeration of all choices of one node per e-class.
 
 use super::function;
-use super::support::parse;
+use crate::support::parse;
 use gradus::egraph::report::{ClassReport, NodeId, Report, TermKind};
 use gradus::ir::Context;
 use gradus::ir::rules::CostFn;
