@@ -234,20 +234,3 @@ fn finished(args: &OpArgs<'_>, add: Option<&Tensor>, mut sums: Tensor) -> Result
     }
     Ok(sums)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{EPILOGUE, PRODUCTS};
-
-    /// Every stage is an operand or attribute of every product; only products of bytes are requantized.
-    #[test]
-    fn stages_are_declared() {
-        let of_bytes = &PRODUCTS[..PRODUCTS.len() - 1];
-        let all =
-            PRODUCTS.iter().flat_map(|info| EPILOGUE[..EPILOGUE.len() - 1].iter().map(move |&stage| (info, stage)));
-        for (info, stage) in all.chain(of_bytes.iter().map(|info| (info, "scale"))) {
-            let is_operand = info.operands.iter().any(|group| group.name == stage);
-            assert!(is_operand || info.attrs.iter().any(|attr| attr.name == stage), "{} {stage}", info.name);
-        }
-    }
-}

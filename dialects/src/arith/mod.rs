@@ -136,5 +136,3 @@ pub const DIALECT: Dialect = Dialect {
     ..Dialect::DEFAULT
 };
 
-#[cfg(test)]
-mod tests;

@@ -207,7 +207,3 @@ pub const DIALECT: Dialect = Dialect {
     ..Dialect::DEFAULT
 };
 
-#[cfg(test)]
-mod random_tests;
-#[cfg(test)]
-mod tests;

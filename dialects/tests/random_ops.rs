@@ -1,6 +1,6 @@
 //! Random operands and attributes for every op: nothing panics, and results have the inferred types.
 
-use super::DIALECT;
+use gradus_dialects::graph::DIALECT;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{
     Arity, Attr, AttrData, AttrSpec, Builder, Context, DType, Loc, Module, OpArgs, OpInfo, OpState, Tensor, Traits,
@@ -35,7 +35,7 @@ impl Random {
     }
 }
 
-static CONTEXT: LazyLock<Arc<Context>> = LazyLock::new(crate::context);
+static CONTEXT: LazyLock<Arc<Context>> = LazyLock::new(gradus_dialects::context);
 
 /// A program of one op under construction.
 struct OpProgram {
