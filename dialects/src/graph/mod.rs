@@ -206,4 +206,3 @@ pub const DIALECT: Dialect = Dialect {
     rule_functions: rules::FUNCTIONS,
     ..Dialect::DEFAULT
 };
-

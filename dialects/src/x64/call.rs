@@ -30,7 +30,7 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 #[op(
     "x64.func",
-    traits = Traits::ISOLATED.and(Traits::SYMBOL),
+    traits = Traits::ISOLATED.and(Traits::SYMBOL).and(Traits::MACHINE_CODE),
     effects = Effects::Unknown,
     format = "$sym_name attr-dict-with-keyword $body",
     verify_regions = verify_func
