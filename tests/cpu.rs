@@ -23,7 +23,7 @@ use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::{Context, DType, Module, verify};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use std::sync::Arc;
 
 /// Number of single-layer programs.
@@ -174,7 +174,7 @@ fn run(m: &Module, input: &Datum) -> Datum {
 /// Runs a program by kernels, and returns the ops without a kernel.
 fn run_by_kernels(m: &Module, input: &Datum) -> (Datum, Vec<&'static str>) {
     let main = Interpreter::new(m).function("main").expect("there is a function");
-    let mut program = Program::new(m, main);
+    let mut program = CompiledFunction::new(m, main);
     let result = program.call(vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}")).remove(0);
     (result, program.reference(1).into_iter().map(|(name, _)| name).collect())
 }

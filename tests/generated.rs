@@ -4,7 +4,7 @@
 use crate::support::gradus;
 use gradus::Tool;
 use gradus::generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
-use gradus::generate::coverage::Statistics;
+use gradus::generate::coverage::InsertionStatistics;
 use gradus::generate::programs::FAMILIES;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
@@ -48,7 +48,7 @@ fn findings(
 fn programs(tool: &Tool, count: u64) -> impl Iterator<Item = Module> {
     let library = Library::new(&tool.context(), &[]);
     (0..count).map(move |n| {
-        let mut statistics = Statistics::default();
+        let mut statistics = InsertionStatistics::default();
         grow(&library, Random::of(("programs", n)), Limits::default(), &mut statistics).module
     })
 }
@@ -140,7 +140,7 @@ fn groups_of_rules_are_drawn() {
 fn the_same_tape_gives_the_same_program() {
     let library = Library::new(&Tool::gradus().context(), &[]);
     let text = |random| {
-        let grown = grow(&library, random, Limits::default(), &mut Statistics::default());
+        let grown = grow(&library, random, Limits::default(), &mut InsertionStatistics::default());
         verify(&grown.module).expect("what is made is valid");
         (grown.module.to_text(PrintOptions::default()), grown.tape)
     };

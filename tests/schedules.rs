@@ -12,7 +12,7 @@ use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::{Builder, Context, DType, Module, Op, OpDecl, OpState, Type, Value, verify};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use std::sync::Arc;
 
 /// Number of schedules of each kind.
@@ -196,7 +196,7 @@ fn schedules_mean_what_the_tensors_meant() {
         let wanted = run(&program);
         assert_eq!(run(&schedule), wanted, "{text}");
         let main = Interpreter::new(&schedule).function("main").expect("there is a function");
-        let mut compiled = Program::new(&schedule, main);
+        let mut compiled = CompiledFunction::new(&schedule, main);
         // Transfers have no implementation on cpu yet.
         let is_interpreted = !text.contains("sched.step") || text.contains("sched.transfer");
         assert!(compiled.usage().is_some() || is_interpreted, "it is not executed as a schedule: {text}");

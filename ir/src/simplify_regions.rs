@@ -4,7 +4,8 @@ use crate::branch::{carried_group, carried_ranges};
 use crate::dominance::successors;
 use crate::effects::is_removable;
 use crate::module::{Block, Def, Module, Op, Region, Value};
-use crate::pass::{Actions, Unit};
+use crate::pass::{ActionUnit, Actions};
+use crate::traits::Traits;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -36,7 +37,8 @@ pub(crate) fn simplify_regions(
     let mut changes = 0;
     let mut stack = m.regions(root).to_vec();
     while let Some(region) = stack.pop() {
-        if m.entry(region).is_some() && !m.has_one_block(region) && allows(&mut actions, m, region) {
+        let is_code = m.region_op(region).is_some_and(|parent| m.has_trait(parent, Traits::MACHINE_CODE));
+        if m.entry(region).is_some() && !m.has_one_block(region) && !is_code && allows(&mut actions, m, region) {
             changes += erase_unreachable(m, region) + erase_unneeded(m, region);
             if level == RegionSimplification::Aggressive {
                 changes += merge_equal(m, region) + replace_constant_args(m, region);
@@ -67,7 +69,7 @@ pub(crate) fn erase_unreachable_blocks(m: &mut Module, root: Op) -> u64 {
 fn allows(actions: &mut Option<&mut Actions>, m: &Module, region: Region) -> bool {
     const TAG: &str = "simplify-region";
     let Some(actions) = actions else { return true };
-    let allowed = actions.begin(TAG, "", Unit::Region(region), m);
+    let allowed = actions.begin(TAG, "", ActionUnit::Region(region), m);
     if allowed {
         actions.end(TAG, true);
     }

@@ -2,7 +2,7 @@
 
 /// A set of op traits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Traits(u32);
+pub struct Traits(u64);
 
 macro_rules! traits {
     ($($(#[$doc:meta])* $name:ident = $bit:literal,)*) => {
@@ -86,6 +86,9 @@ traits! {
     /// Observable outside of the program, such as output: the handler of external calls executes it. It accesses no
     /// memory.
     OBSERVABLE = 31,
+    /// Machine code: the values of its regions are registers, which each block has as arguments of its own, so blocks are not merged and
+    /// arguments not replaced.
+    MACHINE_CODE = 32,
     /// The result groups that are not single results have one size: it follows from the number of results.
     SAME_VARIADIC_RESULT_SIZE = 29,
 }

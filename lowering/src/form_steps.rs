@@ -69,19 +69,19 @@ Linear in the number of ops and operands.",
     rewrites: Rewrites::Tags(&["form-steps"]),
     make: |options| {
         let group = usize::try_from(options.int("group")).ok().filter(|&n| n > 0).ok_or("group must be at least 1")?;
-        Ok(Box::new(FormSteps(draft::Options { fuse: options.bool("fuse"), in_place: options.bool("in-place"), group })))
+        Ok(Box::new(FormSteps(draft::FormStepsOptions { fuse: options.bool("fuse"), in_place: options.bool("in-place"), group })))
     },
     ..PassInfo::DEFAULT
 };
 
-struct FormSteps(draft::Options);
+struct FormSteps(draft::FormStepsOptions);
 
 impl Pass for FormSteps {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for function in
             m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect::<Vec<_>>()
         {
-            let Some(schedule) = draft::Schedule::of(m, function, self.0) else { continue };
+            let Some(schedule) = draft::ScheduleDraft::of(m, function, self.0) else { continue };
             if !cx.allows("form-steps", m, function) {
                 continue;
             }

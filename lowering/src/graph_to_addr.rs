@@ -12,8 +12,8 @@ mod transposed;
 mod winograd;
 
 use crate::emit::{Emitter, ProductOperands};
-use choose::{Chooser, ImageLayout};
-use conv::Conv;
+use choose::{ConvChooser, ImageLayout};
+use conv::StaticConv;
 use gradus_cost::CostModel;
 use gradus_dialects::addr::Geometry;
 use gradus_dialects::graph::{
@@ -106,7 +106,7 @@ impl Pass for GraphToAddr {
             let price = CostModel::named(&m.ctx, &self.target).and_then(|model| model.price(&m.ctx));
             self.options.price = Some(price.map_err(|error| Diagnostic::error(m.loc(root), error.to_string()))?);
         }
-        let all = Chooser { options: &self.options, remarks: Mutex::default() };
+        let all = ConvChooser { options: &self.options, remarks: Mutex::default() };
         let chooser = &all;
         let pattern = |(info, name, lower): (&'static OpInfo, _, Lower)| {
             ConversionPattern::new(name, info.name, move |r, op, _| {
@@ -135,7 +135,7 @@ impl Pass for GraphToAddr {
 const MAX_GROUPS: u64 = 1 << 12;
 
 /// Creates ops that compute the result of an op; `None` if the op is not lowered.
-type Lower = fn(&mut Builder<'_>, Op, &Chooser<'_>) -> Option<Value>;
+type Lower = fn(&mut Builder<'_>, Op, &ConvChooser<'_>) -> Option<Value>;
 
 /// Returns the ops that the pass lowers.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
@@ -158,9 +158,9 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 12] = [
     (GlobalAveragePoolOp::INFO, "global-average-pool-to-pool", pool::lower),
 ];
 
-fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
+fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
-    let conv = Conv::of(b.module, op, operands)?;
+    let conv = StaticConv::of(b.module, op, operands)?;
     match chooser.layout_of(b.module, op, &conv)? {
         ImageLayout::ChannelsLast if conv.is_depthwise() => return conv.lower_depthwise(b, op, chooser.options),
         ImageLayout::ChannelsFirst if conv.is_depthwise() && conv.is_planar(b.module) => {
@@ -186,7 +186,7 @@ fn rows_product(
     e.gemm(a, (&table, 1), b, operands)
 }
 
-fn lower_gemm(builder: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
+fn lower_gemm(builder: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
     let (gemm, m) = (GemmOp(op), &*builder.module);
     let args = m.args(op)?;
     let scale = |name| args.attr(name).map_or(Some(1.0), |a| m.ctx.as_float(a));
@@ -213,7 +213,7 @@ fn lower_gemm(builder: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
     e.add(sums, c)
 }
 
-fn lower_matmul(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
+fn lower_matmul(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
     let (matmul, m) = (MatMulOp(op), &*b.module);
     let factors = [matmul.a(m), matmul.b(m)];
     are_lowered(m, &[factors[0], factors[1], m.result(op, 0)]).then_some(())?;

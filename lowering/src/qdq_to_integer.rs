@@ -127,12 +127,12 @@ impl Pass for QdqToInteger {
 
 /// The integer form of a quantized op, found from the `graph.quantize_linear` after it.
 struct Integer {
-    kind: Kind,
+    kind: IntegerOp,
     /// The clamp before the quantization, as a table; `None` if the range of the integers is the clamp.
     clamp: Option<Lookup>,
 }
 
-enum Kind {
+enum IntegerOp {
     Table(Lookup),
     Convolution(product::Convolution),
     MatMul(product::MatMul),
@@ -144,23 +144,23 @@ impl Integer {
     fn of(m: &Module, op: Op, products: bool) -> Option<Integer> {
         let x = QuantizeLinearOp::cast(m, op)?.x(m);
         if let Some(lookup) = Lookup::of(m, op) {
-            return Some(Integer { kind: Kind::Table(lookup), clamp: None });
+            return Some(Integer { kind: IntegerOp::Table(lookup), clamp: None });
         }
         let to = Quantization::of_quantize(m, op)?;
         let source = unclamped(m, x)?;
         let made = m.defining_op(source)?;
         let kind = product::Convolution::of(m, made, &to)
-            .map(Kind::Convolution)
-            .or_else(|| product::MatMul::of(m, made, &to, products).map(Kind::MatMul))
-            .or_else(|| elementwise::Binary::of(m, made, &to).map(Kind::Binary))
-            .or_else(|| elementwise::Concat::of(m, made, &to).map(Kind::Concat))?;
+            .map(IntegerOp::Convolution)
+            .or_else(|| product::MatMul::of(m, made, &to, products).map(IntegerOp::MatMul))
+            .or_else(|| elementwise::Binary::of(m, made, &to).map(IntegerOp::Binary))
+            .or_else(|| elementwise::Concat::of(m, made, &to).map(IntegerOp::Concat))?;
         let clamp = if source == x { None } else { Some(Lookup::of_clamp(m, op, source, &to)?) };
         Some(Integer { kind, clamp: clamp.filter(|clamp| !clamp.is_identity()) })
     }
 
     /// Returns the statistic that counts it.
     fn statistic(&self) -> &'static str {
-        if matches!(self.kind, Kind::Table(_)) { "num-tables" } else { "num-integer" }
+        if matches!(self.kind, IntegerOp::Table(_)) { "num-tables" } else { "num-integer" }
     }
 
     /// Creates the integer ops before `op`, whose result they replace.
@@ -169,11 +169,11 @@ impl Integer {
         let mut b = Builder::before(m, op);
         let mut e = Emitter::on_graph(&mut b, op);
         let value = match self.kind {
-            Kind::Table(lookup) => return lookup.emit(&mut e, ty),
-            Kind::Convolution(conv) => conv.emit(&mut e, ty),
-            Kind::MatMul(product) => product.emit(&mut e, ty),
-            Kind::Binary(binary) => binary.emit(&mut e, ty),
-            Kind::Concat(concat) => concat.emit(&mut e, ty),
+            IntegerOp::Table(lookup) => return lookup.emit(&mut e, ty),
+            IntegerOp::Convolution(conv) => conv.emit(&mut e, ty),
+            IntegerOp::MatMul(product) => product.emit(&mut e, ty),
+            IntegerOp::Binary(binary) => binary.emit(&mut e, ty),
+            IntegerOp::Concat(concat) => concat.emit(&mut e, ty),
         }?;
         match self.clamp {
             Some(clamp) => clamp.on(value).emit(&mut e, ty),

@@ -27,8 +27,8 @@ mod template;
 
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, bytes_attr, define, replace};
-use conv::Conv;
-use cost::{Counts, rows_cycles};
+use conv::SparseConv;
+use cost::{MatrixCounts, rows_cycles};
 use gradus_dialects::Columns;
 use gradus_dialects::op_cost::Contraction;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
@@ -37,7 +37,7 @@ use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
 use integer::Integer;
 use patterns::Patterns;
-use product::{ByRows, Function, Product, Shape};
+use product::{ByRows, Function, Shape, SparseProduct};
 
 /// Columns of a pattern of nonzeros.
 const BITS: usize = 8;
@@ -220,12 +220,12 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
         return product
             .is_some_and(|((matmul, matrix), width)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
     }
-    match Product::of(m, op) {
+    match SparseProduct::of(m, op) {
         Some((_, product, _)) if product.by_rows != ByRows::Always => {
             width.is_some_and(|width| product.code(width).is_some())
         }
         Some((_, product, _)) => product.shape(width, false).is_some(),
-        None => Conv::of(m, op, width).is_some_and(|conv| conv.product.shape(width, false).is_some()),
+        None => SparseConv::of(m, op, width).is_some_and(|conv| conv.product.shape(width, false).is_some()),
     }
 }
 
@@ -248,12 +248,12 @@ pub fn narrow_rows_cycles(c: &Contraction, nonzeros: u64) -> Option<u64> {
 }
 
 /// The counts of a random left operand, and the number of columns.
-fn counts(c: &Contraction, nonzeros: u64) -> Option<(Counts, usize)> {
+fn counts(c: &Contraction, nonzeros: u64) -> Option<(MatrixCounts, usize)> {
     let size = |n: u64| usize::try_from(n).ok();
     let elements = c.rows.checked_mul(c.depth).filter(|&n| (1..=MAX_ELEMENTS).contains(&n))?;
     (c.depth <= MAX_DEPTH && nonzeros <= elements && c.columns > 0).then_some(())?;
     let element = size(c.factors.bytes_of_sum())?;
-    let counts = Counts { rows: size(c.rows)?, depth: size(c.depth)?, nonzeros: size(nonzeros)?, element };
+    let counts = MatrixCounts { rows: size(c.rows)?, depth: size(c.depth)?, nonzeros: size(nonzeros)?, element };
     Some((counts, size(c.columns)?))
 }
 
@@ -267,7 +267,7 @@ enum Called {
 
 impl Called {
     /// Creates the ops. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.
-    fn create(self, e: &mut Emitter<'_, '_>, product: &Product, b: Value, add: Option<Value>) -> Option<Value> {
+    fn create(self, e: &mut Emitter<'_, '_>, product: &SparseProduct, b: Value, add: Option<Value>) -> Option<Value> {
         match self {
             Called::Code(functions) => product.call(functions, e, b, add),
             Called::Rows => product.rows_call(e, b, add),
@@ -344,7 +344,7 @@ impl SparseToX64 {
 
     /// Lowers a matrix product.
     fn matmul(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let (matmul, product, chain) = Product::of(m, op)?;
+        let (matmul, product, chain) = SparseProduct::of(m, op)?;
         let called = self.compile(m, op, (&product, self.width()), cx)?;
         let mut b = Builder::before(m, chain.last());
         let mut e = Emitter::of(&mut b, chain.last());
@@ -370,7 +370,7 @@ impl SparseToX64 {
 
     /// Lowers a convolution with the ops of its epilogue.
     fn conv(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let mut conv = Conv::of(m, op, self.width())?;
+        let mut conv = SparseConv::of(m, op, self.width())?;
         conv.product.by_rows = self.convs;
         let called = self.compile(m, op, (&conv.product, self.width()), cx)?;
         let last = conv.chain.last();
@@ -393,7 +393,7 @@ impl SparseToX64 {
         &self,
         m: &mut Module,
         op: Op,
-        (product, width): (&Product, Option<Width>),
+        (product, width): (&SparseProduct, Option<Width>),
         cx: &mut PassContext<'_>,
     ) -> Option<Called> {
         let is_crowded = self.elements > CROWDED;

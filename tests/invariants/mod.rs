@@ -1,8 +1,9 @@
 //! The invariants of docs/src/invariants.md that can be read off the code: length of functions, documentation, circles of modules,
-//! shared mutable state, op names in passes, and the number of places that a declaration touches.
+//! shared mutable state, op names in passes, type names, errors, and the number of places that a declaration touches.
 
 mod circles;
 mod code;
+mod names;
 mod places;
 
 use crate::support::{files, no_failures, read, root, shown};

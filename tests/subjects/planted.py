@@ -79,8 +79,9 @@ def chosen_text(before, choices):
 
 
 def flag_words(flags):
-    """Splits flags; one that has several options is one word."""
-    return [f"--{part.strip()}" for part in flags.split("--") if part.strip()]
+    """Splits flags, each with its options or its target as one word."""
+    parts = (part.strip() for part in flags.split("--"))
+    return ["--" + part.replace("target ", "target=") for part in parts if part]
 
 
 def first_failure(command, name, seconds):

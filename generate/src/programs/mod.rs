@@ -11,6 +11,7 @@ mod blocks;
 mod calls;
 mod floats;
 mod indices;
+mod integers;
 mod layouts;
 mod moves;
 mod network;
@@ -59,7 +60,8 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "calls", draw: calls::draw },
     Family { name: "networks", draw: networks::images },
     Family { name: "products", draw: networks::products },
-    Family { name: "quantized", draw: networks::quantized },
+    Family { name: "quantized", draw: integers::convolution },
+    Family { name: "integer-products", draw: integers::products },
     Family { name: "qdq", draw: qdq::draw },
     Family { name: "layouts", draw: layouts::draw },
     Family { name: "shuffles", draw: shuffles::draw },

@@ -308,7 +308,9 @@ fn branches(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
 
 /// Adds a matrix product with a number of rows.
 fn product(n: &mut Network<'_>, elem: &'static str, rows: i64) -> Tensor {
-    let (depth, columns) = (n.extent(9), n.extent(20));
+    // Some are longer than the tiles of kernels.
+    let (depth, columns) =
+        if n.random.percent(15) { (n.extent(70), n.extent(70)) } else { (n.extent(9), n.extent(20)) };
     let a = n.parameter(&[rows, depth], elem);
     if n.random.percent(50) {
         let b = n.weights(&[depth, columns], elem, 80);
@@ -317,45 +319,4 @@ fn product(n: &mut Network<'_>, elem: &'static str, rows: i64) -> Tensor {
     let b = n.weights(&[columns, depth], elem, 80);
     let bias = n.weights(&[columns], elem, 80);
     n.generic("graph.gemm", &[&a, &b, &bias], "transB = 1 : i64", &[rows, columns], elem)
-}
-
-/// Draws a quantized convolution with zero points per tensor or channel.
-pub(super) fn quantized(random: &mut Random) -> String {
-    let mut n = Network::new(random);
-    let (batch, channels) = (n.extent(2), n.random.pick(&[1, 2, 3, 4, 8]));
-    let image = [n.extent(5), n.extent(5)];
-    let of_x = n.random.pick(&["ui8", "i8"]);
-    let of_w = n.random.pick(&["i8", "ui8"]);
-    let x = n.parameter(&[batch, channels, image[0], image[1]], of_x);
-    let Some(w) = window(&mut n, &image, false) else { return String::new() };
-    let group = n.random.pick(&divisors(channels));
-    let filters = group * n.extent(2);
-    let weights = n.weights(&[filters, channels / group, w.kernel[0], w.kernel[1]], of_w, 90);
-    let out = [batch, filters, w.output[0], w.output[1]];
-    let per_channel: &[i64] = if n.random.percent(50) { &[filters] } else { &[] };
-    let zero_x = n.weights(&[], of_x, 95);
-    let zero_w = n.weights(per_channel, of_w, 95);
-    let attrs = [w.attrs, if group > 1 { format!("group = {group} : i64") } else { String::new() }];
-    let attrs: Vec<String> = attrs.into_iter().filter(|text| !text.is_empty()).collect();
-    let attrs = attrs.join(", ");
-    let y = if n.random.percent(50) {
-        let sizes = "operandSegmentSizes = array<i32: 1, 1, 1, 1>";
-        let attrs = if attrs.is_empty() { sizes.to_owned() } else { format!("{attrs}, {sizes}") };
-        n.generic("graph.conv_integer", &[&x, &weights, &zero_x, &zero_w], &attrs, &out, "i32")
-    } else {
-        let scale = |n: &mut Network<'_>, shape: &[i64]| {
-            let number = n.random.pick(&["0.5", "0.25", "0.125", "0.03125"]);
-            n.constant(shape, "f32", number)
-        };
-        let (scale_x, scale_w, scale_y) = (scale(&mut n, &[]), scale(&mut n, per_channel), scale(&mut n, &[]));
-        let zero_y = n.weights(&[], of_x, 95);
-        let bias = n.weights(&[filters], "i32", 90);
-        let operands = [&x, &scale_x, &zero_x, &weights, &scale_w, &zero_w, &scale_y, &zero_y, &bias];
-        let count = if n.random.percent(60) { operands.len() } else { operands.len() - 1 };
-        n.generic("graph.qlinear_conv", &operands[..count], &attrs, &out, of_x)
-    };
-    let clamps = y.elem == "i32" && n.random.percent(40);
-    let y = if clamps { n.relu(&y) } else { y };
-    n.values.push(y);
-    n.finish()
 }

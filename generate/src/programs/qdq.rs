@@ -1,6 +1,6 @@
 //! Quantized networks in QDQ form: ops on floats between `graph.dequantize_linear` and `graph.quantize_linear`.
 
-use super::network::{Network, Tensor};
+use super::network::{Network, Tensor, divisors};
 use super::networks::{clip, conv_window, pool};
 use gradus_ir::random::Random;
 
@@ -22,8 +22,10 @@ pub(super) fn draw(random: &mut Random) -> String {
     };
     let x = n.parameter(&shape, elem);
     n.values.push(x);
-    for _ in 0..1 + n.random.below(3) {
-        let bytes = n.values[n.values.len() - 1].clone();
+    for _ in 0..1 + n.random.below(5) {
+        // Mostly the last one; earlier ones get several readers.
+        let back = if n.random.percent(75) { 0 } else { n.random.below(n.values.len() as u64) as usize };
+        let bytes = n.values[n.values.len() - 1 - back].clone();
         let mut y = dequantized(&mut n, &bytes, None);
         for _ in 0..n.random.pick(&[1, 1, 1, 2, 3]) {
             y = step(&mut n, &y).unwrap_or(y);
@@ -49,15 +51,35 @@ fn step(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
             let shape = [x.shape[0], x.shape[1], 1, 1];
             Some(n.generic("graph.global_average_pool", &[x], "", &shape, "f32"))
         }
-        8 if is_image => {
-            let (shape, perm) = ([x.shape[0], x.shape[2], x.shape[3], x.shape[1]], "perm = array<i64: 0, 2, 3, 1>");
-            Some(n.generic("graph.transpose", &[x], perm, &shape, "f32"))
-        }
+        8 => Some(if n.random.percent(50) { transposed(n, x) } else { regrouped(n, x) }),
         _ => {
             let name = n.random.pick(&FUNCTIONS);
             Some(n.generic(&format!("graph.{name}"), &[x], "", &x.shape, "f32"))
         }
     }
+}
+
+/// Permutes axes.
+fn transposed(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let mut left: Vec<usize> = (0..x.shape.len()).collect();
+    let perm: Vec<usize> = x.shape.iter().map(|_| left.remove(n.random.below(left.len() as u64) as usize)).collect();
+    let shape: Vec<i64> = perm.iter().map(|&axis| x.shape[axis]).collect();
+    let perm: Vec<String> = perm.iter().map(usize::to_string).collect();
+    n.generic("graph.transpose", &[x], &format!("perm = array<i64: {}>", perm.join(", ")), &shape, "f32")
+}
+
+/// Splits an axis or joins two.
+fn regrouped(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let mut shape = x.shape.clone();
+    let axis = n.random.below(shape.len() as u64) as usize;
+    if axis + 1 < shape.len() && n.random.percent(50) {
+        shape[axis] *= shape.remove(axis + 1);
+    } else {
+        let outer = n.random.pick(&divisors(shape[axis]));
+        shape[axis] /= outer;
+        shape.insert(axis, outer);
+    }
+    n.reshaped(x, &shape)
 }
 
 /// Creates a scale for all elements, or for each of `count`.
@@ -183,10 +205,11 @@ fn binary(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     let other = match n.random.below(5) {
         0 => x.clone(),
         // An earlier tensor, of which this one may be a function.
-        2 => match n.values.iter().find(|t| t.shape == x.shape).cloned() {
-            Some(bytes) => dequantized(n, &bytes, None),
-            None => x.clone(),
-        },
+        2 | 3 => {
+            let earlier: Vec<Tensor> = n.values.iter().filter(|t| t.shape == x.shape).cloned().collect();
+            let bytes = earlier.get(n.random.below(earlier.len().max(1) as u64) as usize);
+            bytes.map_or_else(|| x.clone(), |bytes| dequantized(n, bytes, None))
+        }
         1 if x.shape.len() == 4 => operand(n, &[1, x.shape[1], 1, 1]),
         _ => operand(n, &x.shape),
     };

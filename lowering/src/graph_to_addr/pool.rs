@@ -1,7 +1,7 @@
 //! Lowering of pools to table-driven windows.
 
 use super::are_lowered;
-use super::choose::Chooser;
+use super::choose::ConvChooser;
 use super::conv::{ImageAxes, as_image_in, places};
 use crate::emit::Emitter;
 use gradus_dialects::addr::Geometry;
@@ -15,7 +15,7 @@ const MAX: i64 = 0;
 pub(super) const SUM: i64 = 1;
 
 /// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`; `None` for other pools.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
     let m = &*b.module;
     let (x, args) = (m.operands(op)[0], m.args(op)?);
     let extents = m.ctx.static_shape(m.value_type(x))?.to_vec();

@@ -1,7 +1,7 @@
 //! Lowering of 8-bit convolutions and products, with optional requantization.
 
-use super::choose::{Chooser, ImageLayout};
-use super::conv::Conv;
+use super::choose::{ConvChooser, ImageLayout};
+use super::conv::StaticConv;
 use super::matrix_product;
 use crate::emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
@@ -15,7 +15,7 @@ const MIN_COLUMNS: u64 = 16;
 const MAX_POSITIONS: i64 = 256;
 
 /// The operand names of an op.
-struct Names {
+struct ProductNames {
     a: &'static str,
     b: &'static str,
     a_zero: &'static str,
@@ -24,9 +24,9 @@ struct Names {
     scales: Option<[&'static str; 4]>,
 }
 
-impl Names {
-    fn of(m: &Module, op: Op) -> Option<Names> {
-        let of = |a, b, a_zero, b_zero, scales| Some(Names { a, b, a_zero, b_zero, scales });
+impl ProductNames {
+    fn of(m: &Module, op: Op) -> Option<ProductNames> {
+        let of = |a, b, a_zero, b_zero, scales| Some(ProductNames { a, b, a_zero, b_zero, scales });
         let info = m.info(op)?;
         let is = |other| std::ptr::eq(info, other);
         if is(ConvIntegerOp::INFO) {
@@ -50,9 +50,9 @@ impl Names {
 }
 
 /// Lowers a quantized op with constant weights and parameters.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
     let m = &*b.module;
-    let names = Names::of(m, op)?;
+    let names = ProductNames::of(m, op)?;
     let parameters = Parameters::of(m, &m.args(op)?, &names)?;
     let (args, static_extents) = (m.args(op)?, |v| m.ctx.static_shape(m.value_type(v)));
     let factors = [args.opt_operand(names.a)?, args.opt_operand(names.b)?];
@@ -64,9 +64,9 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
         return matrix_product(b, op, factors, &operands, chooser.options);
     }
     // Checked before any op is created.
-    Conv::of(m, op, ProductOperands::default())?;
+    StaticConv::of(m, op, ProductOperands::default())?;
     let operands = parameters.emit(b, op)?;
-    let conv = Conv::of(b.module, op, operands)?;
+    let conv = StaticConv::of(b.module, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
     let is_last = chooser.layout_of(b.module, op, &conv) == Some(ImageLayout::ChannelsLast);
     if conv.is_depthwise() && positions <= MAX_POSITIONS && is_last {
@@ -93,7 +93,7 @@ struct Parameters {
 impl Parameters {
     /// Reads the parameters. `None` unless kernels support them: 8-bit integers, f32 scales, and only weights quantized
     /// per channel.
-    fn of(m: &Module, args: &OpArgs<'_>, names: &Names) -> Option<Parameters> {
+    fn of(m: &Module, args: &OpArgs<'_>, names: &ProductNames) -> Option<Parameters> {
         let constant = |name| {
             let value = args.opt_operand(name)?;
             Some((m.ctx.dense_tensor(m.constant(value)?)?, m.ctx.element_type(m.value_type(value))))
@@ -156,7 +156,7 @@ fn each_or_all(parameter: &Tensor, columns: usize) -> Option<Tensor> {
 }
 
 /// Merges groups until their columns fill a vector; the weights for other groups are zero points.
-fn merged(b: &mut Builder<'_>, op: Op, conv: Conv, parameters: &Parameters) -> Option<Conv> {
+fn merged(b: &mut Builder<'_>, op: Op, conv: StaticConv, parameters: &Parameters) -> Option<StaticConv> {
     let (group, filters) = conv.groups();
     let (each, filters) = (filters[0] as u64 / group, filters.to_vec());
     let fits = |&some: &u64| group.is_multiple_of(some) && some * each <= MIN_COLUMNS;

@@ -12,7 +12,7 @@
 mod col2im;
 mod residues;
 
-use super::choose::Chooser;
+use super::choose::ConvChooser;
 use super::conv::{ImageAxes, as_image};
 use super::options::ConvOptions;
 use super::{MAX_GROUPS, are_lowered};
@@ -43,7 +43,7 @@ struct Transposed {
 }
 
 /// Lowers `graph.conv_transpose` of static shape. A remark says why an op is not lowered.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
     let lowered = Transposed::of(b.module, op, chooser).and_then(|all| all.lower(b, op, chooser.options));
     let remark = |why: &String| format!("'{}' is evaluated by reference: {why}", b.module.name_text(op));
     lowered.inspect_err(|why| chooser.add(b.module, op, remark(why))).ok()
@@ -51,7 +51,7 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Optio
 
 impl Transposed {
     /// Returns the transposed convolution that an op computes, or why it has no address tables.
-    fn of(m: &Module, op: Op, chooser: &Chooser<'_>) -> Result<Transposed, String> {
+    fn of(m: &Module, op: Op, chooser: &ConvChooser<'_>) -> Result<Transposed, String> {
         let conv = ConvTransposeOp(op);
         let (x, w, bias) = (conv.x(m), conv.w(m), conv.b(m));
         let extents = |v| m.ctx.static_shape(m.value_type(v)).map(<[i64]>::to_vec);

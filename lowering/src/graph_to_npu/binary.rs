@@ -1,8 +1,8 @@
 //! Sums, products and tables of quantized tensors.
 
-use super::network::{Layer, Role, Sum, Weights};
+use super::network::{FeatureSum, Layer, Role, Weights};
 use super::read::{Reader, extents, is_signed};
-use super::scale::{self, Bytes};
+use super::scale::{self, ByteQuantization};
 use super::shape::TABLE;
 use super::view::{CHANNELS, View};
 use gradus_dialects::graph::{QLinearMulOp, TableOp};
@@ -13,8 +13,8 @@ struct Binary {
     op: Op,
     y: Value,
     /// The operands; a constant has no view.
-    operands: [(Value, Option<View>, Bytes); 2],
-    to: Bytes,
+    operands: [(Value, Option<View>, ByteQuantization); 2],
+    to: ByteQuantization,
     /// The view of the operand that has the extents of the result.
     like: View,
     /// The extents of the result's feature.
@@ -98,7 +98,7 @@ impl Reader<'_> {
         op: Op,
         input: View,
         weights: Weights,
-        [from, by, to]: [Bytes; 3],
+        [from, by, to]: [ByteQuantization; 3],
         requantization: super::network::Requantization,
         y: Value,
     ) -> Option<()> {
@@ -160,7 +160,8 @@ impl Reader<'_> {
             (None, Some((of, bytes))) => self.constant_feature(of, bytes, qo.signed),
             (None, None) => return None,
         };
-        let sum = Some(Sum { feature, zeros: [qx.zero, qo.zero], scales, shift, zero: to.zero, signed: to.signed });
+        let sum =
+            Some(FeatureSum { feature, zeros: [qx.zero, qo.zero], scales, shift, zero: to.zero, signed: to.signed });
         match fused {
             Some((layer, _)) => {
                 self.out.net.layers[layer].sum = sum;

@@ -2,8 +2,8 @@
 
 use super::network::{Layer, Requantization, Role, Weights};
 use super::read::{MAX_EXTENT, Packing, Reader, extents, is_signed};
-use super::scale::{self, Bytes, MAX_SUM};
-use super::view::{Digit, Order, View};
+use super::scale::{self, ByteQuantization, MAX_SUM};
+use super::view::{ChannelOrder, Digit, View};
 use gradus_dialects::graph::{QLinearConvOp, convolution};
 use gradus_ir::{DType, Tensor, Value};
 
@@ -22,10 +22,14 @@ pub struct Kernels<'a> {
 
 impl Reader<'_> {
     /// The quantization of a tensor with one scale.
-    pub(super) fn bytes(&self, scale: Value, zero: Value, signed: bool) -> Option<Bytes> {
+    pub(super) fn bytes(&self, scale: Value, zero: Value, signed: bool) -> Option<ByteQuantization> {
         let (scale, zero) = (self.constant(scale)?, self.constant(zero)?);
         let is_single = scale.dtype() == DType::F32 && scale.len() == 1 && zero.len() == 1;
-        is_single.then_some(Bytes { scale: scale.as_slice::<f32>()[0], zero: zero.to_i64()?[0] as i16, signed })
+        is_single.then_some(ByteQuantization {
+            scale: scale.as_slice::<f32>()[0],
+            zero: zero.to_i64()?[0] as i16,
+            signed,
+        })
     }
 
     /// The zero point of weights, the same for all kernels.
@@ -41,13 +45,13 @@ impl Reader<'_> {
         let (group, window) = convolution(m, conv.0).ok()?;
         let (x, y) = (conv.x(m), m.result(conv.0, 0));
         let weights = self.constant(conv.w(m))?;
-        let view = self.ordered(x, Order::ChannelsFirst)?;
+        let view = self.ordered(x, ChannelOrder::ChannelsFirst)?;
         // The columns of a batch are its images, which windows of several columns would mix.
         if extents(m, x)?.first() != Some(&1) && !window.is_pointwise() {
             return None;
         }
         let [_, _, channels] = self.extents_of(&view);
-        let (to_extents, axes) = Order::ChannelsFirst.of(&extents(m, y)?)?;
+        let (to_extents, axes) = ChannelOrder::ChannelsFirst.of(&extents(m, y)?)?;
         let kernels = to_extents[2];
         let depthwise = group > 1 && group == channels && kernels == channels;
         let w_zero = self.weight_zero(conv.w_zero_point(m))?;
@@ -157,7 +161,7 @@ impl Reader<'_> {
 pub fn requantization(
     kernels: &Kernels<'_>,
     bias: &[i64],
-    (from, to): (&Bytes, &Bytes),
+    (from, to): (&ByteQuantization, &ByteQuantization),
 ) -> Option<Vec<Requantization>> {
     let (values, count) = (kernels.values, kernels.count);
     let is_fit = kernels.scales.dtype() == DType::F32 && (kernels.scales.len() == 1 || kernels.scales.len() == count);

@@ -1,7 +1,7 @@
 //! Functions of elements as stages.
 
 use super::super::network::StageInfo;
-use super::lines::{Lines, lines};
+use super::affine_tables::{ClampedAffine, affine_tables};
 use super::product::elem_of;
 use super::{Reader, feature_type};
 use gradus_dialects::graph::{
@@ -51,8 +51,8 @@ impl Reader<'_> {
         let per_channel = tables.rank() == 2;
         let axis = m.args(op.0)?.int("axis")?;
         (!per_channel || axis == 1).then_some(())?;
-        if let Some(found) = per_channel.then(|| lines(tables.bytes(), from, to)).flatten() {
-            let Lines { scales, biases, low, high } = found;
+        if let Some(found) = per_channel.then(|| affine_tables(tables.bytes(), from, to)).flatten() {
+            let ClampedAffine { scales, biases, low, high } = found;
             let clamp = StageInfo::plain(Stage::Clamp { low, high });
             let rounded = StageInfo::plain(Stage::Quantize { to: Scale { scale: 1.0, zero: 0 }, elem: to });
             return Some(vec![affine(&scales, &biases), clamp, rounded]);

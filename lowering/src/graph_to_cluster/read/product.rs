@@ -1,6 +1,6 @@
 //! Convolutions, matrix products and pools as layers.
 
-use super::super::network::{ConvInfo, Kind, Layer, StageInfo, WindowInfo};
+use super::super::network::{ConvInfo, Layer, LayerKind, StageInfo, WindowInfo};
 use super::{Reader, feature_type};
 use gradus_dialects::graph::{
     AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, LrnOp, MatMulOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution,
@@ -64,12 +64,12 @@ impl Reader<'_> {
             let m = self.m;
             let bias = conv.b(m).map(|b| self.constant(b)).map_or(Some(None), |b| b.map(Some))?;
             let info = self.conv(op, conv.x(m), &self.constant(conv.w(m))?, bias.map(|b| f32_bias(&b, 1.0)))?;
-            return self.add_layer(op, conv.x(m), Kind::Conv(info), Vec::new());
+            return self.add_layer(op, conv.x(m), LayerKind::Conv(info), Vec::new());
         }
         self.matrix(op)
     }
 
-    fn add_layer(&mut self, op: Op, x: Value, kind: Kind, stages: Vec<StageInfo>) -> Option<()> {
+    fn add_layer(&mut self, op: Op, x: Value, kind: LayerKind, stages: Vec<StageInfo>) -> Option<()> {
         let layer = Layer { kind, stages, ..self.copy(op, self.known(x)?) };
         self.add(layer, self.m.result(op, 0))
     }
@@ -134,7 +134,7 @@ impl Reader<'_> {
             lists: vec![(0..kernels).flat_map(scale).collect()],
             size: 4,
         };
-        self.add_layer(conv.0, conv.x(m), Kind::Conv(info), vec![requantize])
+        self.add_layer(conv.0, conv.x(m), LayerKind::Conv(info), vec![requantize])
     }
 
     /// Reads a product of a vector with a constant matrix. A vector of a feature is a convolution with a kernel of its extents.
@@ -184,7 +184,7 @@ impl Reader<'_> {
             zero: 0,
             weights_zero: 0,
         };
-        let layer = Layer { kind: Kind::Conv(info), ..self.copy(op, input) };
+        let layer = Layer { kind: LayerKind::Conv(info), ..self.copy(op, input) };
         self.add(layer, m.result(op, 0))
     }
 
@@ -209,7 +209,7 @@ impl Reader<'_> {
             true => window.kernel[0] * window.kernel[1],
             false => 0,
         };
-        self.add_layer(op, x, Kind::Pool { window, is_max, divisor }, Vec::new())
+        self.add_layer(op, x, LayerKind::Pool { window, is_max, divisor }, Vec::new())
     }
 
     /// Reads a softmax or a normalization across channels.
@@ -222,12 +222,12 @@ impl Reader<'_> {
             return None;
         }
         let kind = if SoftmaxOp::cast(m, op).is_some() {
-            (!args.flag("legacy_flatten") || rank == 2).then_some(Kind::Softmax)?
+            (!args.flag("legacy_flatten") || rank == 2).then_some(LayerKind::Softmax)?
         } else {
             LrnOp::cast(m, op)?;
             let number = |name: &str| args.float(name).map(|n| n as f32);
             let size = u32::try_from(args.int("size")?).ok().filter(|&n| n % 2 == 1 && n < 1 << 16)?;
-            Kind::Lrn { size, numbers: [number("alpha")?, number("beta")?, number("bias")?] }
+            LayerKind::Lrn { size, numbers: [number("alpha")?, number("beta")?, number("bias")?] }
         };
         self.add_layer(op, x, kind, Vec::new())
     }
