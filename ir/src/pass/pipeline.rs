@@ -55,7 +55,7 @@ impl Pipeline {
         match info.anchor.filter(|anchor| *anchor != self.anchor) {
             Some("builtin.module") => return Err(self.cannot_add(info, "builtin.module")),
             Some(anchor) => {
-                self.steps.push(PipelineStep::Nested(vec![Pipeline { anchor: anchor.into(), steps: vec![step] }]))
+                self.steps.push(PipelineStep::Nested(vec![Pipeline { anchor: anchor.into(), steps: vec![step] }]));
             }
             None => self.steps.push(step),
         }
@@ -198,7 +198,7 @@ impl Pipeline {
         for step in self.steps.drain(..) {
             match (steps.last_mut(), step) {
                 (Some(PipelineStep::Nested(last)), PipelineStep::Nested(next)) if may_merge(last, &next) => {
-                    merge(last, next)
+                    merge(last, next);
                 }
                 (_, step) => steps.push(step),
             }

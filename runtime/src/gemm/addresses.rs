@@ -27,7 +27,7 @@ impl RunSplit {
 
 /// An [`AddressTable`], compiled for a product: element (m, r, j) is at `table[m, column of r] + offset of r + j`, for
 /// parts r of runs, whose slices of B fit in the L1 cache. In the encoding [`Encoding::Running`], the offset of r is the sum
-/// of those of all runs up to r, which a [`OffsetWalk`] adds up.
+/// of those of all runs up to r, which an [`OffsetWalk`] adds up.
 ///
 /// It is a copy, and its bounds are those of the copy: kernels read it without checks, while constants may be in a mapped
 /// file, which changes under a hostile writer.
