@@ -45,6 +45,10 @@ impl StaticConv {
         let (x, w) = (args.opt_operand("x")?, args.opt_operand("w")?);
         let (input, filters) = (extents(x)?, extents(w)?);
         extents(m.result(op, 0))?;
+        // A bias of other extents is poison if another operand is, but undefined behavior in a product.
+        if let Some(bias) = args.opt_operand("b") {
+            extents(bias)?;
+        }
         let (group, window) = convolution(m, op).ok()?;
         Some(StaticConv { x, w, operands, input, filters, group: group as u64, window })
     }
