@@ -2,7 +2,7 @@
 
 mod show;
 
-use super::model::{load_args, open};
+use super::model::{Opened, load_args, open};
 use super::ready;
 use crate::io::report;
 use crate::progress;
@@ -51,7 +51,7 @@ fn command(tool: &Tool) -> Command {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let (file, m, target) = open(tool, matches, streams)?;
+    let Opened { file, m, target, refusals } = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
     let bar = progress::bar(m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
     let ticks = bar.clone();
@@ -64,7 +64,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     bar.finish_and_clear();
     summarize(&ctx, &signature.outputs, &outputs, streams)?;
     if matches.get_flag("stats") {
-        let text = statistics(&program.statistics());
+        let text = statistics(&program.statistics()) + &refusals.and(program.refused()).text(&ctx);
         crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
     }
     for (name, path) in named(matches, "output", &signature.outputs)? {
