@@ -27,7 +27,7 @@ mod sync;
 mod tests;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, OFFLOAD, Programs, levels, offload};
+use crate::partition::{Level, OFFLOAD, Programs, functions, levels, offload};
 use compile::{Compiled, Settings};
 use gradus_cost::CostModel;
 use gradus_dialects::cluster;
@@ -155,11 +155,7 @@ impl Pass for GraphToCluster {
             let clusters = u32::try_from(self.clusters).ok().filter(|n| (1..=all).contains(n));
             machine.clusters = clusters.ok_or_else(|| fail(m, format!("the machine has 1 to {all} clusters")))?;
         }
-        let functions: Vec<Op> =
-            m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect();
-        for function in functions {
-            let blocks: Vec<Block> = m.regions(function).iter().flat_map(|&r| m.region_blocks(r)).collect();
-            let &[block] = &blocks[..] else { continue };
+        for (function, block) in functions(m, root, cx) {
             convert(m, function, block, (&machine, self.settings), cx)?;
         }
         Ok(())

@@ -42,7 +42,7 @@ mod timeline;
 mod view;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, OFFLOAD, Programs, levels, offload};
+use crate::partition::{Level, OFFLOAD, Programs, functions, levels, offload};
 pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
 use gradus_dialects::graph::QLinearMulOp;
@@ -200,11 +200,7 @@ impl Pass for GraphToNpu {
         let model = CostModel::named(&m.ctx, &self.target).map_err(|e| fail(m, e.to_string()))?;
         let description = model.machine(&m.ctx).map_err(|e| fail(m, e.to_string()))?;
         let machine = machine(&description).map_err(|e| fail(m, e))?;
-        let functions: Vec<Op> =
-            m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect();
-        for function in functions {
-            let blocks: Vec<Block> = m.regions(function).iter().flat_map(|&r| m.region_blocks(r)).collect();
-            let &[block] = &blocks[..] else { continue };
+        for (function, block) in functions(m, root, cx) {
             self.convert(m, function, block, &machine, cx)?;
         }
         Ok(())

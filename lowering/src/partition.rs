@@ -27,6 +27,29 @@ pub(crate) fn is_of_network(m: &Module, op: Op) -> bool {
     dialect == Some(graph::DIALECT.name) && !m.has_trait(op, Traits::CONSTANT_LIKE)
 }
 
+/// Returns the functions of one block, with it, and refuses the ops of networks that are elsewhere.
+pub(crate) fn functions(m: &Module, root: Op, cx: &mut PassContext<'_>) -> Vec<(Op, Block)> {
+    let (mut found, mut inside) = (Vec::new(), FxHashSet::default());
+    for op in m.ops_under(root) {
+        let mut blocks = m.regions(op).iter().flat_map(|&region| m.region_blocks(region));
+        let only = blocks.next().filter(|_| m.has_trait(op, Traits::FUNCTION) && blocks.next().is_none());
+        found.extend(only.map(|block| (op, block)));
+        inside.extend(only);
+        if is_of_network(m, op) && m.parent_block(op).is_none_or(|block| !inside.contains(&block)) {
+            stays(m, op, &"a place other than the only block of a function".into(), cx);
+        }
+    }
+    found
+}
+
+/// Reports and counts an op of a network that stays on the host.
+fn stays(m: &Module, op: Op, refusal: &Refusal, cx: &mut PassContext<'_>) {
+    if is_of_network(m, op) {
+        cx.refuse(m, op, refusal);
+        cx.count("num-host", 1);
+    }
+}
+
 /// Returns the ops of a block that are divided: all but constants and the terminator.
 fn ops(m: &Module, block: Block) -> impl Iterator<Item = Op> {
     m.block_ops(block).filter(|&op| !m.has_trait(op, Traits::CONSTANT_LIKE) && !m.has_trait(op, Traits::TERMINATOR))
@@ -78,10 +101,7 @@ pub(crate) fn offload<P>(
     let refuse = |host: &mut FxHashSet<Op>, cx: &mut PassContext<'_>, op: Op, refusal: &Refusal| {
         // An op may be refused because of another one, from which it reads.
         let op = if let Concern::Other(other) = refusal.concern { other } else { op };
-        if is_of_network(m, op) {
-            cx.refuse(m, op, refusal);
-            cx.count("num-host", 1);
-        }
+        stays(m, op, refusal, cx);
         host.insert(op);
     };
     for op in ops(m, block) {
