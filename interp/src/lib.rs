@@ -1,5 +1,10 @@
 //! The reference interpreter: executes programs by the semantics in each op's declaration. It serves checking and small
 //! inputs, not speed.
+//!
+//! At its first call a function is compiled to slots of a frame and a list of instructions (`code.rs`), in which attributes,
+//! types and symbols are resolved; `execute.rs` runs ops, `control.rs` regions. Scalar ops and loops do not allocate, and a
+//! tensor is freed after its last use. The meaning of an op is in its declaration only: `scalar` and `access` for simple ops,
+//! `counted` and `control` for regions, `eval` and `exec` otherwise.
 
 mod code;
 mod control;

@@ -28,6 +28,34 @@
 //! assert_eq!(m.num_ops(), 2);
 //! assert!(m.to_text(PrintOptions::default()).contains("%0 = \"t.x\"() : () -> i32"));
 //! ```
+//!
+//! # Modules
+//!
+//! | module | contents |
+//! |---|---|
+//! | `entity` | `u32` keys, the arenas that allocate them, secondary maps |
+//! | `intern`, `types`, `attrs`, `context` | the state that modules share; it knows no declarations, rules or syntax, which `registry` stores in it type-erased |
+//! | `module`, `edit`, `copy`, `builder` | the arena of ops, blocks, regions and values: intrusive lists for the ops of a block and the uses of a value, operands as ranges of one array |
+//! | `constraint`, `traits`, `op_info`, `parametric`, `registry`, `define*` | declarations as tables; the registered dialects; the code that `#[op]`, `#[ty]` and `#[attr]` generate |
+//! | `effects`, `control`, `branch`, `typing` | interfaces: memory effects, control flow, values that branches forward, type inference |
+//! | `text` | parsing and printing |
+//! | `verify`, `dominance`, `symbols` | the verifier, dominance, symbol tables |
+//! | `rewrite`, `greedy`, `simplify_regions`, `rules` | patterns, the greedy driver, simplification of regions, declarative rules |
+//! | `pattern_rewriter`, `conversion` | the rewriter of both drivers; dialect conversion |
+//! | `pass` | pipelines, options, instrumentation, actions, reproducers |
+//! | `extension` | typed data that analyses and machines add to declarations |
+//! | `representation`, `retype` | values represented by values of other types; modules with other types |
+//! | `module_split`, `partition` | functions as modules of their own, for threads |
+//! | `tensor`, `datum`, `memref`, `memory`, `byte_buffer`, `races`, `trap`, `eval` | values at run time, memory with a poison bit for each byte, data races, traps |
+//! | `poison`, `scalar`, `access` | results of poison operands; semantics specialised once per op |
+//! | `float`, `affine`, `layout` | MLIR's float formats, affine maps, strided layouts |
+//! | `svg` | drawing, for reports |
+//!
+//! # Threads
+//!
+//! A thread gets a copy of its functions: a module of its own in the same context, with maps to the original keys. Results
+//! are merged into the original rows, with use lists in the original order, so that passes behave as on one thread; diagnostics
+//! are sorted afterwards. Lookups of interned values take no lock.
 
 pub mod access;
 pub mod affine;

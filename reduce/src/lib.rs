@@ -2,8 +2,9 @@
 //!
 //! [`reduce`] shrinks a program while an oracle finds it interesting, by delta debugging (Zeller and Hildebrandt,
 //! 2002): a list of reductions from coarse (whole functions) to fine (a constant), each applied at all of its sites at
-//! once, then at halves of them, down to single sites. Reductions query declarations and know no dialect, so programs
-//! of any dialect are reduced, unregistered ops included.
+//! once, then at halves of them, down to single sites. Reductions query declarations and name no op, so programs of
+//! any dialect are reduced, unregistered ops included. Of attributes they know those of MLIR's function and symbol interfaces,
+//! such as `function_type` and `sym_visibility`.
 //!
 //! A candidate is a copy of the arena, in linear time and without text. Candidates that are not smaller, not valid, or
 //! already tested never reach the oracle.

@@ -1,4 +1,4 @@
-//! Reductions of types, everywhere at once.
+//! Reductions of types: one type or extent at a time, replaced in the whole program.
 
 use crate::reduction::{Reduction, Site};
 use gradus_ir::float::FloatKind;
@@ -55,7 +55,7 @@ fn scalars(m: &Module) -> Vec<Site> {
     found
 }
 
-/// Returns the extents above 3 with replacements 1, 2 and 3.
+/// Returns the extents above 1 with the smaller ones among 1, 2 and 3; dynamic extents with all three.
 fn extents(m: &Module) -> Vec<Site> {
     let shapes = types(m).into_iter().filter_map(|ty| m.ctx.shape(ty));
     let all: BTreeSet<i64> = shapes.flatten().copied().filter(|&d| d > 1 || d == DYNAMIC).collect();

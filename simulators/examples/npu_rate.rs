@@ -50,7 +50,7 @@ fn main() {
     println!("{:.1} M cycles per second", cycles as f64 / time.as_secs_f64() / 1e6);
 }
 
-/// The sum with what is in the place of the result, as at the end of a residual block.
+/// Returns the residual of the last convolution of a block, which is where the result is written.
 fn residual(feature: Feature) -> Residual {
     Residual {
         feature,

@@ -213,15 +213,16 @@ impl Numbers {
         cycles.max(loads).max(self.fetched(nonzeros)).saturating_add(once)
     }
 
-    /// Prices generated code for one column, whose rows are in the lanes of vectors. Lanes without a nonzero in a step are as many as one in
-    /// 16 elements of the matrix, about: at 90, 80 and 70 % zeros 64, 34 and 24 % of the nonzeros.
+    /// Prices generated code for one column, in which a lane of a vector computes a row. In a step a lane without a nonzero is idle: about
+    /// one idle lane for each [`UNUSED`] elements of the matrix.
     fn in_lanes(&self, c: &Contraction, nonzeros: u64) -> u64 {
         let unused = c.rows.saturating_mul(c.depth) / UNUSED;
         nonzeros.saturating_add(unused) / self.lane_slots
     }
 
-    /// Cycles per line of the dense operand, read in the order of columns. The lines of a column stay in the L1 cache, half of the time,
-    /// unless rows are in pages of their own, do not begin at lines, or are so far apart that their lines are in few sets of the cache.
+    /// Returns the cycles to read a cache line of the dense operand, one column of vectors after the other. Half of the lines are in the L1
+    /// cache, except where each row is in a page of its own, rows do not begin at cache lines, or their distance maps their lines to few
+    /// sets of the cache.
     fn line(&self, c: &Contraction) -> u64 {
         let row = c.columns.saturating_mul(ELEMENT);
         if row >= PAGE {

@@ -69,7 +69,7 @@ impl Numbers {
         }
     }
 
-    /// Patches of a step: every other output of a step with stride 2 is one.
+    /// Returns the number of patches per step: with stride 2 every other output is one.
     fn patches(&self) -> u64 {
         self.outputs.div_ceil(2)
     }

@@ -1,4 +1,4 @@
-//! The invariants of ARCHITECTURE.md that can be read off the code: length of functions, documentation, circles of modules,
+//! The invariants of docs/src/invariants.md that can be read off the code: length of functions, documentation, circles of modules,
 //! shared mutable state, op names in passes, and the number of places that a declaration touches.
 
 #[path = "../support/mod.rs"]

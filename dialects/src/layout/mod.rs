@@ -3,6 +3,11 @@
 //! A [`TiledLayout`] is an order of loops over tiled dimensions. With sizes it becomes a [`Layout`], a map from indices
 //! to offsets. On top of it, [`AccessFunction`] and [`AddressTable`] give the operand addresses of products,
 //! [`Relayout`] the copies between layouts, and [`Sram`] addresses in block-addressed memory.
+//!
+//! The offset of an index is a sum with one term per dimension, so that every query is answered per dimension. An access
+//! function maps the points of an iteration space to indices; `separability.rs` proves from extents, steps and tiles that
+//! addresses are `base[m] + relative[k]`. A table is separable, as these two lists, or indirect, with one base per row and run.
+//! Kernels compile tables to a form of their own (`gemm/addresses.rs`, `window/places.rs` of the runtime).
 
 mod access_function;
 mod address_table;

@@ -92,7 +92,7 @@ impl Prepared {
     /// Returns the program that a call names.
     ///
     /// # Errors
-    /// There is none, or its instructions are not those of its machine.
+    /// The symbol names no program, or an instruction does not exist on its machine.
     pub fn of(m: &Module, call: Op) -> Result<Prepared, String> {
         let callee = CallOp::cast(m, call).and_then(|call| call.callee(m)).ok_or("is not a call")?;
         let program = SymbolTables::default().resolve(m, call, callee).ok_or("names no program")?;
@@ -107,7 +107,7 @@ impl Prepared {
         self.costs
     }
 
-    /// Runs the program on the operands of a call. Returns the result and what the machine counts.
+    /// Runs the program on the operands of a call. Returns the result and the counts of the machine.
     ///
     /// # Errors
     /// An operand has another size, or the program is rejected.

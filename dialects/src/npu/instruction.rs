@@ -332,10 +332,10 @@ fn narrow<T: Copy + std::fmt::Display, U: TryFrom<T>, const N: usize>(
     out.try_into().map_err(|_| format!("requires {N} numbers as '{name}'"))
 }
 
-/// Returns the instruction that an op is.
+/// Converts an op to an instruction.
 ///
 /// # Errors
-/// It is none, or a number is out of the range of its field.
+/// The op is not an instruction, or a number is out of the range of its field.
 pub fn instruction(m: &Module, op: Op) -> Result<Inst, String> {
     let r = Reader(m, op);
     let is = |info| m.is_one_of(op, &[info]);
@@ -484,7 +484,7 @@ pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &Inst) -> Op {
 /// Returns the instructions of a block.
 ///
 /// # Errors
-/// The op that is none, with the reason.
+/// The first op that is not a valid instruction, with the reason.
 pub(super) fn instructions(m: &Module, block: Block) -> Result<Vec<Inst>, (Op, String)> {
     m.block_ops(block).map(|op| instruction(m, op).map_err(|why| (op, why))).collect()
 }

@@ -344,7 +344,7 @@ impl CallOp {
     /// Returns the program of a call.
     ///
     /// # Errors
-    /// There is none, or it is invalid.
+    /// The symbol names no program, or the program is invalid.
     pub fn program(m: &Module, op: Op) -> Result<Program, String> {
         Program::of(m, callee(m, op, &mut SymbolTables::default())?)
     }

@@ -38,7 +38,8 @@ impl Packing {
         [Packing::Quads, Packing::Pairs].into_iter().find(|packing| Some(packing.number()) == number)
     }
 
-    /// The number that is added to elements of a type before they are packed.
+    /// Returns the number that is added to elements of a type before they are packed, so that they are unsigned where the instruction
+    /// requires it.
     pub fn offset(self, dtype: DType) -> i32 {
         if self == Packing::Quads && dtype == DType::I8 { 128 } else { 0 }
     }

@@ -2,18 +2,11 @@
 
 use gradus_ir::random::Random;
 
+/// Comments that look like code. mlir-opt counts their brackets in the body of a dialect's attribute.
+pub const COMMENTS: [&str; 2] = [" // a comment: (}<\" -> #x = %y\n", "\n// : tensor<2xf32> loc(\n"];
+
 /// Blanks between two tokens.
-const BLANKS: [&str; 9] = [
-    " ",
-    "\n",
-    "  ",
-    "\t",
-    "\r\n",
-    "\n\n  ",
-    " // a comment: (}<\" -> #x = %y\n",
-    "//\n",
-    "\n// : tensor<2xf32> loc(\n",
-];
+const BLANKS: [&str; 9] = [" ", "\n", "  ", "\t", "\r\n", "\n\n  ", COMMENTS[0], "//\n", COMMENTS[1]];
 
 /// Attributes whose body is read as tokens.
 const ENUMERATIONS: [&str; 3] = ["#arith.fastmath", "#arith.overflow", "#vector.kind"];

@@ -7,6 +7,10 @@
 //! [`Reader::Grammar`] is a second reader: its cursor finds tokens by the rules of the grammar, types and attributes are
 //! parsed where they stand, by rules that also say where they end, and top-level ops in generic form are checked by the
 //! rules for ops. It shares the format engine and the making of ops with the fast reader, but no table of recent texts.
+//!
+//! Large files are parsed by several threads: `parse_threads` guesses where functions begin, and parses again on one thread if a
+//! guess was wrong. `print_threads` concatenates parts in order. A location takes eight bytes: an offset into a source text,
+//! from which line and column are computed on demand, or a location attribute.
 
 mod attr_dict;
 mod cursor;

@@ -9,7 +9,7 @@ use gradus_simulators::cluster::Machine;
 /// Largest number of changes.
 const ROUNDS: usize = 400;
 
-/// Percentage of the memory that must suffice for what a step needs, since a plan of offsets may need more than is live.
+/// Percentage of the memory into which the live bytes of a step must fit; the rest is for gaps between offsets.
 const SHARE: u64 = 97;
 
 /// Least bytes of constants that are read at once.

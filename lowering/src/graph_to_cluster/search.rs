@@ -46,7 +46,7 @@ const CUTS: [usize; 7] = [4, 2, 6, 1, 3, 5, 7];
 /// Percentages of the memory that early reads may fill.
 const FILLS: [u64; 2] = [50, 25];
 
-/// Records, about, of all candidates together whose divisions are mixed or changed, and least number of these candidates.
+/// Approximate number of records of all candidates of `mix` and `refine` together, and the least number of these candidates.
 const RECORDS: usize = 120_000;
 const LEAST: usize = 6;
 
@@ -56,7 +56,7 @@ const FINALISTS: usize = 4;
 /// Steps of the planner: for a candidate, for one whose divisions are mixed or changed, and for a finalist.
 const EFFORT: [u64; 3] = [1_500_000, 300_000, 3_000_000];
 
-/// Candidates are no longer sought when the best takes at most this many thousandths of a bound.
+/// The search ends when the cycles of the best candidate are at most this many thousandths of a bound.
 const CLOSE: u64 = 1002;
 
 /// About the least cycles of a network.
@@ -288,8 +288,8 @@ impl Search<'_> {
         }
     }
 
-    /// Leaves clusters without work, which may be faster where waiting for each other takes longer than the work. Small networks are tried on
-    /// every number of clusters.
+    /// Tries fewer clusters, which may be faster where synchronization costs more than the work. Small networks are tried on every number
+    /// of clusters.
     fn fewer(&mut self) {
         let all = self.machine.clusters;
         let candidates = PRICES.len() * all as usize * self.records();
@@ -358,7 +358,7 @@ impl Search<'_> {
         }
     }
 
-    /// Leaves memory unused, so that reads come later: they may then wait for less.
+    /// Tries to leave memory unused, so that constants are read later and wait less often for the end of other buffers.
     fn fill(&mut self) {
         for fill in FILLS {
             let Some(best) = self.best.as_ref().filter(|_| !self.is_close(self.machine.clusters)) else { return };

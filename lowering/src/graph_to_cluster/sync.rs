@@ -56,7 +56,7 @@ struct Ledger {
 /// The records of all clusters under construction.
 pub struct Sync {
     clusters: usize,
-    /// First byte of DDR that is not constant.
+    /// First byte of DDR behind the constants.
     variable: u64,
     records: Vec<Vec<Record>>,
     /// Notifications after each record.

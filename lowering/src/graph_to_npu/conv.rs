@@ -174,7 +174,7 @@ pub(super) const LARGE_SUMS: &str = "sums that may exceed 2^29";
 /// The rule of factors that the machine has no bits for.
 pub(super) const OTHER_FACTORS: &str = "a scale that the factors of the machine do not reach";
 
-/// The requantizations of all kernels, if they are exact.
+/// Returns the requantization of each kernel, of integer factors that reproduce the bytes of the reference.
 pub fn requantization(
     kernels: &Kernels<'_>,
     bias: &[i64],

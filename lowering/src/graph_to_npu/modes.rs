@@ -14,7 +14,7 @@ pub type Layout = ([usize; 2], Blocks);
 /// The modes of features whose layout is free: `8c`, `4c`, `2c`, `1c`, `4w4c`, `8w4c`, `8w8c`.
 const MODES: [[usize; 2]; 7] = [[1, 8], [1, 4], [1, 2], [1, 1], [4, 4], [8, 4], [8, 8]];
 
-/// Reads a mode as in `8c`, `4w4c`, or `4w4c-by-columns`, with channels as the inner loop of blocks.
+/// Parses a mode: `8c`, `4w4c`, or `4w4c-by-columns`, in which channels are the inner loop of blocks.
 pub fn parse(text: &str) -> Option<Layout> {
     let (mode, blocks) = match text.strip_suffix("-by-columns") {
         Some(mode) => (mode, Blocks::ChannelsInside),
@@ -38,7 +38,7 @@ impl Network {
         self.hoist_summands();
     }
 
-    /// The features of a product of elements, the result last.
+    /// Returns the operands and the result of an elementwise product, the result last; `None` for other layers.
     pub fn line(layer: &Layer) -> Option<Vec<FeatureId>> {
         let Weights::Elements(weights) = layer.weights else { return None };
         let sum = layer.sum.map(|sum| sum.feature);

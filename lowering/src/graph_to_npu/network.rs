@@ -308,7 +308,7 @@ impl Network {
         }
     }
 
-    /// Drops layers whose result nobody reads.
+    /// Removes dead layers.
     pub fn drop_unread(&mut self) {
         let mut read: Vec<bool> = self.features.iter().map(|f| matches!(f.role, Role::Result(_))).collect();
         let mut kept = Vec::with_capacity(self.layers.len());

@@ -32,12 +32,13 @@ const WEIGHINGS: [Weighing; 6] = [
     Weighing { busiest: 8, each: 0, body: 0, alone: 1 },
 ];
 
-/// Networks of fewer layers are planned for several machines, as many as make up this number of layers.
+/// Number of layers that are planned in all. A network of fewer layers is planned for several machines.
 const MAX_LAYERS_AGAIN: usize = 48;
-/// Longer programs are not planned again.
+/// Maximum number of instructions of a program that is planned for further machines.
 const MAX_INSTRUCTIONS: usize = 4000;
 
-/// Parts of a stream without room by which the slack of its layer grows; finer ones if there is no program.
+/// Divisors of the bytes of a stream that finds no place: its layer gets that part more slack. The second one is tried if the first gives
+/// no program.
 const GROWTHS: [usize; 2] = [2, 16];
 
 /// The placements that are tried, in order.

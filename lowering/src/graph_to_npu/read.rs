@@ -112,7 +112,7 @@ pub struct Read {
     pub steps: Vec<(Op, usize)>,
 }
 
-/// What a program is read for.
+/// The options of reading.
 pub struct Setting<'a> {
     /// The machine.
     pub machine: &'a Machine,
@@ -146,7 +146,7 @@ pub enum Side {
 pub struct Reader<'m> {
     pub(super) m: &'m Module,
     pub(super) setting: &'m Setting<'m>,
-    /// The program so far.
+    /// The layers and features read so far.
     pub(super) out: Read,
     /// The values that are features.
     pub(super) views: FxHashMap<Value, View>,
@@ -224,7 +224,7 @@ impl<'m> Reader<'m> {
         Order::ChannelsFirst
     }
 
-    /// Whether a product of two features reads a value, or what is computed of it.
+    /// Whether a value, or a value computed from it, is an operand of a product of two features.
     fn reaches_product(&self, value: Value) -> bool {
         let (mut found, mut seen) = (vec![value], FxHashSet::default());
         while let Some(value) = found.pop() {

@@ -213,7 +213,7 @@ fn binary_places(ratio: f64) -> Option<u32> {
     (ratio > 0.0 && (0.0..=f64::from(MAX_SHIFT)).contains(&places)).then_some(places as u32)
 }
 
-/// The factor of 32 bits that is nearest to a ratio with some binary places.
+/// Returns the factor of 32 bits with `places` binary places that is nearest to a ratio.
 fn nearest_factor(ratio: f64, places: u32) -> Option<i64> {
     let factor = (ratio * 2_f64.powi(places as i32)).round() as i64;
     i32::try_from(factor).is_ok().then_some(factor)

@@ -139,8 +139,8 @@ impl<'a> LayerShape<'a> {
             .next_multiple_of(ALIGNMENT)
     }
 
-    /// The rows of the input that rows `first..first + rows` of the output read: the first, their number, and the rows of padding
-    /// before them.
+    /// Returns the rows of the input that rows `first..first + rows` of the output read: the first row, their number, and the number of
+    /// padding rows before them.
     pub fn input_rows(&self, first: usize, rows: usize) -> (usize, usize, usize) {
         let (layer, height) = (self.layer, self.input.height);
         let begin = (first * layer.stride[0]) as i64 - layer.pad[0] as i64;

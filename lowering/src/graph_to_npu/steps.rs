@@ -225,7 +225,7 @@ impl Builder<'_> {
             let is_used = self.residency.lifetimes[id].0 != usize::MAX;
             let (first, _) = self.residency.lifetimes[id];
             let is_passed_on = is_used && self.residency.cascaded[first] && self.net.layers[first].output == id;
-            // Operands have a place though nobody reads them.
+            // The caller passes an operand even if no layer reads it.
             let has_place = is_used || matches!(feature.role, Role::Operand(_));
             if self.net.root(id).0 == id && has_place && !is_passed_on && !self.is_resident(id) {
                 self.out.ddr[id] = Some(self.out.ddr_bytes);
@@ -325,7 +325,8 @@ impl Builder<'_> {
         Part::Tile { stream, row: key.1.0, channel: key.2.0, channels: key.2.1 }
     }
 
-    /// Adds the step of a tile. `passed`: the operand that is a tile passed on between layers, its stream and first row.
+    /// Adds the step of a tile. `passed`: the feature between two layers that take turns, with the stream of its tile and that tile's
+    /// first row.
     fn step(&mut self, index: usize, tile: Tile, turn: &mut Turn, passed: Option<(usize, (usize, usize))>) {
         let ((row, rows), slice, (kernel, kernels)) = tile;
         let (net, tiling) = (self.net, self.residency.tilings[index].0);
@@ -448,7 +449,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Places a stream. Its load is issued in the last slot that does not let the channel wait, or as soon as there are free bytes.
+    /// Places a stream in SRAM. Its load is issued in the last slot in which the DMA channel does not become idle, or later, when
+    /// bytes are free.
     fn place_stream(&mut self, i: usize, taken: &mut Taken, pace: &mut Pace<'_>) -> Result<(), NoRoom> {
         let stream = &self.out.streams[i];
         let (use_slot, end, bytes) = (stream.uses.0, stream.uses.1 + 1, stream.bytes);

@@ -10,7 +10,7 @@ pub const COLUMNS: usize = 1;
 /// Channels.
 pub const CHANNELS: usize = 2;
 
-/// A digit of an axis of a feature.
+/// A range of a mixed-radix digit of an index along an axis: `extent` steps of `stride` elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Digit {
     /// The axis of the feature.

@@ -39,7 +39,7 @@ pub(super) struct Requantize {
 }
 
 impl Requantize {
-    /// Emits the scales of a part, one or one for each of its `rows`.
+    /// Emits the scales of part `part` of the rows: one scale, or one for each of its `rows` rows. `None` if there are too few.
     pub fn scale(&self, e: &mut Emitter<'_, '_>, part: usize, rows: usize) -> Option<Value> {
         let scales =
             if self.scales.len() == 1 { &self.scales } else { self.scales.get(part * rows..(part + 1) * rows)? };
@@ -281,8 +281,8 @@ fn convolve(
     }
 }
 
-/// Returns the numbers of products among which the cost of a convolution with groups chooses: one with zeros for the channels of
-/// other groups, one for each group, and those between whose rows fill one or two kernels best.
+/// Returns the numbers of products into which a convolution with groups may be divided; cost chooses among them. 1: one product, with
+/// zeros for the channels of other groups; `groups`: one for each group; and the least numbers whose rows fit into one or two kernels.
 fn parts(groups: usize, rows: usize) -> Vec<usize> {
     let mut found = vec![1, groups];
     for most in [CHANNELS, 2 * CHANNELS] {

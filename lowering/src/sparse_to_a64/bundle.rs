@@ -2,7 +2,7 @@
 
 use gradus_dialects::a64::{Inst, NUM_REGISTERS, Register, Unit};
 
-/// What is scheduled so far: bundles, by the first ones that may follow.
+/// The schedule so far: bundles, and the first bundle in which each register and unit is free.
 struct Scheduled {
     /// Instructions of each bundle.
     bundles: Vec<Vec<Inst>>,

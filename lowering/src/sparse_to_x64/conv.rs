@@ -89,7 +89,7 @@ pub(super) struct Conv {
 }
 
 impl Conv {
-    /// Reads a convolution for vectors of a width, if the machine has code.
+    /// Returns the convolution of an op. `width`: the vectors of generated code, if the machine runs any.
     pub fn of(m: &Module, conv: ConvOp, width: Option<Width>) -> Result<Conv, Refusal> {
         let op = conv.0;
         let (group, window) = convolution(m, op).map_err(|_| "a window that its operands do not have")?;

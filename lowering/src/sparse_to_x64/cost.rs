@@ -1,4 +1,4 @@
-//! Estimated cycles of code, by counts of its instructions and of what it reads.
+//! Estimated cycles of generated code, from counts of its instructions and of the cache lines that it reads.
 
 use super::form::{FORMS, Form};
 use crate::sparse_product::Matrix;
@@ -32,7 +32,7 @@ pub(super) struct Core {
     /// A line of B that is not in the L1 cache: too many lines are read before it is read again, or too many of its set.
     miss: f64,
     conflict: f64,
-    /// A change to another row of such lines.
+    /// The first of such lines in another row of B.
     row: f64,
     /// A change to another row, if rows are in more pages than are translated at once.
     far_row: f64,
@@ -180,7 +180,7 @@ pub(super) fn crowded_cycles(width: Width, bytes: usize) -> f64 {
     Core::of(width).crowded * bytes as f64
 }
 
-/// What code reads of the dense operand for one vector of columns.
+/// Cache lines and pages of the dense operand that code reads for one vector of columns.
 pub(super) struct Rows {
     /// Number of cache lines and pages of the first elements of all rows.
     lines: usize,

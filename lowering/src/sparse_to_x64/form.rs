@@ -38,7 +38,7 @@ impl Form {
         if self.width == Width::Zmm { 128 } else { 128 / element }
     }
 
-    /// The form with the same number of groups for `rows` rows, which have almost equal sizes.
+    /// Returns a form that divides `rows` rows into as many groups, of almost equal sizes.
     pub fn balanced(self, rows: usize) -> Form {
         Form { rows: rows.div_ceil(rows.div_ceil(self.rows)), ..self }
     }

@@ -47,7 +47,7 @@ pub(super) struct Generated {
     pub pool: Vec<f64>,
 }
 
-/// The instructions on elements of a type.
+/// The instructions of an element type.
 struct Instructions {
     load: &'static Instruction,
     store: &'static Instruction,
@@ -389,7 +389,7 @@ impl Generator<'_> {
         (self.plan.form.rows * self.plan.form.vectors + v) as u8
     }
 
-    /// The multiply-adds of a nonzero and the loaded row of B, or the one at a byte offset.
+    /// Emits the multiply-adds of a nonzero, one for each vector of columns. `row`: the byte offset of the row of B, if it is not loaded.
     fn nonzero(&mut self, entry: &Entry, row: Option<usize>) {
         let vectors = self.plan.form.vectors;
         let first = usize::from(entry.row) * vectors;

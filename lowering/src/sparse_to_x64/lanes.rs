@@ -238,7 +238,7 @@ impl Generator<'_> {
         self.emit(Inst::scalar(&ops::KMOVW, register, Rm::Reg(RAX), 0));
     }
 
-    /// Sets the masks and bounds, and the addresses of values and indices, whose first bytes in the pool are given.
+    /// Emits the setup of masks, bounds, and the addresses of values and indices. `firsts`: their first bytes in the pool.
     fn prologue(&mut self, firsts: [usize; 2]) {
         let (lanes, bytes) = (lanes(self.width), self.width.bytes());
         if self.width == Width::Zmm {

@@ -91,7 +91,7 @@ impl Code {
     /// Computes one tile of code without a residual.
     ///
     /// # Errors
-    /// A slice has another size than the code was verified for, or the tile is none of its tiles.
+    /// A slice has another size than the code was verified for, or the code was not verified for the tile.
     pub fn run_tile(&self, [pool, b]: [&[u8]; 2], out: &mut [u8], tile: Tile) -> Result<(), String> {
         let sizes = [pool.len(), b.len(), 0, out.len()].map(|len| len as u64);
         if sizes != [self.abi.pool, self.abi.input, self.abi.residual, self.abi.output] {

@@ -104,7 +104,7 @@ impl<T: Copy> Chunks<T> {
     }
 }
 
-/// The index of the offset of a nonzero.
+/// Returns the index of the offset of a nonzero in `distinct`.
 fn index<T>(distinct: &[u32], entry: &Entry<T>) -> usize {
     distinct.partition_point(|&offset| offset < entry.offset)
 }

@@ -74,7 +74,7 @@ impl Runs {
         self.dims.iter().fold(self.first.saturating_add(self.bytes), last)
     }
 
-    /// Whether each stride is at least the extent of what it repeats: no byte is in two runs, and runs ascend.
+    /// Whether each stride is at least the extent of its inner dimensions, so that runs ascend and are disjoint.
     pub fn is_nested(&self) -> bool {
         let mut extent = self.bytes;
         self.dims.iter().rev().filter(|dim| dim.0 > 1).all(|&(count, stride)| {

@@ -175,7 +175,7 @@ impl Shadow {
         Ok(())
     }
 
-    /// Returns the first bytes of a range that nobody wrote.
+    /// Returns the first bytes of a range that were never written.
     pub fn unwritten(&self, range: &Range<u64>) -> Option<Range<u64>> {
         let before = self.pieces.range(..=range.start).next_back();
         let mut at = before.map_or(range.start, |(_, piece)| piece.end.max(range.start));

@@ -58,7 +58,7 @@ fn event(record: &Record) -> Option<u32> {
     }
 }
 
-/// The numbers of a program among others.
+/// The offsets that are added to the numbers of a program, so that those of several programs are distinct.
 struct Shift {
     cluster: u32,
     event: u32,

@@ -30,7 +30,7 @@ pub trait Visitor {
     /// Those of the reader.
     fn word(&mut self, name: &'static str, words: &[&'static str], index: usize) -> Result<usize, Self::Error>;
 
-    /// Visits whether an optional value is present, which follows under the same name if it is.
+    /// Visits whether an optional value is present. A present value is visited next, under the same name.
     ///
     /// # Errors
     /// Those of the reader.

@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
         self.token(&['_', '-'])
     }
 
-    /// Takes letters, digits and some other characters.
+    /// Takes the longest token of letters, digits and the characters `others`.
     fn token(&mut self, others: &[char]) -> &'a str {
         let is_part = |c: char| c.is_ascii_alphanumeric() || others.contains(&c);
         self.take(self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len()))

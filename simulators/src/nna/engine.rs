@@ -105,7 +105,7 @@ impl Kernel {
 }
 
 impl Clone for Kernel {
-    /// A copy is made to be written to: the weights of the original are not copied.
+    /// Copies a kernel in order to write to it, so that its decoded weights are not copied.
     fn clone(&self) -> Kernel {
         let (poison, visible) = (self.poison, self.visible.clone());
         Kernel { bytes: self.bytes, weights: OnceLock::new(), poison, visible }
@@ -113,7 +113,7 @@ impl Clone for Kernel {
 }
 
 /// A result block: the operands of its convolution, and the outputs that were read so far. Outputs are computed when they are
-/// read: every other one of a step with stride 2 is no patch, and nobody reads it.
+/// read, since with stride 2 every other one covers two patches and is never read.
 #[derive(Clone)]
 pub struct Block {
     fram: Fram,

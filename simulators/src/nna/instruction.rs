@@ -224,7 +224,7 @@ pub fn encode(inst: &Inst) -> [u8; WORD] {
 /// Returns the instruction of a word, which may come from a file.
 ///
 /// # Errors
-/// The reason why it is none of the machine's.
+/// The word encodes no instruction of this machine.
 pub fn decode(word: [u8; WORD], machine: &Machine) -> Result<Inst, String> {
     let (form, info) = FORMS.get(usize::from(word[0])).ok_or_else(|| format!("{} is no opcode", word[0]))?;
     let (mut args, mut at) = ([0; 4], 1);

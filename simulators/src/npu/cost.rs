@@ -239,7 +239,7 @@ struct ArrayCost<'a> {
 /// The groups of a tap.
 #[derive(Default)]
 struct Groups {
-    /// Distances and address of the first position modulo `span`, with the number of such groups.
+    /// Number of groups by the distances of their positions and the address of the first one, modulo `span`.
     counts: Vec<((usize, u64), u64)>,
     /// Number of groups in the padding.
     padding: u64,
@@ -403,8 +403,8 @@ impl<'a> ArrayCost<'a> {
     }
 }
 
-/// The pipe takes `post_width` values per cycle: the blocks of kernels of consecutive positions. The values of a residual are
-/// read beside, by the same groups; words beyond one per bank and cycle are stalls.
+/// Returns the cycles of a requantization. The pipe takes `post_width` values per cycle, in blocks of kernels of consecutive positions.
+/// The same groups of a residual are read at the same time; a word beyond one per bank and cycle is a stall.
 fn post_cost(machine: &Machine, post: &Post) -> Cost {
     let (unit, width) = (u64::from(machine.kernels), u64::from(machine.post_width));
     let positions = u64::from(post.rows) * u64::from(post.cols);

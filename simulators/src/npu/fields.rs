@@ -1,4 +1,5 @@
-//! The declaration of all instruction forms: mnemonic, fields and their order. Words, text and ops are visitors of it.
+//! Mnemonics and fields of all instruction forms, in order. Words and text are visitors of this declaration; the ops of the
+//! dialect `npu` declare their operands themselves.
 
 use super::{Conv, Feature, Inst, Move, Post, Queue, Residual, Transfer, Unit, Weights};
 use crate::fields::{Fields, Visitor, records, words};

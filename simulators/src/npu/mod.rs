@@ -2,7 +2,21 @@
 //!
 //! Five units work side by side: load and store (DMA), array (`conv`, `dwconv`), pipe (`post`) and mover (`move`). Instructions
 //! go to three queues: load, store, and execute for the other three units. A queue issues in order; an instruction starts when
-//! its unit is free. Units are ordered by tokens only.
+//! its unit is free. Units are ordered by tokens only, so that a program without faults means the same under all latencies.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `machine.rs` | parameters |
+//! | `instruction.rs`, `fields.rs` | instructions as data; their mnemonics and fields |
+//! | `words.rs`, `text.rs` | binaries; assembler and disassembler |
+//! | `check.rs` | ranges of fields |
+//! | `access.rs` | the exact bytes of an instruction, for bounds, poison and hazards |
+//! | `shadow.rs` | the last accesses of each byte, ordered by vector clocks |
+//! | `values.rs`, `dense.rs` | values, computed without further checks; sums of dense convolutions |
+//! | `cost.rs`, `bound.rs` | cycles of an instruction; bounds of a program |
+//! | `simulate.rs`, `statistics.rs`, `fault.rs` | execution, its counts, and the reasons for which it ends |
+//!
+//! A new instruction is a variant of [`Inst`] with its fields, its accesses, values and cost, and an op of the dialect.
 
 mod access;
 mod bound;

@@ -27,7 +27,7 @@ pub struct Stalls {
     pub token: u64,
     /// A hazard, under `Interlock::Stall`.
     pub hazard: u64,
-    /// The stream of instructions stood, since the queue of the next one was full.
+    /// The queue of the next instruction of the stream was full.
     pub dispatch: u64,
 }
 

@@ -19,7 +19,7 @@ fn each_pixel(tile: &Tile, mut f: impl FnMut(usize)) {
     }
 }
 
-/// Appends the channels whose first byte is `at`.
+/// Appends the channels of the pixel at byte `at`.
 fn load_pixel(tile: &Tile, spm: &[u8], at: usize, out: &mut Vec<f32>) {
     let (channels, size) = (tile.channels as usize, tile.elem.bytes() as usize);
     if channels == 1 || tile.channel == tile.elem.bytes() {

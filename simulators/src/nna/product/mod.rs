@@ -186,12 +186,11 @@ impl Product {
         Ok(Product { code, layout, cycles })
     }
 
-    /// Returns the program of the fewest cycles, of all mappings, orders, and uses of the machine's resources, as `adjust` changes
-    /// or refuses them. A machine with more resources has the plans of one with fewer. A plan whose bound is not below the best
-    /// cycles is left out.
+    /// Returns the program of the fewest cycles among the candidates, which `adjust` changes or refuses. A machine with
+    /// more resources has all plans of a smaller one. Plans whose bound is not below the best cycles are not tried.
     ///
     /// # Errors
-    /// There is none.
+    /// No plan is possible.
     pub fn cheapest(shape: Shape, machine: &Machine, adjust: impl Fn(Plan) -> Option<Plan>) -> Result<Product, String> {
         let plans = Plan::candidates(shape, machine).into_iter().filter_map(adjust);
         let mut bounded: Vec<(u64, Plan)> = Vec::new();
