@@ -18,11 +18,12 @@ mod table;
 
 use crate::emit::Emitter;
 use gradus_dialects::graph::{
-    AveragePoolOp, ClipOp, ConcatOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, QuantizeLinearOp, ReluOp,
+    AddOp, AveragePoolOp, ClipOp, ConcatOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, MulOp, QuantizeLinearOp,
+    ReluOp, SumOp,
 };
 use gradus_ir::effects::is_dead;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
-use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Refusal, Value};
+use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use quantization::Quantization;
 use table::Lookup;
 
@@ -160,10 +161,10 @@ impl Integer {
             return Ok(Some(Integer { kind: Kind::Table(lookup), clamp: None }));
         }
         let (x, source) = (quantize.x(m), unclamped(m, quantize.x(m)));
-        let Some(made) = m.defining_op(source) else { return Ok(None) };
+        let Some(made) = m.defining_op(source).filter(|&op| m.is_one_of(op, &KINDS)) else { return Ok(None) };
         let of_kind = || {
             let to = Quantization::of_quantize(m, op)?;
-            let Some(kind) = Kind::of(m, made, &to, products)? else { return Ok(None) };
+            let kind = Kind::of(m, made, &to, products)?;
             let mut between = std::iter::successors(Some(x), |&value| clamped(m, value));
             between.all(|value| m.has_one_use(value)).then_some(()).ok_or("floats with other uses")?;
             let clamp = match source == x {
@@ -199,20 +200,32 @@ impl Integer {
     }
 }
 
+/// The ops that have an integer form beside functions, which become tables.
+const KINDS: [&OpInfo; 9] = [
+    AddOp::INFO,
+    AveragePoolOp::INFO,
+    ConcatOp::INFO,
+    ConvOp::INFO,
+    GemmOp::INFO,
+    GlobalAveragePoolOp::INFO,
+    MatMulOp::INFO,
+    MulOp::INFO,
+    SumOp::INFO,
+];
+
 impl Kind {
-    /// Returns the kind of an op whose result is quantized; `None` if there is none.
-    fn of(m: &Module, op: Op, to: &Quantization, products: bool) -> Result<Option<Kind>, Refusal> {
-        let convolutions = [ConvOp::INFO, GemmOp::INFO, AveragePoolOp::INFO, GlobalAveragePoolOp::INFO];
-        if m.is_one_of(op, &convolutions) {
-            return product::Convolution::of(m, op, to).map(|conv| Some(Kind::Convolution(conv)));
-        }
+    /// Returns the kind of one of the ops [`KINDS`] whose result is quantized.
+    fn of(m: &Module, op: Op, to: &Quantization, products: bool) -> Result<Kind, Refusal> {
         if let Some(matmul) = MatMulOp::cast(m, op) {
-            return product::MatMul::of(m, matmul, to, products).map(|product| Some(Kind::MatMul(product)));
+            return product::MatMul::of(m, matmul, to, products).map(Kind::MatMul);
         }
         if let Some(concat) = ConcatOp::cast(m, op) {
-            return elementwise::Concat::of(m, concat, to).map(|concat| Some(Kind::Concat(concat)));
+            return elementwise::Concat::of(m, concat, to).map(Kind::Concat);
         }
-        Ok(elementwise::Binary::of(m, op, to)?.map(Kind::Binary))
+        match elementwise::integer_form(m, op) {
+            Some(info) => elementwise::Binary::of(m, op, info, to).map(Kind::Binary),
+            None => product::Convolution::of(m, op, to).map(Kind::Convolution),
+        }
     }
 }
 

@@ -10,6 +10,11 @@ use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, Refusal, Type, Value};
 const BINARY: [(&OpInfo, &OpInfo); 3] =
     [(AddOp::INFO, QLinearAddOp::INFO), (SumOp::INFO, QLinearAddOp::INFO), (MulOp::INFO, QLinearMulOp::INFO)];
 
+/// Returns the op on quantized tensors for a binary op; `None` of other ops.
+pub(super) fn integer_form(m: &Module, op: Op) -> Option<&'static OpInfo> {
+    BINARY.into_iter().find(|(float, _)| m.is_one_of(op, &[float])).map(|(_, info)| info)
+}
+
 /// A binary op on quantized tensors.
 pub(super) struct Binary {
     info: &'static OpInfo,
@@ -19,14 +24,13 @@ pub(super) struct Binary {
 }
 
 impl Binary {
-    /// Returns the sum or product that an op is; `None` of other ops.
-    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Result<Option<Binary>, Refusal> {
-        let Some((_, info)) = BINARY.into_iter().find(|(float, _)| m.is_one_of(op, &[float])) else { return Ok(None) };
+    /// Returns the sum or product of integers, of a declaration, that an op is.
+    pub(super) fn of(m: &Module, op: Op, info: &'static OpInfo, to: &Quantization) -> Result<Binary, Refusal> {
         let &[a, b] = m.operands(op) else {
             return Err(Refusal::from("a sum of {} tensors").with([m.operands(op).len()]));
         };
         let (a, b) = (Quantized::per_tensor(m, a)?, Quantized::per_tensor(m, b)?);
-        Ok(Some(Binary { info, a, b, to: to.clone() }))
+        Ok(Binary { info, a, b, to: to.clone() })
     }
 
     /// Creates the op, with a result of type `ty`.
