@@ -184,7 +184,7 @@ pub fn run_pipeline(
     let done = pipeline.run(m, &RunOptions { printing, ..RunOptions::default() }, &mut watch);
     drop(watch);
     done.map_err(|_| report(&m.ctx, &said, streams))?;
-    unwritten.map_or_else(|| Ok(Refusals::of(&said)), Err)
+    unwritten.map_or_else(|| Ok(Refusals::of(said)), Err)
 }
 
 /// Returns the header of programs that are compiled for a target and for the machine of a context.

@@ -6,6 +6,7 @@ use super::ready;
 use super::run::{number_text, pairs};
 use crate::io::{report, write};
 use crate::progress;
+use crate::refusals::in_columns;
 use crate::target::{self, check_machine, required_target_args, run_pipeline};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -117,13 +118,13 @@ fn measure(
     load_machine(&ctx, machine);
     check_machine(&ctx, Some(target))?;
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    let refusals = run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
+    let mut refusals = run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
     let mut program = ready::prepare(&m, file, matches, Some(target), |_| ())?;
     let args = arguments(matches, &ctx, program.signature())?;
     let results = program.call(args).map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
     let name = change.map_or("as it is".to_owned(), Change::text);
-    let refusals = refusals.and(program.refused()).text(&ctx);
-    Ok(Line { name, statistics: program.statistics(), results, refusals })
+    refusals.extend(program.refused());
+    Ok(Line { name, statistics: program.statistics(), results, refusals: in_columns(&refusals.rows(&ctx)) })
 }
 
 /// Sets a number of a machine to a value, or to a multiple of its own.
