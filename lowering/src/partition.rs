@@ -23,8 +23,7 @@ pub(crate) struct Level {
 
 /// Whether an op computes something in a network, so that there is a reason if it stays on the host.
 pub(crate) fn is_of_network(m: &Module, op: Op) -> bool {
-    let dialect = m.name_text(op).split_once('.').map(|(dialect, _)| dialect);
-    dialect == Some(graph::DIALECT.name) && !m.has_trait(op, Traits::CONSTANT_LIKE)
+    m.ctx.op_dialect(m.name(op)) == graph::DIALECT.name && !m.has_trait(op, Traits::CONSTANT_LIKE)
 }
 
 /// Returns the functions of one block, with it, and refuses the ops of networks that are elsewhere.
